@@ -1,4 +1,4 @@
-"""Files for the five benchmarks: what the sample site ships, and the same with known faults."""
+"""Submission files for the five benchmarks: the sample's own, and copies with known errors."""
 
 import json
 from dataclasses import dataclass
@@ -10,16 +10,19 @@ from sample.parts import DATA, SLUG
 
 
 @dataclass(frozen=True)
-class Played:
-    """A benchmark as the test plays it: `slug` is the word of its sample board and dataset,
-    `release` what the form of a new board calls its release."""
+class Case:
+    """A benchmark with its sample board.
+
+    `slug` is that of the sample board and its dataset, `release` the option to choose in the form
+    of a new board.
+    """
 
     key: str
     slug: str
     release: str
     good: tuple[Path, ...]
     answer: str
-    """The key of a prediction in which a model's answer stands."""
+    """The key of a prediction that holds the model's output."""
 
     def good_lines(self) -> list[str]:
         return [line for path in self.good for line in path.read_text("utf-8").splitlines()]
@@ -27,7 +30,7 @@ class Played:
 
 @dataclass(frozen=True)
 class Fault:
-    """What must be told of a line: its number, the item's id if it can be read, and why."""
+    """An error that must be reported: line number, the item's id if it is readable, and reason."""
 
     line: int
     id: str
@@ -35,8 +38,8 @@ class Fault:
 
 
 _ANSWERS = {"fcmbench": "response", "ccocr": "response", "receiptbench": "fields", "findoc": "text"}
-PLAYED = (
-    Played(
+CASES = (
+    Case(
         "fincriticaled",
         SLUG,
         "Sample pages 1.0.0",
@@ -44,7 +47,7 @@ PLAYED = (
         "html",
     ),
     *(
-        Played(
+        Case(
             sample.key,
             sample.slug,
             f"{sample.title} 1.0.0",
@@ -56,11 +59,11 @@ PLAYED = (
 )
 
 
-def faulty(played: Played) -> tuple[bytes, list[Fault]]:
-    """The good file with five different faults in its first six lines, and what they are."""
-    lines: list[Any] = [json.loads(line) for line in played.good_lines()]
+def faulty(case: Case) -> tuple[bytes, list[Fault]]:
+    """Returns the good file with five different errors in its first six lines, and those errors."""
+    lines: list[Any] = [json.loads(line) for line in case.good_lines()]
     known = [item_of(line) for line in lines]
-    lines[1] = {**lines[1], played.answer: 7}
+    lines[1] = {**lines[1], case.answer: 7}
     lines[2] = {**lines[2], "id": "nowhere"}
     unknown = item_of(lines[2])
     lines[3] = lines[0]
@@ -68,7 +71,7 @@ def faulty(played: Played) -> tuple[bytes, list[Fault]]:
     written[4] = b'{"id": "cut off'
     written[5] = b'{"id": "\xff\xfe"}'
     faults = [
-        Fault(2, lines[1]["id"], f"'{played.answer}' must be"),
+        Fault(2, lines[1]["id"], f"'{case.answer}' must be"),
         Fault(3, unknown, "unknown id"),
         Fault(4, known[0], "already used at bad.jsonl:1"),
         Fault(5, "", "JSON"),
@@ -78,5 +81,5 @@ def faulty(played: Played) -> tuple[bytes, list[Fault]]:
 
 
 def item_of(line: dict[str, Any]) -> str:
-    """The item that a prediction is for: in CC-OCR an id need only be unique in its subset."""
+    """Returns the id of the item. In CC-OCR an id is only unique within its subset."""
     return f"{line['subset']}:{line['id']}" if "subset" in line else str(line["id"])

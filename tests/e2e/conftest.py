@@ -1,4 +1,4 @@
-"""A sample site for every module that uses one; every page is closed after its test."""
+"""A sample site for each module that uses one. All browser pages close after each test."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from .site import Site
 
 @pytest.fixture(autouse=True)
 def _no_page_stays_open(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A page that is left open goes on asking its site, and takes time from the tests after it."""
+    """An open page keeps sending requests, which slows down the tests that follow."""
     yield
     if "browser" in request.fixturenames:
         for context in request.getfixturevalue("browser").contexts:
@@ -18,8 +18,10 @@ def _no_page_stays_open(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def sample_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The sample site with its web server, for one module to read and change. No worker runs, and
-    no job is waiting for one."""
+    """The sample site with its web server. One module may read and change it.
+
+    No worker runs, and no job is queued.
+    """
     with Site(tmp_path_factory.mktemp("sample-site")) as site:
         site.prepare(sample=True)
         site.start_web()

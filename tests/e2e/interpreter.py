@@ -1,4 +1,4 @@
-"""A Python inside a site's Django that stays: asking it something starts no Django anew."""
+"""A long-running Python process with Django set up, so that each call need not start Django."""
 
 import io
 import json
@@ -15,7 +15,7 @@ MODULE = "tests.e2e.interpreter"
 
 
 class Interpreter:
-    """Runs code in a process of its own, one piece after the other."""
+    """Runs pieces of code in a separate process, one at a time."""
 
     def __init__(self, env: Env, log: Path) -> None:
         with log.open("ab") as output:
@@ -30,7 +30,7 @@ class Interpreter:
             )
 
     def run(self, code: str) -> str:
-        """What the code printed; fails with its traceback."""
+        """Returns what the code printed. If the code raises, fails with its traceback."""
         questions, answers = cast("IO[str]", self._process.stdin), self._process.stdout
         questions.write(json.dumps(code) + "\n")
         questions.flush()
@@ -48,7 +48,7 @@ def _answer(code: str) -> dict[str, str]:
     printed, error = io.StringIO(), ""
     try:
         with redirect_stdout(printed):
-            exec(compile(code, "<asked>", "exec"), {"__name__": "asked"})
+            exec(compile(code, "<code>", "exec"), {"__name__": "code"})
     except Exception:
         error = traceback.format_exc()
     return {"printed": printed.getvalue(), "error": error}

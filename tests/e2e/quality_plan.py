@@ -1,7 +1,7 @@
-"""What the people of the quality journey will do, planned by hand, and what has to come of it.
+"""The plan of the quality workflow test: who labels what, and the expected results.
 
-Twenty-one pages of the same make with numbers of their own. A page has 21 tokens and four facts;
-its page number is none, and the loss is meant with its parentheses.
+There are 21 pages with the same structure and different numbers. A page has 21 tokens and four
+facts. The page number is not a fact. The loss includes its parentheses.
 """
 
 import io
@@ -21,7 +21,7 @@ WORK = range(1, 21)
 CALIBRATION = (1, 2)
 EXCLUDED = 21
 
-# Stretches by name: first token and the one behind the last.
+# Parts of a page by name: the first token, and the one after the last.
 TOKENS = {
     "revenue": (3, 4), "loss": (7, 10), "bare loss": (8, 9), "date": (12, 16), "total": (18, 19),
     "page": (20, 21),
@@ -32,7 +32,7 @@ Labels = dict[str, str]
 FACTS: Labels = {"revenue": "Number", "loss": "Number", "date": "Date", "total": "Number"}
 _NO_LOSS = {"revenue": "Number", "date": "Date", "total": "Number"}
 
-# Who differs from the facts, and how. All others mark the facts.
+# Labels that differ from the facts. All other annotators mark the facts.
 DIFFERENT: dict[tuple[int, str], Labels] = {
     (1, "Cleo"): FACTS | {"page": "Number"},
     (1, "Dora"): {"revenue": "Number", "loss": "Number", "date": "Date"},
@@ -45,14 +45,14 @@ DIFFERENT: dict[tuple[int, str], Labels] = {
     (7, "Ann"): _NO_LOSS | {"bare loss": "Number"},
     (7, "Dora"): _NO_LOSS | {"bare loss": "Date"},
 }
-# Page 1 is settled by the majority of four, with 3 of 4 above the threshold of 0.7; on page 2 two
-# stand against two, and of two annotators there is no majority.
+# On page 1 three of four annotators agree, which is above the threshold of 0.7. On page 2 two
+# disagree with two. Pages with two annotators cannot have a majority.
 CASES = {
     2: "Boundary differs", 3: "Missed by some", 4: "Boundary differs", 5: "Label differs",
     6: "Missed by some", 7: "Label differs",
 }  # fmt: skip
-# Pages that become gold before anybody adjudicates are 1 and 8 to 20, in this order; the tenth of
-# them opens the first review, the last page of all the second.
+# Pages 1 and 8 to 20 become gold without adjudication, in this order. The tenth of them opens the
+# first review. The last page of the campaign opens the second.
 DRAWN_FROM = {1: (1, *range(8, 17)), 2: (*range(2, 8), *range(17, 21))}
 SHARE = 0.1
 DRAWN = 4  # of 10 pages with four facts each
@@ -71,14 +71,14 @@ def html_of(number: int) -> str:
 
 
 def text_of(number: int) -> str:
-    """The canonical text: all text nodes, one after the other."""
+    """Returns the canonical text: all text nodes in order."""
     return (
         f"Net revenue was {quote_of('revenue', number)} and the loss {quote_of('loss', number)} "
         f"as of {quote_of('date', number)}.Total{quote_of('total', number)}Page {number}"
     )
 
 
-def quote_of(stretch: str, number: int) -> str:
+def quote_of(part: str, number: int) -> str:
     return {
         "revenue": f"1,{200 + number}",
         "loss": f"({300 + number})",
@@ -86,22 +86,22 @@ def quote_of(stretch: str, number: int) -> str:
         "date": f"March {number}, 2025",
         "total": f"{40 + number},900",
         "page": f"{number}",
-    }[stretch]
+    }[part]
 
 
-def value_of(stretch: str, number: int) -> str:
+def value_of(part: str, number: int) -> str:
     return {
         "revenue": f"{1200 + number}",
         "loss": f"-{300 + number}",
         "date": f"2025-03-{number:02}",
         "total": f"{40 + number}900",
-    }[stretch]
+    }[part]
 
 
-def place_of(stretch: str, number: int) -> tuple[int, int]:
-    """Offsets in the text."""
-    quote, text = quote_of(stretch, number), text_of(number)
-    start = text.rindex(quote) if stretch == "page" else text.index(quote)
+def offsets_of(part: str, number: int) -> tuple[int, int]:
+    """Returns the start and end offsets in the canonical text."""
+    quote, text = quote_of(part, number), text_of(number)
+    start = text.rindex(quote) if part == "page" else text.index(quote)
     return start, start + len(quote)
 
 
@@ -114,7 +114,7 @@ def archive() -> bytes:
 
 
 def team_of(number: int) -> tuple[str, ...]:
-    """Each place goes to whoever has least, then to who has met the other least often."""
+    """Documents go to the annotators with the fewest, then to the pair that met least often."""
     cycle = [
         ("Ann", "Ben"), ("Cleo", "Dora"), ("Ann", "Cleo"),
         ("Ben", "Dora"), ("Ann", "Dora"), ("Ben", "Cleo"),
@@ -127,12 +127,12 @@ def labels_of(number: int, name: str) -> Labels:
 
 
 def spans_of(number: int, name: str) -> list[dict[str, Any]]:
-    """The labels as the API takes them."""
+    """Returns the labels as the API accepts them."""
     found = []
-    for stretch, label in labels_of(number, name).items():
-        start, end = place_of(stretch, number)
-        quote = quote_of(stretch, number)
-        key = f"{stretch.replace(' ', '-')}-{number}"
+    for part, label in labels_of(number, name).items():
+        start, end = offsets_of(part, number)
+        quote = quote_of(part, number)
+        key = f"{part.replace(' ', '-')}-{number}"
         found.append({"key": key, "label": label, "start": start, "end": end, "quote": quote})
     return found
 
@@ -141,10 +141,10 @@ Answers = list[list[str]]
 
 
 def entity_answers(number: int) -> Answers:
-    """For everything that anybody of the team marked: what each of them said of it."""
+    """Returns the label of each annotator for every span that any of them marked."""
     marks = [labels_of(number, name) for name in team_of(number)]
-    stretches = sorted(set().union(*marks))
-    return [[labels.get(stretch, "O") for labels in marks] for stretch in stretches]
+    parts = sorted(set().union(*marks))
+    return [[labels.get(part, "O") for labels in marks] for part in parts]
 
 
 def token_answers(number: int) -> Answers:
@@ -153,9 +153,9 @@ def token_answers(number: int) -> Answers:
 
 
 def _answer(labels: Labels, token: int) -> str:
-    for stretch, label in labels.items():
-        first, behind = TOKENS[stretch]
-        if first <= token < behind:
+    for part, label in labels.items():
+        first, end = TOKENS[part]
+        if first <= token < end:
             return label
     return "O"
 
@@ -164,7 +164,7 @@ ANSWERS = {"entity": entity_answers, "token": token_answers}
 
 
 def cohen(level: str, first: str, second: str) -> tuple[float, int]:
-    """scikit-learn's κ of two annotators over the pages both labelled, and the number of items."""
+    """Returns Cohen's κ by scikit-learn over the pages both labelled, and the number of items."""
     answers = [
         (row[team_of(number).index(first)], row[team_of(number).index(second)])
         for number in WORK
@@ -175,7 +175,7 @@ def cohen(level: str, first: str, second: str) -> tuple[float, int]:
 
 
 def fleiss(level: str, size: int) -> float:
-    """statsmodels' κ over the pages that so many people labelled."""
+    """Returns Fleiss' κ by statsmodels over the pages with `size` annotators."""
     rows = [row for n in WORK if len(team_of(n)) == size for row in ANSWERS[level](n)]
     return float(fleiss_kappa(aggregate_raters(np.array(rows))[0]))
 
@@ -184,18 +184,18 @@ Fact = tuple[str, str, str, str]
 
 
 def gold() -> dict[tuple[str, int], Fact]:
-    """Document and offset to (document, label, quote, value), as everybody means the facts."""
+    """Returns the expected facts: (document, label, quote, value) by document and offset."""
     return {
-        (name_of(number), place_of(stretch, number)[0]): (
-            name_of(number), label, quote_of(stretch, number), value_of(stretch, number),
+        (name_of(number), offsets_of(part, number)[0]): (
+            name_of(number), label, quote_of(part, number), value_of(part, number),
         )
         for number in WORK
-        for stretch, label in FACTS.items()
+        for part, label in FACTS.items()
     }  # fmt: skip
 
 
 def drawn(number: int, seed: int) -> list[tuple[str, int]]:
-    """The draw of a review as its page describes it, made here from the plan."""
+    """Draws the facts of a review from the plan, by the method that its page describes."""
     names = {name_of(page) for page in DRAWN_FROM[number]}
     keys = sorted(key for key in gold() if key[0] in names)
     numbers = Random(seed)
@@ -203,11 +203,11 @@ def drawn(number: int, seed: int) -> list[tuple[str, int]]:
 
 
 def corrected(fact: Fact) -> Fact:
-    """The reviewer's correction of any fact: another day, or thousands."""
+    """Returns a fact as the reviewer corrects it: another date, or a value in thousands."""
     document, label, quote, value = fact
     return document, label, quote, "2024-12-31" if label == "Date" else f"{value}000"
 
 
 def work() -> Iterator[tuple[int, str]]:
-    """Every page with each of its annotators."""
+    """Yields each page number with each of its annotators."""
     return ((number, name) for number in WORK for name in team_of(number))

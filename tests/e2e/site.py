@@ -1,4 +1,4 @@
-"""The whole site as it runs in production: real web server, real worker, a database of its own."""
+"""The whole site as in production: a real web server, a real worker and a separate database."""
 
 import fcntl
 import json
@@ -26,7 +26,7 @@ GRANIAN = [
     "--interface", "wsgi", "--host", "127.0.0.1", "--workers", "1", "--blocking-threads", "8",
     "--workers-kill-timeout", "3", "--no-ws", "--log-level", "warning", "portal.wsgi:application",
 ]  # fmt: skip
-# Some pages ask for the password again a few minutes after the log-in.
+# Some pages ask for the password again a few minutes after login.
 SESSION = """
 import json, time
 from django.conf import settings
@@ -49,17 +49,17 @@ def free_port() -> int:
 
 
 @contextmanager
-def alone(lock: Path) -> Iterator[None]:
-    """Locks out the other processes of the test run; a killed process releases the lock."""
+def locked(lock: Path) -> Iterator[None]:
+    """Excludes the other processes of the test run. A killed process releases the lock."""
     with lock.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 class Site:
-    """A site in a folder: `manage`, `command` and `shell` act on it, `start` and `stop` its parts.
+    """A site in a folder. `start` and `stop` start and stop its web server and worker.
 
-    After `command` or `shell`, call `stop`, or use the site in a `with`.
+    Call `stop` after `command` or `shell`, or use the site in a `with` statement.
     """
 
     def __init__(self, folder: Path, **extra: str) -> None:
@@ -79,7 +79,7 @@ class Site:
         self.stop()
 
     def prepare(self, *, sample: bool = False) -> None:
-        """What `manage.py prepare` makes; on SQLite a test run makes it once and copies it."""
+        """Runs `manage.py prepare`. On SQLite, all sites of a test run copy one result."""
         if self.env["DATABASE_URL"].startswith("sqlite"):
             shutil.copytree(self._template(sample), self.folder, dirs_exist_ok=True)
         else:
@@ -88,17 +88,17 @@ class Site:
     def _make(self, sample: bool) -> None:
         self.manage("prepare", *([] if sample else ["--no-sample"]))
         if sample:
-            # Workers of a running site draw the charts of all boards; no copy has to do it again.
+            # Draws the charts of all boards once, so that no copy has to.
             self.manage("run_jobs")
 
     def _template(self, sample: bool) -> Path:
-        """A prepared folder that all processes of the test run share."""
+        """Returns a prepared folder that all processes of the test run share."""
         folder = self.folder.parent
         if "PYTEST_XDIST_WORKER" in os.environ:
             # Each xdist worker has its own folder inside the folder of the run.
             folder = folder.parent
         template = folder / f"prepared-{'sample' if sample else 'empty'}"
-        with alone(template.with_suffix(".lock")):
+        with locked(template.with_suffix(".lock")):
             if not template.exists():
                 unfinished = template.with_suffix(".unfinished")
                 shutil.rmtree(unfinished, ignore_errors=True)
@@ -111,21 +111,21 @@ class Site:
         return processes.manage(self.env, *arguments)
 
     def command(self, name: str, *arguments: str) -> str:
-        """Like `manage`, in the process that `shell` uses: no new process is started."""
+        """Like `manage`, but in the process that `shell` uses, which is faster."""
         code = "from django.core.management import call_command\n"
-        return self._asked().run(f"{code}call_command({name!r}, *{arguments!r})")
+        return self._python().run(f"{code}call_command({name!r}, *{arguments!r})")
 
     def shell(self, code: str) -> Any:
         """Runs code in the site's Django and returns the JSON it printed last."""
-        return json.loads(self._asked().run(code).splitlines()[-1])
+        return json.loads(self._python().run(code).splitlines()[-1])
 
-    def _asked(self) -> Interpreter:
+    def _python(self) -> Interpreter:
         if self._interpreter is None:
             self._interpreter = Interpreter(self.env, self.folder / "shell.log")
         return self._interpreter
 
     def add_user(self, name: str, **fields: Any) -> str:
-        """Makes an account with a confirmed email address, which it returns."""
+        """Creates an account with a confirmed email address, which it returns."""
         email = f"{name.lower()}@example.org"
         arguments = {"email": email, "password": PASSWORD, "name": name, **fields}
         self.shell(
@@ -138,14 +138,14 @@ class Site:
         return email
 
     def log_in(self, browser: Browser, email: str, **options: Any) -> BrowserContext:
-        """A browser with a session of the person; `options` are those of the context."""
+        """Opens a browser context logged in as the user; `options` go to the context."""
         context = browser.new_context(base_url=self.url, **options)
         name, value = self.shell(SESSION.format(email=email))
         context.add_cookies([{"name": name, "value": value, "url": self.url}])
         return context
 
     def add_users(self, *names: str) -> None:
-        """Makes several accounts as `add_user` does, sooner than one by one."""
+        """Creates several accounts at once, which is faster than `add_user`."""
         self.shell(
             "from portal.accounts.emails import mark_confirmed\n"
             "from portal.accounts.models import User\n"
@@ -165,10 +165,10 @@ class Site:
         log = self.folder / "web.log"
         web = [sys.executable, "-m", "granian", "--port", str(self.port), *GRANIAN]
         self._running.append(processes.start(self.env, log, *web))
-        processes.wait_until(self._answers, seconds=30, what=f"{self.url} answers")
+        processes.wait_until(self._is_up, seconds=30, what=f"{self.url} answers")
 
     def kill_web(self) -> None:
-        """Ends the web server as a crash or a power cut does: at once, whatever it is doing."""
+        """Kills the web server at once, like a crash or a power cut."""
         processes.kill_group(self._running.pop(), signal.SIGKILL)
 
     def stop(self) -> None:
@@ -179,7 +179,7 @@ class Site:
             self._interpreter.close()
             self._interpreter = None
 
-    def _answers(self) -> bool:
+    def _is_up(self) -> bool:
         try:
             with urllib.request.urlopen(f"{self.url}/healthz", timeout=5) as answer:
                 return bool(answer.status == 200)
@@ -188,7 +188,7 @@ class Site:
 
 
 def logged_in(browser: Browser, site: Site, who: str, **options: Any) -> BrowserContext:
-    """A browser of a person of the sample site, or of the public for an empty name."""
+    """Opens a browser context for a user of the sample site; an empty name means logged out."""
     if who:
         return site.log_in(browser, f"{who}@factboard.example", **options)
     return browser.new_context(base_url=site.url, **options)

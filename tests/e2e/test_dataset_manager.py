@@ -1,4 +1,4 @@
-"""The dataset manager on real filings: imported, rendered, frozen, exported, wiped, restored."""
+"""Datasets of real filings: import, rendering, freezing, export, deletion and restoring."""
 
 import re
 import zipfile
@@ -19,41 +19,43 @@ FACTS = sum(
     len(re.findall(r"<(?:Number|Date)>", path.read_text()))
     for path in (REALDATA / "gold").glob("*.html")
 )
-# Filings by size: the small ones are rendered here, too.
+# Only a small filing is rendered, to save time.
 SMALL_FILING = "8-K_0000887919-21-000012.html"
 
 
-def said(command: str, *arguments: str) -> str:
+def run_command(command: str, *arguments: str) -> str:
     out = StringIO()
     call_command(command, *arguments, stdout=out, stderr=out)
     return out.getvalue()
 
 
-# Deprecations inside the libraries, which nothing here can mend.
+# The deprecated calls are inside the libraries.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:rdflib")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:mlcroissant")
 @pytest.mark.slow
 @needs_realdata
 def test_real_pages_are_read_as_croissant_and_survive_a_wiped_site(tmp_path: Path) -> None:
-    said("import_dataset", "dev", str(REALDATA), "--create", "--visibility", "public")
+    run_command("import_dataset", "dev", str(REALDATA), "--create", "--visibility", "public")
     dataset = Dataset.objects.get()
     assert dataset.documents.count() == PAGES
     assert not ImportItem.objects.filter(outcome="refused").exists()
-    said("freeze_release", "dev", "1.0.0", "--gold", str(REALDATA / "gold"), "--test-share", "0.5")
+    run_command(
+        "freeze_release", "dev", "1.0.0", "--gold", str(REALDATA / "gold"), "--test-share", "0.5"
+    )
     release = Release.objects.get()
     assert (release.item_count, release.fact_count) == (PAGES, FACTS)
     assert 0 < release.items.filter(split="test").count() < PAGES
     splits = dict(release.items.values_list("name", "split"))
 
     plain, archive = tmp_path / "plain.zip", tmp_path / "dev.zip"
-    said("export_release", "dev", "1.0.0", "--out", str(plain))
+    run_command("export_release", "dev", "1.0.0", "--out", str(plain))
     check_croissant(plain, tmp_path / "release")
-    said("export_release", "dev", "1.0.0", "--images", "--out", str(archive))
-    said("verify_release", str(archive), "--sha256", release.sha256)
+    run_command("export_release", "dev", "1.0.0", "--images", "--out", str(archive))
+    run_command("verify_release", str(archive), "--sha256", release.sha256)
     call_command("flush", interactive=False)
     assert not Document.objects.exists()
 
-    said("import_release", str(archive), "again", "--create")
+    run_command("import_release", str(archive), "again", "--create")
     restored = Release.objects.get()
     assert restored.sha256 == release.sha256
     assert (restored.item_count, restored.fact_count) == (PAGES, FACTS)
@@ -62,7 +64,7 @@ def test_real_pages_are_read_as_croissant_and_survive_a_wiped_site(tmp_path: Pat
 
 
 def check_croissant(archive: Path, folder: Path) -> None:
-    """The reference reader reads every page."""
+    """Checks that the reference reader of Croissant reads every page."""
     with zipfile.ZipFile(archive) as bundle:
         bundle.extractall(folder)
     described = mlc.Dataset(str(folder / "croissant.json"))
@@ -76,12 +78,12 @@ def check_croissant(archive: Path, folder: Path) -> None:
 @pytest.mark.slow
 @needs_filings
 def test_whole_filings_become_pages() -> None:
-    told = said("import_dataset", "filings", str(FILINGS), "--form", "filing", "--create")
+    output = run_command("import_dataset", "filings", str(FILINGS), "--form", "filing", "--create")
     pages = Document.objects.filter(dataset__slug="filings")
     for filing in FILINGS.iterdir():
         parts = pages.filter(name__startswith=filing.stem).count()
-        named = filing.name in told
-        assert parts > 0 or named, f"{filing.name} is neither there nor refused by name"
+        named = filing.name in output
+        assert parts > 0 or named, f"{filing.name} was neither imported nor refused by name"
     tagged = pages.filter(xbrl_facts__isnull=False)
     kinds = {
         fact[2] for facts in tagged.values_list("xbrl_facts__facts", flat=True) for fact in facts
@@ -93,9 +95,9 @@ def test_whole_filings_become_pages() -> None:
 @pytest.mark.browser
 def test_a_filing_is_rendered_page_by_page() -> None:
     source = str(FILINGS / SMALL_FILING)
-    said("import_dataset", "small", source, "--form", "filing", "--create")
+    run_command("import_dataset", "small", source, "--form", "filing", "--create")
     pages = Document.objects.filter(dataset__slug="small")
-    said("render_pages", "small")
+    run_command("render_pages", "small")
     assert pages.count() > 1
     for document in pages:
         images = list(document.images.all())

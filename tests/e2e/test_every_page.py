@@ -1,6 +1,6 @@
-"""Every page of the site, walked to by links by everyone who uses it, on a small screen.
+"""Each role follows links to every page of the site, on a small screen.
 
-The pages are those of the URL configuration: a new one that no link leads to fails here by name.
+The list of pages comes from the URL configuration. The test names each page that no link reaches.
 """
 
 import inspect
@@ -18,11 +18,11 @@ from .walking import Seen, Walk
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
-# The lead and the reviewer of the sample campaign are the experts of the sample board's judge too.
+# The lead and the reviewer of the sample campaign are also experts for the sample board's judge.
 ROLES = ["", "annotator1", "annotator5", "lead", "reviewer", "researcher", "organiser"]
 _NARROW = {"width": 390, "height": 900}
 
-# What the sample has no example of, made by the services that the pages use.
+# Objects that the sample lacks, created by the services that the pages use.
 WORLD = """
 from portal.accounts.own_data import request_export
 from portal.accounts.models import User
@@ -68,22 +68,22 @@ NOT_REACHED = {
     "account_email_verification_sent": _FORM,
     "account_reset_password_done": _FORM,
     "account_reset_password_from_key_done": _FORM,
-    "account_inactive": "log-in leads accounts there that were switched off",
+    "account_inactive": "login redirects deactivated accounts to it",
     "account_logout": "the menu has a button for it",
-    "account_set_password": "for accounts without a password, which others make",
-    "account_confirm_login_code": "logging in by a code is off",
+    "account_set_password": "only for accounts without a password",
+    "account_confirm_login_code": "login by code is disabled",
     "mfa_authenticate": _SECOND_FACTOR,
     "mfa_reauthenticate": _SECOND_FACTOR,
     "mfa_deactivate_totp": _SECOND_FACTOR,
     "mfa_view_recovery_codes": _SECOND_FACTOR,
     "mfa_generate_recovery_codes": _SECOND_FACTOR,
     "mfa_download_recovery_codes": _SECOND_FACTOR,
-    "home:healthz": "for programs that watch the site",
+    "home:healthz": "for monitoring",
     "scoring:submission-item-rendered": "in frames of some items: tests/e2e/test_pages.py",
     "scoring:chart-library": "a script fetches it: tests/scoring/leaderboard/test_chart_browser.py",
 }
 
-# Links lead there only some minutes after the log-in, so that a quick walk does not meet it.
+# Links redirect there only some minutes after login, so a quick walk does not reach it.
 MET_BY_SLOW_WALKS = {"account_reauthenticate"}
 
 
@@ -101,7 +101,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def walk_of(site: Site, browser: Browser) -> Callable[[str], Walk]:
-    """What the person met on the way; everyone walks once."""
+    """Returns the walk of a role. Each role walks once."""
     walks: dict[str, Walk] = {}
     seen: Seen = set()
 
@@ -116,7 +116,7 @@ def walk_of(site: Site, browser: Browser) -> Callable[[str], Walk]:
 
 
 @pytest.mark.parametrize("who", ROLES)
-def test_no_page_on_the_way_has_a_fault(walk_of: Callable[[str], Walk], who: str) -> None:
+def test_no_page_has_an_error(walk_of: Callable[[str], Walk], who: str) -> None:
     assert walk_of(who).faults == []
 
 
@@ -124,26 +124,26 @@ def test_links_lead_to_every_page(walk_of: Callable[[str], Walk]) -> None:
     met = set().union(*(walk_of(who).met for who in ROLES))
     pages = set(_pages(get_resolver()))
     assert pages - met - set(NOT_REACHED) - MET_BY_SLOW_WALKS == set(), (
-        "no link leads there; see NOT_REACHED"
+        "no link leads to these pages: add a link, or a reason to NOT_REACHED"
     )
-    assert met & set(NOT_REACHED) == set(), "links lead there: they need no reason any more"
-    assert set(NOT_REACHED) - pages == set(), "there are no such pages"
+    assert met & set(NOT_REACHED) == set(), "links lead to these pages: shorten NOT_REACHED"
+    assert set(NOT_REACHED) - pages == set(), "no such pages: shorten NOT_REACHED"
 
 
 def _pages(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
-    """The names of URL patterns that answer GET, those of the API and of Django's admin apart."""
+    """Yields the names of URL patterns that accept GET, without those of the API and the admin."""
     for each in resolver.url_patterns:
         if isinstance(each, URLResolver):
             if each.namespace != "admin":
                 yield from _pages(each, f"{prefix}{each.namespace}:" if each.namespace else prefix)
-        elif each.name and _answers_get(each):
+        elif each.name and _accepts_get(each):
             name = prefix + each.name
             if not name.startswith("api:") or name in {"api:docs", "api:schema"}:
                 yield name
 
 
-def _answers_get(pattern: URLPattern) -> bool:
-    """As the decorators of a view, or the methods of its class, say; GET where nothing does."""
+def _accepts_get(pattern: URLPattern) -> bool:
+    """Reads the allowed methods from the view's decorators or class. The default is GET."""
     view: Any = pattern.callback
     while view is not None:
         if hasattr(view, "view_class"):

@@ -1,5 +1,7 @@
-"""Each benchmark on the running sample site: a board is opened, bad and good files are sent, a row
-is published, and its figures are those of `manage.py grade`."""
+"""Each benchmark on the sample site: open a board, upload invalid and valid files, publish a row.
+
+The published figures must equal those of `manage.py grade`.
+"""
 
 import json
 import re
@@ -13,13 +15,13 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from scoring.benchmarks import Column, get_benchmark
 
-from .benchmark_files import PLAYED, Played, faulty
+from .benchmark_files import CASES, Case, faulty
 from .site import Site, logged_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
 SECONDS = 30_000
-BENCHMARK = pytest.mark.parametrize("played", PLAYED, ids=lambda played: played.key)
+BENCHMARK = pytest.mark.parametrize("case", CASES, ids=lambda case: case.key)
 
 
 @pytest.fixture(scope="module")
@@ -36,18 +38,18 @@ def page_of(browser: Browser, site: Site, who: str) -> Page:
     return page
 
 
-def open_board(organiser: Page, played: Played) -> str:
-    """A board over the sample's release; returns its address."""
+def open_board(organiser: Page, case: Case) -> str:
+    """Creates and opens a board on the sample's release; returns its URL."""
     organiser.goto("/boards/new/")
-    organiser.get_by_label("Title", exact=True).fill(f"Played {played.key}")
-    organiser.get_by_label("Slug").fill(f"played-{played.key}")
-    organiser.get_by_label("Benchmark").select_option(played.key)
-    organiser.get_by_label("Release").select_option(label=played.release)
+    organiser.get_by_label("Title", exact=True).fill(f"Test of {case.key}")
+    organiser.get_by_label("Slug").fill(f"test-{case.key}")
+    organiser.get_by_label("Benchmark").select_option(case.key)
+    organiser.get_by_label("Release").select_option(label=case.release)
     organiser.get_by_role("button", name="Create board").click()
     expect(organiser.get_by_role("status")).to_contain_text("Board created as a draft")
     organiser.get_by_role("button", name="Open board").click()
     expect(organiser.get_by_role("status")).to_contain_text("is now open")
-    return f"/boards/played-{played.key}/"
+    return f"/boards/test-{case.key}/"
 
 
 def choose(researcher: Page, data: bytes, name: str) -> None:
@@ -56,53 +58,53 @@ def choose(researcher: Page, data: bytes, name: str) -> None:
     )
 
 
-def send_bad_files(researcher: Page, board: str, played: Played) -> None:
-    """Every fault is told at once, by file, line and id; a file that lacks an id is told of it."""
+def send_bad_files(researcher: Page, board: str, case: Case) -> None:
+    """All errors are listed at once with file, line and id. A missing id is reported too."""
     researcher.goto(f"{board}submit/")
-    researcher.get_by_label("Name", exact=True).fill(f"Reader of {played.key}")
-    data, faults = faulty(played)
+    researcher.get_by_label("Name", exact=True).fill(f"Reader of {case.key}")
+    data, faults = faulty(case)
     choose(researcher, data, "bad.jsonl")
     researcher.get_by_role("button", name="Check and submit").click()
     alert = researcher.get_by_role("alert")
     expect(alert).to_contain_text("5 faults: nothing was submitted")
-    told = alert.get_by_role("listitem")
-    expect(told).to_have_count(len(faults))
-    for line, fault in zip(told.all(), faults, strict=True):
+    listed = alert.get_by_role("listitem")
+    expect(listed).to_have_count(len(faults))
+    for line, fault in zip(listed.all(), faults, strict=True):
         expect(line).to_contain_text(f"bad.jsonl:{fault.line}")
         expect(line).to_contain_text(fault.id)
         expect(line).to_contain_text(fault.message)
-    choose(researcher, "\n".join(played.good_lines()[1:]).encode(), "short.jsonl")
+    choose(researcher, "\n".join(case.good_lines()[1:]).encode(), "short.jsonl")
     researcher.get_by_role("button", name="Check and submit").click()
     expect(alert).to_contain_text("without a prediction")
 
 
-def send_good_file(researcher: Page, played: Played) -> None:
-    """Watches the grading to its end, without loading the page again."""
-    choose(researcher, "\n".join(played.good_lines()).encode(), "good.jsonl")
+def send_good_file(researcher: Page, case: Case) -> None:
+    """Waits until grading is done, without reloading the page."""
+    choose(researcher, "\n".join(case.good_lines()).encode(), "good.jsonl")
     researcher.get_by_role("button", name="Check and submit").click()
     researcher.wait_for_url("**/submissions/*/")
     expect(researcher.get_by_role("button", name="Publish")).to_be_visible(timeout=SECONDS)
 
 
-def graded_offline(site: Site, played: Played, folder: Path) -> dict[str, Any]:
-    """The figures of `manage.py grade` against the gold of the release, as it can be downloaded."""
-    site.command("export_release", played.slug, "1.0.0", "--out", str(folder / "release.zip"))
+def graded_offline(site: Site, case: Case, folder: Path) -> dict[str, Any]:
+    """Returns the figures of `manage.py grade` with the gold of the exported release."""
+    site.command("export_release", case.slug, "1.0.0", "--out", str(folder / "release.zip"))
     with zipfile.ZipFile(folder / "release.zip") as release:
         gold = release.extract("gold.jsonl", folder)
     sent = folder / "good.jsonl"
-    sent.write_text("\n".join(played.good_lines()), encoding="utf-8")
+    sent.write_text("\n".join(case.good_lines()), encoding="utf-8")
     arguments = ("--gold", gold, "--submission", str(sent), "--json")
-    report = json.loads(site.command("grade", played.key, *arguments).splitlines()[-1])
+    report = json.loads(site.command("grade", case.key, *arguments).splitlines()[-1])
     scores: dict[str, Any] = report["scores"]
     return scores
 
 
 def figures_of(row: Locator, table: Locator) -> dict[str, str]:
-    """What the row shows, by the words above it; ranks, which stand several times, are left out."""
+    """Returns the figures of the row by column heading, without the rank columns."""
     heads = table.locator("thead tr").last.get_by_role("columnheader").all_inner_texts()
     cells = row.locator("th, td").all_inner_texts()
     named = {
-        # Under a figure stands its interval.
+        # The interval follows the figure.
         re.sub(r"[↓↑]", "", head).strip(): next(iter(cell.split()), "")
         for head, cell in zip(heads, cells, strict=True)
     }
@@ -110,7 +112,7 @@ def figures_of(row: Locator, table: Locator) -> dict[str, str]:
 
 
 def shown(column: Column, value: float | None, most_decimals: int | None) -> str:
-    """`most_decimals` are those of the phase: on hidden gold a new phase rounds."""
+    """Formats a figure. `most_decimals` is the limit of the phase: hidden gold is rounded."""
     if value is None:
         return "–"
     decimals = column.decimals if most_decimals is None else min(column.decimals, most_decimals)
@@ -118,17 +120,17 @@ def shown(column: Column, value: float | None, most_decimals: int | None) -> str
 
 
 @BENCHMARK
-def test_a_benchmark_is_played_from_board_to_public_row(
-    site: Site, browser: Browser, tmp_path: Path, played: Played
+def test_a_benchmark_goes_from_board_to_public_row(
+    site: Site, browser: Browser, tmp_path: Path, case: Case
 ) -> None:
-    board = open_board(page_of(browser, site, "organiser"), played)
+    board = open_board(page_of(browser, site, "organiser"), case)
     researcher = page_of(browser, site, "researcher")
-    send_bad_files(researcher, board, played)
-    send_good_file(researcher, played)
+    send_bad_files(researcher, board, case)
+    send_good_file(researcher, case)
     public = browser.new_context(base_url=site.url).new_page()
     assert public.request.get(researcher.url).status == 404
     public.goto(board)
-    row = public.get_by_role("row", name=re.compile(f"Reader of {played.key}"))
+    row = public.get_by_role("row", name=re.compile(f"Reader of {case.key}"))
     expect(row).to_have_count(0)
 
     researcher.get_by_role("button", name="Publish").click()
@@ -136,11 +138,11 @@ def test_a_benchmark_is_played_from_board_to_public_row(
 
     public.goto(board)
     expect(row).to_have_count(1)
-    scores = graded_offline(site, played, tmp_path)
-    columns = [column for column in get_benchmark(played.key).columns if column.headline]
+    scores = graded_offline(site, case, tmp_path)
+    columns = [column for column in get_benchmark(case.key).columns if column.headline]
     found = figures_of(row, public.get_by_role("table", name="Graded here"))
     boards = public.request.get("/api/v1/boards/").json()["results"]
-    (phases,) = [each["phases"] for each in boards if each["slug"] == f"played-{played.key}"]
+    (phases,) = [each["phases"] for each in boards if each["slug"] == f"test-{case.key}"]
     decimals = phases[0]["score_decimals"]
     assert found == {
         column.label: shown(column, scores[column.key], decimals) for column in columns
@@ -149,18 +151,18 @@ def test_a_benchmark_is_played_from_board_to_public_row(
 
 @BENCHMARK
 def test_the_sample_board_offers_a_file_that_it_takes(
-    site: Site, browser: Browser, played: Played
+    site: Site, browser: Browser, case: Case
 ) -> None:
-    """What a visitor downloads there can be sent as it is."""
+    """A visitor can download the file and submit it unchanged."""
     researcher = page_of(browser, site, "researcher")
-    researcher.goto(f"/boards/{played.slug}/")
+    researcher.goto(f"/boards/{case.slug}/")
     with researcher.expect_download() as download:
-        researcher.get_by_role("link", name=f"{played.slug}-tesseract.jsonl").click()
+        researcher.get_by_role("link", name=f"{case.slug}-tesseract.jsonl").click()
     data = Path(download.value.path()).read_bytes()
-    assert data == played.good[0].read_bytes()
-    researcher.goto(f"/boards/{played.slug}/submit/")
-    if len(played.good) > 1:
-        # A board with one phase asks for none.
+    assert data == case.good[0].read_bytes()
+    researcher.goto(f"/boards/{case.slug}/submit/")
+    if len(case.good) > 1:
+        # The form of a board with one phase has no phase field.
         researcher.get_by_label("Phase").select_option(label="Development")
     researcher.get_by_label("Name", exact=True).fill("The same again")
     choose(researcher, data, download.value.suggested_filename)

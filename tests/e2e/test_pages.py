@@ -1,4 +1,4 @@
-"""Every page of the sample site for whoever sees it: no console error, no overflow, axe content."""
+"""Pages of the sample site by role: no console errors, no overflow, no axe violations."""
 
 from pathlib import Path
 
@@ -37,13 +37,13 @@ PAGES = {
 EXPECTED_STATUS = {"/nowhere/": 404}
 
 
-def faults_at(page: Page, address: str) -> list[str]:
-    """What is wrong with the page at the address, as it stands on the screen."""
-    response = page.goto(address)
+def faults_at(page: Page, url: str) -> list[str]:
+    """Returns the problems of the page at this URL."""
+    response = page.goto(url)
     assert response is not None
-    found = faults_in_both_looks(page, address)
-    if response.status != EXPECTED_STATUS.get(address, 200):
-        found.append(f"{address}: status {response.status}")
+    found = faults_in_both_looks(page, url)
+    if response.status != EXPECTED_STATUS.get(url, 200):
+        found.append(f"{url}: status {response.status}")
     return found
 
 
@@ -58,18 +58,18 @@ def test_pages_are_sound(sample_site: Site, browser: Browser, who: str) -> None:
 
     page.on("pageerror", lambda error: faults.append(f"{page.url}: {error}"))
     page.on("console", note)
-    for address in PAGES[who]:
-        faults += faults_at(page, address)
+    for url in PAGES[who]:
+        faults += faults_at(page, url)
     assert faults == []
 
 
 def test_preparing_again_keeps_the_data_and_is_quick(sample_site: Site) -> None:
-    said = sample_site.manage("prepare")
-    assert "Loading the sample" not in said
-    assert "Collecting" not in said
+    output = sample_site.manage("prepare")
+    assert "Loading the sample" not in output
+    assert "Collecting" not in output
 
 
-def test_a_port_in_use_is_told_before_anything_is_done(sample_site: Site, tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_before_any_work(sample_site: Site, tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=f"make run PORT={sample_site.port + 1}"):
         Site(tmp_path).manage("prepare", "--port", str(sample_site.port))
     assert list(tmp_path.glob("*.sqlite3")) == []

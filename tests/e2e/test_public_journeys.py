@@ -1,8 +1,8 @@
-"""The public and a researcher on the sample's five boards, from the leaderboard to a dispute, with
-JavaScript and without: no page may fail, no address be missing, no console error be left.
+"""The public and a researcher use the five sample boards, with and without JavaScript.
 
-That what is uploaded gets the figures of `manage.py grade` is in test_five_benchmarks.py; here the
-pages are held against each other.
+The tests go from the leaderboard to a dispute. No page may fail, no URL may be missing, and there
+may be no console error. test_five_benchmarks.py compares figures with `manage.py grade`; these
+tests compare the pages with each other.
 """
 
 import re
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample board: two rows of its open phase, the figure that decides, another table of it."""
+    """A sample board: two rows of its open phase, its main figure, and another of its tables."""
 
     key: str
     slug: str
@@ -43,7 +43,7 @@ SAMPLES = (
     Sample("receiptbench", "sample-receipts", RULES, COARSE, "Overall", "Languages", 12),
     Sample("findoc", "sample-accounts", "Tesseract 5", "Tesseract 5, 72 dpi", "Final", "", 6),
 )
-# Boards are read with a script and without in turn, so every kind of page is read both ways.
+# Every other board is read without JavaScript, so that each kind of page is read both ways.
 ODD_WITH_SCRIPT, EVEN_WITH_SCRIPT = (
     pytest.mark.parametrize(
         ("sample", "script"),
@@ -60,13 +60,13 @@ Open = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def researcher(sample_site: Site, browser: Browser) -> dict[str, object]:
-    """What the browser of the logged-in researcher keeps."""
+    """Returns the storage state of a browser that is logged in as the researcher."""
     return {"storage_state": logged_in(browser, sample_site, "researcher").storage_state()}
 
 
 @pytest.fixture
 def page_at(sample_site: Site, browser: Browser) -> Iterator[Open]:
-    """A page of a browser of its own; at the end nothing may have gone wrong on any of them."""
+    """Opens pages in separate browser contexts. Fails at the end if any page had an error."""
     faults: list[str] = []
     contexts = []
 
@@ -103,7 +103,7 @@ def graded_table(page: Page) -> Locator:
 
 
 def link_of(page: Page, name: str) -> Locator:
-    """The link to the submission, from its row."""
+    """Returns the link from a row to its submission."""
     return graded_table(page).get_by_role("link", name=name, exact=True)
 
 
@@ -117,20 +117,20 @@ def names_of(page: Page) -> list[str]:
 
 
 def column_of(page: Page, label: str, nth: int = 0) -> int:
-    """Where the column stands in a row, counted from 0."""
+    """Returns the index of the column, from 0."""
     heads = graded_table(page).locator("thead tr").last.get_by_role("columnheader")
     words = [re.sub(r"[↓↑]", "", head).strip() for head in heads.all_inner_texts()]
     return [place for place, word in enumerate(words) if word == label][nth]
 
 
 def cell_of(page: Page, name: str, label: str, nth: int = 0) -> str:
-    """The figure itself, without the interval below it."""
+    """Returns the figure without its interval."""
     cell = row_of(page, name).locator("th, td").nth(column_of(page, label, nth))
     return cell.inner_text().split()[0]
 
 
 def sort_and_filter(page: Page, sample: Sample) -> None:
-    """The best row first, then one row alone; the link to that view shows the same again."""
+    """Sorts the rows by the figure, filters one row, and opens the link to this view."""
     head = graded_table(page).get_by_role("columnheader", name=re.compile(f"^{sample.figure}"))
     head.get_by_role("link").click()
     expect(head).to_have_attribute("aria-sort", "descending")
@@ -148,31 +148,31 @@ def sort_and_filter(page: Page, sample: Sample) -> None:
     expect(row_of(page, sample.first)).to_be_visible()
 
 
-def take_files(page: Page, sample: Sample) -> None:
+def download_files(page: Page, sample: Sample) -> None:
     for link in ("Download CSV", "Download LaTeX"):
-        address = page.get_by_role("link", name=link, exact=True).get_attribute("href") or ""
-        answer = page.request.get(address)
-        assert answer.ok, address
+        url = page.get_by_role("link", name=link, exact=True).get_attribute("href") or ""
+        answer = page.request.get(url)
+        assert answer.ok, url
         for name in (sample.first, sample.second):
-            assert name in answer.text(), address
+            assert name in answer.text(), url
 
 
 def see_charts(page: Page, sample: Sample) -> None:
-    """Each chart has a picture, its figures as a table, and both as files."""
+    """Each chart has an image, a table of its figures, and both as files."""
     page.goto(f"/boards/{sample.slug}/charts/?phase=dev")
     chart = page.locator(".chart-section").first
     expect(chart.get_by_role("heading")).to_be_visible()
     expect(chart.locator("table").first.locator("tbody tr").first).to_be_attached()
     for link, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("CSV", b"")):
-        address = chart.get_by_role("link", name=re.compile(f"^{link}")).get_attribute("href")
-        answer = page.request.get(address or "")
-        assert answer.ok, address
-        assert answer.body().startswith(start), address
-        assert len(answer.body()) > 50, address
+        url = chart.get_by_role("link", name=re.compile(f"^{link}")).get_attribute("href")
+        answer = page.request.get(url or "")
+        assert answer.ok, url
+        assert answer.body().startswith(start), url
+        assert len(answer.body()) > 50, url
 
 
 def compare(page: Page, sample: Sample) -> None:
-    """Ticks two rows; the difference is that of their figures, and every item is won or not."""
+    """Compares two rows. The difference must match their figures, and all items must be counted."""
     page.goto(sample.board)
     figures = [cell_of(page, name, sample.figure) for name in (sample.first, sample.second)]
     for name in (sample.first, sample.second):
@@ -195,7 +195,7 @@ def test_the_public_reads_a_board(page_at: Open, sample: Sample, script: bool) -
     page.goto(sample.board)
     figure = cell_of(page, sample.first, sample.figure)
     sort_and_filter(page, sample)
-    take_files(page, sample)
+    download_files(page, sample)
     if sample.view:
         tables = page.get_by_role("navigation", name="Tables")
         tables.get_by_role("link", name=sample.view).click()
@@ -206,7 +206,7 @@ def test_the_public_reads_a_board(page_at: Open, sample: Sample, script: bool) -
     compare(page, sample)
     expect(page.get_by_role("table", name="Largest disagreements")).to_be_visible()
 
-    # The submission says what its row says.
+    # The submission page shows the figure of its row.
     page.get_by_role("link", name=sample.first, exact=True).click()
     page.wait_for_url("**/submissions/*/")
     shown = page.get_by_role("main").locator("td, dd").all_inner_texts()
@@ -222,7 +222,7 @@ def test_the_public_reads_items_that_were_opened(page_at: Open) -> None:
     page = page_at(False)
     for sample in SAMPLES:
         name = open_hardest_item(page, sample)
-        see_gold_beside_prediction(page, name)
+        see_gold_next_to_prediction(page, name)
 
 
 def test_the_public_reads_no_item_of_a_hidden_phase(page_at: Open) -> None:
@@ -246,7 +246,7 @@ def test_the_public_follows_the_task_tree(page_at: Open, script: bool) -> None:
 
 
 def open_hardest_item(page: Page, sample: Sample) -> str:
-    """Through the list of items, hardest first, and a search for the one that leads it."""
+    """Sorts the items by difficulty, searches for the first one, and opens it."""
     page.goto(sample.board)
     link_of(page, sample.first).click()
     form = page.get_by_role("search", name="Items")
@@ -267,8 +267,8 @@ def open_hardest_item(page: Page, sample: Sample) -> str:
     return name
 
 
-def see_gold_beside_prediction(page: Page, name: str) -> None:
-    """Rendered in frames where gold is a page, and otherwise as fields."""
+def see_gold_next_to_prediction(page: Page, name: str) -> None:
+    """Gold that is a page is rendered in frames. Other gold is shown as fields."""
     if page.locator("iframe").count():
         for title in (f"Gold of {name}", f"Prediction for {name}"):
             page.get_by_title(title).scroll_into_view_if_needed()
@@ -287,7 +287,7 @@ def see_gold_beside_prediction(page: Page, name: str) -> None:
 
 
 def dispute(page: Page, name: str, claim: str) -> None:
-    # By keyboard: just after scrolling, Chromium may give a click to a sandboxed frame.
+    # By keyboard: after scrolling, Chromium may send a click to a sandboxed frame.
     page.get_by_role("link", name=re.compile("^Dispute (fact 0|this gold)$")).press("Enter")
     page.get_by_label("Correct fact").fill(claim)
     page.get_by_label("Reason").fill("The picture shows it otherwise.")
@@ -298,12 +298,12 @@ def dispute(page: Page, name: str, claim: str) -> None:
 
 
 @EVEN_WITH_SCRIPT
-def test_a_researcher_looks_into_a_submission(
+def test_a_researcher_inspects_a_submission(
     page_at: Open, researcher: dict[str, object], sample: Sample, script: bool
 ) -> None:
     page = page_at(script, **researcher)
     name = open_hardest_item(page, sample)
-    see_gold_beside_prediction(page, name)
+    see_gold_next_to_prediction(page, name)
     dispute(page, name, f"something else, {'with' if script else 'without'} a script")
     compare(page, sample)
     cells = page.get_by_role("table", name="Largest disagreements").locator("tbody tr").first
@@ -316,7 +316,7 @@ def test_a_researcher_looks_into_a_submission(
 def test_a_researcher_reads_where_matchers_disagree(
     page_at: Open, researcher: dict[str, object], script: bool
 ) -> None:
-    """The board's view of matchers, a page's facts by both, and the choice of those that differ."""
+    """Opens the matchers view, the facts of a page by both, and the filter of differing ones."""
     page = page_at(script, **researcher)
     page.goto("/boards/sample/?view=matchers")
     by_substring, by_aligned = (
@@ -350,7 +350,7 @@ def test_a_hidden_phase_shows_its_submitter_totals_alone(
 
 
 def test_ranks_by_text_and_by_facts_differ_on_real_readings(page_at: Open) -> None:
-    """What FinCriticalED is about: who reads the text better may get more of the facts wrong."""
+    """The point of FinCriticalED: a model that reads text better may get more facts wrong."""
     page = page_at(False)
     page.goto("/boards/sample/")
     by_text, by_facts = (
@@ -361,7 +361,7 @@ def test_ranks_by_text_and_by_facts_differ_on_real_readings(page_at: Open) -> No
 
 
 def test_rows_are_chosen_and_compared_by_keyboard(page_at: Open) -> None:
-    """Focus goes through the rows as they stand on the page, and then to the button."""
+    """Tab moves through the rows in page order, and then to the button."""
     page = page_at(True)
     page.goto("/boards/sample/")
     names = names_of(page)

@@ -1,10 +1,9 @@
-"""The quality workflow in a real browser: from screening to a release, with every difference
-planned.
+"""The quality workflow in a real browser, from screening to a release.
 
-Real web server, real worker, seven people with a log-in each; `quality_plan` says who marks what
-and what has to come of it. Screening, adjudication and review go by keyboard throughout. Of the
-labelling, one page of each kind of difference does (pages 1 and 3 to 5); the other pages go
-through the REST API in the sessions of their annotators, to save time.
+The test uses a real web server, a real worker and seven users. `quality_plan` defines who labels
+what, and the expected results. Screening, adjudication and review use only the keyboard. So does
+labelling of one page for each kind of difference (pages 1 and 3 to 5). The other pages are
+labelled through the REST API in the sessions of their annotators, to save time.
 """
 
 import json
@@ -17,9 +16,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from . import quality_plan as plan
-from .quality_hands import (
+from .quality_actions import (
     API,
     ROOT,
+    accept,
     begin_review,
     case_ready,
     correct_value,
@@ -29,7 +29,6 @@ from .quality_hands import (
     log_in,
     review_item,
     screen_by_key,
-    take,
     tasks_of,
 )
 from .site import Site
@@ -118,7 +117,7 @@ def check_teams(people: People) -> None:
 
 
 def check_blindness(people: People) -> None:
-    """Ann has submitted page 3 and Ben has not: her marks are hers alone."""
+    """Ann has submitted page 3, Ben has not: only Ann may see her labels."""
     ann, lead, page = people["Ann"], people["Lea"], plan.name_of(3)
     task = tasks_of(ann)[page]
     for person in (people["Ben"], lead, people["Rita"], people["Olga"]):
@@ -157,7 +156,7 @@ def label_everything(people: People) -> None:
 
 
 def check_agreement(lead: Page) -> None:
-    # By hand: of 22 items Ann and Ben differ in one, which Ben missed.
+    # Worked out by hand: Ann and Ben differ in one of 22 items, which Ben missed.
     kappa, items = plan.cohen("entity", "Ann", "Ben")
     assert (round(kappa, 12), items) == (round(221 / 243, 12), 22)
     answer = get(lead, f"{API}/agreement/")
@@ -169,7 +168,7 @@ def check_agreement(lead: Page) -> None:
 
 
 def check_level(lead: Page, answer: dict[str, Any]) -> None:
-    """The figures are the references', and stand in a row for each annotator, Fleiss beneath."""
+    """Compares the table with the reference figures: a row per annotator, then Fleiss' κ."""
     level = answer["level"]
     matrix = lead.get_by_role("table", name=f"{level.capitalize()} level: pairwise Cohen's κ")
     expect(matrix.get_by_role("columnheader")).to_have_text(["Annotator", "1", "2", "3", "4"])
@@ -199,8 +198,8 @@ def check_level(lead: Page, answer: dict[str, Any]) -> None:
 
 
 def adjudicate(lead: Page) -> None:
-    """The whole queue by key: four proposals, one "neither" (a page number), one edit."""
-    # The majority of the four who calibrated has settled page 1 without a lead.
+    """Decides all cases by keyboard: four proposals, one "neither" (a page number), one edit."""
+    # The majority of the four calibration annotators has decided page 1 without a lead.
     assert verdicts(lead) == [(plan.name_of(1), "majority"), (plan.name_of(1), "majority")]
     lead.goto(f"{ROOT}/adjudication/")
     lead.get_by_role("link", name="Decide the first open case").press("Enter")
@@ -214,7 +213,7 @@ def adjudicate(lead: Page) -> None:
             widen_by_edit(lead)
         else:
             disputed = "date" if number == 5 else "loss"
-            take(lead, f"{plan.FACTS[disputed]} · {plan.value_of(disputed, number)}")
+            accept(lead, f"{plan.FACTS[disputed]} · {plan.value_of(disputed, number)}")
     expect(lead.locator("[data-hint]")).to_contain_text("All cases of this campaign are decided")
     choices = ["majority"] * 2 + ["proposal"] * 4 + ["neither", "edit"]
     numbers = [1, 1, *plan.CASES]
@@ -222,13 +221,13 @@ def adjudicate(lead: Page) -> None:
 
 
 def verdicts(lead: Page) -> list[tuple[str, str]]:
-    """How the decided cases were decided, by document."""
+    """Returns document and choice of each decided case."""
     rows = get(lead, f"{API}/cases/?state=decided")["results"]
     return sorted((row["document"], row["choice"]) for row in rows)
 
 
 def widen_by_edit(lead: Page) -> None:
-    """Nobody marked the loss with its parentheses, and one took it for a date."""
+    """No annotator marked the loss with its parentheses, and one labelled it as a date."""
     for key in ("e", "1", "Control+Alt+ArrowLeft", "Control+Shift+ArrowRight", "Enter"):
         lead.keyboard.press(key)
     asks = lead.locator("[data-reasons] [data-part=asks]")
@@ -246,15 +245,15 @@ def check_blocked(lead: Page, *reasons: str) -> None:
 
 
 def draw_again(site: Site, reviewer: Page, number: int) -> list[tuple[str, int]]:
-    """The facts of a review: drawn by the command, by this test, and shown on the page alike."""
-    said = site.command("draw_review", "first-round", str(number)).splitlines()
+    """Returns the facts of a review. The command, this test and the page must agree on them."""
+    output = site.command("draw_review", "first-round", str(number)).splitlines()
     header = re.fullmatch(
         rf"# seed (\d+), share {plan.SHARE} of 40 facts on 10 pages: {plan.DRAWN} drawn",
-        said[0],
+        output[0],
     )
-    assert header is not None, said
-    assert said[-1] == "# identical to the stored draw"
-    lines = [line.split("\t") for line in said[1:-1]]
+    assert header is not None, output
+    assert output[-1] == "# identical to the stored draw"
+    lines = [line.split("\t") for line in output[1:-1]]
     facts = [(document, int(start)) for document, start in lines]
     assert facts == plan.drawn(number, int(header[1]))
     reviewer.goto(f"{ROOT}/review/{number}/")
@@ -266,7 +265,7 @@ def draw_again(site: Site, reviewer: Page, number: int) -> list[tuple[str, int]]
 
 
 def review(site: Site, reviewer: Page) -> tuple[tuple[str, int], str]:
-    """All accepted but one fact corrected and one page sent back; returns these two."""
+    """Corrects one fact, sends one page back and accepts the rest; returns that fact and page."""
     gold = plan.gold()
     first = draw_again(site, reviewer, 1)
     draw_again(site, reviewer, 2)
@@ -290,12 +289,12 @@ def review(site: Site, reviewer: Page) -> tuple[tuple[str, int], str]:
     return first[1], first[2][0]
 
 
-def decide_what_came_back(lead: Page, document: str) -> None:
+def decide_returned_case(lead: Page, document: str) -> None:
     lead.goto(f"{ROOT}/adjudication/")
     lead.get_by_role("link", name="Decide the first open case").press("Enter")
     case_ready(lead, document)
     expect(lead.locator("[data-part=note]")).to_contain_text("Is it a fact at all?")
-    take(lead, "Keep the gold")
+    accept(lead, "Keep the gold")
     expect(lead.locator("[data-hint]")).to_contain_text("All cases of this campaign are decided")
 
 
@@ -329,7 +328,7 @@ def check_gold(lead: Page, changed: tuple[str, int]) -> None:
 
 
 def check_own_gold(annotator: Page) -> None:
-    """Ben sees that he missed the loss of page 3; nobody changed that page after adjudication."""
+    """Ben sees that he missed the loss on page 3, which did not change after adjudication."""
     annotator.goto(f"/annotate/{tasks_of(annotator)[plan.name_of(3)]}/gold/")
     expect(annotator.locator("[data-own-gold]")).to_have_attribute("data-ready", "true")
     frame = annotator.frame(url="**/html/")
@@ -339,8 +338,8 @@ def check_own_gold(annotator: Page) -> None:
     expect(annotator.locator("[data-facts] > li")).to_have_count(4)
 
 
-def bring_into_another(organiser: Page, folder: Path) -> None:
-    """The whole campaign goes out and into an empty one, with the same gold and figures."""
+def import_into_another(organiser: Page, folder: Path) -> None:
+    """Exports the campaign and imports it into an empty one with the same gold and figures."""
     organiser.goto(f"{ROOT}/export/")
     organiser.get_by_role("radio", name="The whole campaign (ZIP)").check()
     with organiser.expect_download() as download:
@@ -380,8 +379,8 @@ def test_campaign_goes_from_screening_to_a_reviewed_release(site: Site, people: 
 
     changed, sent_back = review(site, reviewer)
     check_blocked(lead, "1 document not finished yet", sent_back)
-    decide_what_came_back(lead, sent_back)
+    decide_returned_case(lead, sent_back)
     freeze(lead)
     check_gold(lead, changed)
     check_own_gold(people["Ben"])
-    bring_into_another(organiser, site.folder)
+    import_into_another(organiser, site.folder)

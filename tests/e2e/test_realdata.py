@@ -1,4 +1,4 @@
-"""Real filings and real OCR output through the real site: commands, worker, API with a token."""
+"""Real filings and real OCR output on a running site: commands, worker and API with a token."""
 
 import io
 import json
@@ -32,7 +32,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 class Client:
-    """Speaks to the API as the owner of a token."""
+    """An API client that authenticates with a token."""
 
     def __init__(self, site: Site, email: str) -> None:
         self.base = f"{site.url}/api/v1"
@@ -75,7 +75,7 @@ class Client:
 
 
 def predictions_of(engine: str) -> bytes:
-    """An engine's output as somebody would upload it: a ZIP of one file per page."""
+    """Returns an engine's output as a ZIP with one file per page."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bundle:
         for page in sorted((REALDATA / "predictions" / engine).iterdir()):
@@ -100,7 +100,7 @@ def test_clean_engines_rank_above_the_degraded_one(site: Site) -> None:
             "phase_title": "Test",
             "dataset": "real",
             "release": "1.0.0",
-            # All digits, though the gold is hidden: they are compared below.
+            # Hidden gold is rounded by default; the comparison below needs all digits.
             "score_decimals": None,
         },
     )
@@ -133,7 +133,7 @@ def test_clean_engines_rank_above_the_degraded_one(site: Site) -> None:
     }
     for engine in CLEAN:
         assert scores[engine]["ffa"] > scores[DEGRADED]["ffa"] + 0.3
-    # The release's gold graded offline gives the same figures to the last digit.
+    # Offline grading with the release's gold gives the same figures.
     site.command("export_release", "real", "1.0.0", "--out", str(site.folder / "release.zip"))
     with zipfile.ZipFile(site.folder / "release.zip") as bundle:
         bundle.extract("gold.jsonl", site.folder)

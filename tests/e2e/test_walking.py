@@ -1,4 +1,4 @@
-"""The walk finds what it is there to find: a site of three pages with a fault of each kind."""
+"""The walk finds each kind of error, on a site of three pages."""
 
 import threading
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class _Pages(BaseHTTPRequestHandler):
         self.wfile.write(f"<!doctype html><link rel=icon href=data:,>{html}".encode())
 
     def log_message(self, *_: object) -> None:
-        """Nothing is said on standard error."""
+        """Keeps standard error empty."""
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def base() -> Iterator[str]:
         thread.join()
 
 
-def test_faults_are_told_with_the_page_they_are_on(browser: Browser, base: str) -> None:
+def test_faults_name_their_page(browser: Browser, base: str) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 900})
     walk = Walk("public", context, base).take("/")
     assert set(walk.faults) == {
@@ -56,7 +56,7 @@ def test_faults_are_told_with_the_page_they_are_on(browser: Browser, base: str) 
     assert walk.met == {"home:home", "home:terms", "home:privacy", "home:contact", "datasets:list"}
 
 
-def test_a_page_is_opened_again_only_where_it_is_made_of_other_parts() -> None:
+def test_a_page_is_opened_again_only_if_its_elements_differ() -> None:
     row = "<tr><td class='num'>{}</td></tr>"
     page = "<html><main><table>{}</table>{}</main></html>"
     one, two = page.format(row.format(1), ""), page.format(row.format(2) + row.format(3), "")

@@ -1,7 +1,6 @@
-"""The whole path in a real browser: import, two blind annotators, adjudication, release, grading,
-leaderboard.
+"""A document's path in a real browser: import, two blind annotators, release, leaderboard.
 
-Real web server, real worker, five people with a log-in each. The pages are small, so that the
+The test uses a real web server, a real worker and six users. The pages are small, so that the
 figure on the leaderboard can be worked out by hand.
 """
 
@@ -31,12 +30,12 @@ PAGES = {
     ),
     "notes": "<p>The rate rose to 4.25% on June 30, 2025.</p>",
 }
-# What both annotators should find: 1,204 · (310) · March 31, 2025 · 4.25% · June 30, 2025.
+# Both annotators should find 1,204 · (310) · March 31, 2025 · 4.25% · June 30, 2025.
 FACTS = {
     "income": [("Number", "1,204"), ("Number", "(310)"), ("Date", "March 31, 2025")],
     "notes": [("Number", "4.25%"), ("Date", "June 30, 2025")],
 }
-# The model under test loses the parentheses of the loss and reads everything else: 4 of 5.
+# The model drops the parentheses of the loss and reads everything else: 4 of 5 are correct.
 PREDICTIONS = {
     "income": PAGES["income"].replace("(310)", "310"),
     "notes": PAGES["notes"],
@@ -82,7 +81,7 @@ def page_of(browser: Browser, site: Site, name: str) -> Page:
 
 
 def log_in(browser: Browser, site: Site, name: str) -> Page:
-    """By the form, as one of them does."""
+    """Logs in with the login form."""
     page = browser.new_context(base_url=site.url).new_page()
     page.set_default_timeout(15_000)
     page.goto("/accounts/login/")
@@ -103,7 +102,7 @@ def import_dataset(organiser: Page) -> None:
         {"name": "pages.zip", "mimeType": "application/zip", "buffer": archive()}
     )
     organiser.get_by_role("button", name="Import", exact=True).click()
-    # The worker imports; the report renews itself.
+    # The worker imports the file, and the report refreshes itself.
     expect(organiser.get_by_role("link", name="Create a campaign")).to_be_visible()
     expect(organiser.locator("#report")).to_contain_text("imported 2")
 
@@ -124,7 +123,7 @@ def open_campaign(organiser: Page) -> None:
 
 
 def annotate(page: Page, *, skip: str = "") -> None:
-    """Labels every task of an annotator; `skip` is overlooked."""
+    """Labels every task of an annotator except the quote `skip`."""
     page.goto("/annotate/")
     tasks = page.locator("a[href^='/annotate/']").evaluate_all(
         "links => links.map(a => a.pathname)"
@@ -145,7 +144,7 @@ def adjudicate(lead: Page) -> None:
     lead.get_by_role("link", name=re.compile("income")).first.click()
     expect(lead.locator("[data-adjudication]")).to_have_attribute("data-ready", "true")
     expect(lead.get_by_text("No marks.")).to_be_visible()
-    # Ann marked the loss, Ben overlooked it; whichever of them is A or B.
+    # Ann marked the loss and Ben missed it. Either of them may be shown as A.
     proposal = lead.locator(".proposal", has_text="(310)")
     proposal.get_by_role("button", name=re.compile("Accept")).click()
     lead.get_by_role("button", name="4 A fact by the guidelines.", exact=True).click()
@@ -153,7 +152,7 @@ def adjudicate(lead: Page) -> None:
 
 
 def review(lead: Page, reviewer: Page) -> None:
-    """All pages are gold, so that the last review is due: one fact of five."""
+    """All pages are gold, so the last review is due: one fact of five."""
     lead.goto("/campaigns/first-round/release/")
     expect(lead.get_by_role("main")).to_contain_text("Review 1 is open")
     reviewer.goto("/campaigns/first-round/review/1/1/")
@@ -176,7 +175,7 @@ def open_board(organiser: Page) -> None:
     organiser.get_by_role("button", name="Create board").click()
     organiser.goto("/boards/quarterly-board/")
     organiser.get_by_role("button", name="Open board").click()
-    # The dataset is private: opening says what becomes public, and asks.
+    # The dataset is private, so opening lists what becomes public and asks for confirmation.
     expect(organiser.get_by_text("what becomes public").first).to_be_visible()
     organiser.get_by_label("State").select_option("open")
     organiser.get_by_label("Make this public").check()
@@ -185,7 +184,7 @@ def open_board(organiser: Page) -> None:
 
 
 def submit(researcher: Page) -> None:
-    """Uploads predictions and waits, without reloading, until the worker has graded them."""
+    """Uploads predictions and waits until the worker has graded them, without reloading."""
     lines = [json.dumps({"id": name, "html": html}) for name, html in PREDICTIONS.items()]
     researcher.goto("/boards/quarterly-board/submit/")
     researcher.get_by_label("Name").fill("Parenthesis eater")
@@ -207,7 +206,7 @@ def test_document_goes_from_import_to_leaderboard(site: Site, browser: Browser) 
 
     ann, ben = page_of(browser, site, "Ann"), page_of(browser, site, "Ben")
     annotate(ann)
-    # Ann has submitted, Ben has not: nobody may see her marks yet.
+    # Ann has submitted, Ben has not: only Ann may see her labels.
     for person in (ben, organiser):
         assert person.request.get("/annotate/1/").status == 404
         assert person.request.get("/api/v1/assignments/1/").status == 404
@@ -229,6 +228,6 @@ def test_document_goes_from_import_to_leaderboard(site: Site, browser: Browser) 
     organiser.get_by_role("button", name=re.compile("Publish")).click()
     public.goto("/boards/quarterly-board/")
     row = public.get_by_role("row", name=re.compile("Parenthesis eater"))
-    # N-FFA 2 of 3, T-FFA 2 of 2, FFA 4 of 5; on hidden gold a new phase shows one decimal.
+    # N-FFA 2 of 3, T-FFA 2 of 2, FFA 4 of 5. Hidden gold shows one decimal.
     for figure in ("66.7", "100.0", "80.0"):
         expect(row).to_contain_text(figure)

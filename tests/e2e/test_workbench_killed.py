@@ -1,4 +1,4 @@
-"""The web server is killed in the middle of labelling and started again: nothing is lost."""
+"""No label is lost when the web server is killed during labelling and started again."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_nothing_is_lost_when_the_server_dies(site: Site, browser: Browser) -> N
     for number in NUMBERS[:10]:
         select(frame, number)
         page.keyboard.press("1")
-    site.kill_web()  # a save is on its way or about to be
+    site.kill_web()  # while a save is running or about to start
     for number in NUMBERS[10:20]:
         select(frame, number)
         page.keyboard.press("1")
@@ -75,7 +75,7 @@ def test_nothing_is_lost_when_the_server_dies(site: Site, browser: Browser) -> N
     wait_saved(page, seconds=30)
     assert spans_of(site) == NUMBERS[:20]
 
-    # The same again, and this time the page is gone too before the server is back.
+    # The same again, but the page closes before the server is back.
     site.kill_web()
     for number in NUMBERS[20:]:
         select(frame, number)

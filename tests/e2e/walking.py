@@ -1,8 +1,8 @@
-"""Walks a site as a visitor does: from the first page along every link that is shown.
+"""Follows every visible link of a site, like a visitor.
 
 Plain requests follow the links of a few examples of each URL pattern. The browser opens one example
-of each page, 390 px wide, and looks for what only a browser can see. Visitors who share what they
-have `seen` open a page again only where it is made of other parts.
+of each page, 390 px wide, and checks what only a browser can see. Visitors that share `seen` open a
+page again only if its elements differ.
 """
 
 import time
@@ -21,27 +21,27 @@ from playwright.sync_api import (
     Response,
 )
 
-# Of each pattern: the pages of different boards and datasets do not have the same links.
+# Per pattern: pages of different boards and datasets have different links.
 EXAMPLES = 6
 _SETTLES_WITHIN = 15
 
-# What the main region says besides the way to the page and its heading.
+# The text of the main region without breadcrumbs and heading.
 _BODY = """() => {
   const main = document.querySelector("main")?.cloneNode(true);
   for (const each of main?.querySelectorAll(".breadcrumbs, h1") ?? []) each.remove();
   return main?.textContent.trim() ?? "";
 }"""
 _OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-_TELLING = ("class", "type", "name", "hidden", "role")
+_COMPARED = ("class", "type", "name", "hidden", "role")
 _LINKS = '[...document.links].filter((a) => !a.closest("[hidden]")).map((a) => a.href)'
 
 Parts = frozenset[tuple[str, ...]]
-# Names of URL patterns, with what their pages were made of.
+# Names of URL patterns, with the elements of their pages.
 Seen = set[tuple[str, Parts]]
 
 
 class Walk:
-    """What one visitor met: the names of URL patterns, and faults in words."""
+    """One visitor's walk: `met` has the names of URL patterns, `faults` has error messages."""
 
     def __init__(
         self, who: str, context: BrowserContext, base: str, seen: Seen | None = None
@@ -56,10 +56,10 @@ class Walk:
         self._seen = set() if seen is None else seen
         self._page = self._watched_page()
         self._at = ""
-        self._under_way = 0
+        self._pending = 0
 
     def take(self, *starts: str) -> "Walk":
-        """Follows all links, beginning at these pages."""
+        """Follows all links, starting at these pages."""
         for start in starts:
             self._follow(start, start)
         while self._queue:
@@ -67,62 +67,65 @@ class Walk:
         self._page.close()
         return self
 
-    def _visit(self, address: str, shown_at: str) -> None:
-        name = pattern_of(address)
+    def _visit(self, url: str, shown_at: str) -> None:
+        name = pattern_of(url)
         if name is None:
-            self.faults.append(f"{self._who}: {shown_at} links to {address}, which does not exist")
+            self.faults.append(f"{self._who}: {shown_at} links to {url}, which does not exist")
             return
-        if self._has_examples(name, address):
+        if self._has_examples(name, url):
             return
-        answer = self._context.request.get(urljoin(self._base, address))
+        answer = self._context.request.get(urljoin(self._base, url))
         self.met.add(name)
         if answer.status >= 400:
-            found = f"{shown_at} links to {address}, which answers {answer.status}"
+            found = f"{shown_at} links to {url}, which answers {answer.status}"
             self.faults.append(f"{self._who}: {found}")
         elif _is_page(answer):
-            # After a redirect it is another page that is shown.
+            # A redirect may lead to another page.
             self._read(urldefrag(answer.url.removeprefix(self._base)).url, answer.text())
 
-    def _has_examples(self, name: str, address: str) -> bool:
-        """Whether enough pages of the pattern are known. Pages of one dataset, board or submission
-        count once: those of another are more likely to have other links."""
-        kwargs = list(resolve(_path(address)).kwargs.values())
-        whose = f"{name} {kwargs[0]}" if len(kwargs) > 1 else name
-        if self._examples[name] >= EXAMPLES or (whose != name and self._examples[whose]):
+    def _has_examples(self, name: str, url: str) -> bool:
+        """Returns whether enough pages of the pattern were visited.
+
+        Pages of one dataset, board or submission count once: those of another one are more likely
+        to have different links.
+        """
+        kwargs = list(resolve(_path(url)).kwargs.values())
+        owner = f"{name} {kwargs[0]}" if len(kwargs) > 1 else name
+        if self._examples[name] >= EXAMPLES or (owner != name and self._examples[owner]):
             return True
-        self._examples.update({name, whose})
+        self._examples.update({name, owner})
         return False
 
-    def _read(self, address: str, html: str) -> None:
+    def _read(self, url: str, html: str) -> None:
         for link in _links_of(html):
-            self._follow(link, address)
-        name = pattern_of(address)
+            self._follow(link, url)
+        name = pattern_of(url)
         if name and name not in self._opened:
             self._opened.add(name)
             self.met.add(name)
-            made_of = (name, parts_of(html))
-            if made_of not in self._seen:
-                self._seen.add(made_of)
-                self._open(address)
+            parts = (name, parts_of(html))
+            if parts not in self._seen:
+                self._seen.add(parts)
+                self._open(url)
 
-    def _open(self, address: str) -> None:
-        self._at, self._under_way = address, 0
-        self._page.goto(self._base + address)
-        until = time.monotonic() + _SETTLES_WITHIN
-        while self._under_way > 0 and time.monotonic() < until:
+    def _open(self, url: str) -> None:
+        self._at, self._pending = url, 0
+        self._page.goto(self._base + url)
+        deadline = time.monotonic() + _SETTLES_WITHIN
+        while self._pending > 0 and time.monotonic() < deadline:
             self._page.wait_for_timeout(20)
         if not self._page.evaluate(_BODY):
             self._fault("the main region is empty")
         if (overflow := self._page.evaluate(_OVERFLOW)) > 0:
             self._fault(f"overflows by {overflow} px")
         for link in self._page.evaluate(_LINKS):
-            self._follow(link, address)
+            self._follow(link, url)
 
     def _follow(self, link: str, shown_at: str) -> None:
-        address = urldefrag(urljoin(self._base + shown_at, link)).url
-        if address.startswith(f"{self._base}/") and address not in self._queued:
-            self._queued.add(address)
-            self._queue.append((address.removeprefix(self._base), shown_at))
+        url = urldefrag(urljoin(self._base + shown_at, link)).url
+        if url.startswith(f"{self._base}/") and url not in self._queued:
+            self._queued.add(url)
+            self._queue.append((url.removeprefix(self._base), shown_at))
 
     def _watched_page(self) -> Page:
         page = self._context.new_page()
@@ -135,13 +138,13 @@ class Walk:
         return page
 
     def _count(self, change: int) -> None:
-        self._under_way += change
+        self._pending += change
 
     def _fault(self, what: str) -> None:
         self.faults.append(f"{self._who}: {self._at}: {what}")
 
     def _note_console(self, message: ConsoleMessage) -> None:
-        # What could not be loaded is noted with its URL and status.
+        # `_note_response` reports failed requests with URL and status.
         if message.type == "error" and not message.text.startswith("Failed to load resource"):
             self._fault(message.text)
 
@@ -158,26 +161,26 @@ class Walk:
             self.met |= {name} if name else set()
 
 
-def pattern_of(address: str) -> str | None:
-    """The name of the URL pattern of an address, None where there is none."""
+def pattern_of(url: str) -> str | None:
+    """Returns the name of the URL pattern, or None if no pattern matches."""
     try:
-        return resolve(_path(address)).view_name
+        return resolve(_path(url)).view_name
     except Resolver404:
         return None
 
 
 def parts_of(html: str) -> Parts:
-    """What the main region is made of: its elements and their classes, however many of each."""
+    """Returns the different elements of the main region, with the attributes of `_COMPARED`."""
     found: Any = lxml.html.document_fromstring(html).xpath("//main//*")
-    return frozenset((each.tag, *(each.get(name, "") for name in _TELLING)) for each in found)
+    return frozenset((each.tag, *(each.get(name, "") for name in _COMPARED)) for each in found)
 
 
-def _path(address: str) -> str:
-    return unquote(urlsplit(address).path)
+def _path(url: str) -> str:
+    return unquote(urlsplit(url).path)
 
 
 def _is_page(answer: APIResponse) -> bool:
-    """Whether it is HTML to be shown by itself, no file and no frame of another page."""
+    """Returns whether the response is an HTML page, not a download or the content of a frame."""
     headers = answer.headers
     return (
         headers.get("content-type", "").startswith("text/html")
@@ -187,7 +190,7 @@ def _is_page(answer: APIResponse) -> bool:
 
 
 def _links_of(html: str) -> list[str]:
-    """Links that are shown, and the addresses of forms that ask for a page."""
+    """Returns the URLs of visible links and of forms that use GET."""
     tree: Any = lxml.html.document_fromstring(html)
     shown = "not(ancestor-or-self::*[@hidden])"
     links = [str(link) for link in tree.xpath(f"//a[{shown}]/@href | //iframe[{shown}]/@src")]

@@ -1,4 +1,4 @@
-"""What an annotator's hands do in the workbench, for browser tests."""
+"""Actions of an annotator in the workbench, for browser tests."""
 
 from playwright.sync_api import Frame, Page, expect
 
@@ -16,9 +16,9 @@ SELECT = """([quote, occurrence]) => {
 }"""
 
 
-def open_task(page: Page, address: str) -> Frame:
-    """Opens a task and waits until labelling is allowed; returns the document's frame."""
-    page.goto(address)
+def open_task(page: Page, url: str) -> Frame:
+    """Opens a task, waits until labelling is possible, and returns the document's frame."""
+    page.goto(url)
     expect(page.locator("[data-workbench]")).to_have_attribute("data-ready", "true")
     expect(page.locator("[data-workbench]")).to_have_attribute("data-facts", "true")
     frame = page.frame(url="**/html/")
@@ -27,7 +27,7 @@ def open_task(page: Page, address: str) -> Frame:
 
 
 def select(frame: Frame, quote: str, occurrence: int = 0) -> None:
-    """Selects a quote that lies within one text node, as dragging the mouse over it would."""
+    """Selects a quote within one text node, as dragging the mouse does."""
     assert frame.evaluate(SELECT, [quote, occurrence]), f"{quote!r} is not in the page"
 
 
@@ -36,7 +36,7 @@ def mark(page: Page, frame: Frame, label: str, quote: str) -> None:
     page.get_by_role("toolbar").get_by_role("button", name=label).click()
 
 
-# Where the selection begins, in characters of the canonical text (pages of the basic plane only).
+# Offsets of the selection in the canonical text (only for characters of the basic plane).
 SELECTED = """() => {
   const selection = document.getSelection();
   if (!selection.rangeCount || selection.isCollapsed) return null;
@@ -50,7 +50,7 @@ SELECTED = """() => {
 
 
 def selected(frame: Frame) -> tuple[int, int] | None:
-    """The offsets of what is selected in a page without characters beyond the basic plane."""
+    """Returns the selection's offsets. The page must have only characters of the basic plane."""
     found = frame.evaluate(SELECTED)
     return (found[0], found[1]) if found else None
 
@@ -60,7 +60,7 @@ def wait_saved(page: Page, *, seconds: float = 5) -> None:
     expect(state).to_have_attribute("data-save-state", "saved", timeout=seconds * 1000)
 
 
-# How many spans each draft holds that the browser keeps.
+# The number of spans in each draft that the browser stores.
 DRAFTS = """() => new Promise((resolve) => {
   const request = indexedDB.open("factboard", 1);
   request.onsuccess = () => {
@@ -74,14 +74,14 @@ DRAFTS = """() => new Promise((resolve) => {
 
 
 def wait_kept(page: Page, *spans: int) -> None:
-    """Waits until the browser keeps drafts with so many spans, which is a moment after an act."""
+    """Waits until the browser has stored drafts with these numbers of spans."""
     page.wait_for_function(
         f"async (spans) => String(await ({DRAFTS})()) === String(spans)", arg=list(spans)
     )
 
 
 def submit_task(page: Page) -> None:
-    """Submits and waits until the page of the next task, or the list, has come."""
+    """Submits and waits for the page of the next task, or the list."""
     before = page.url
     page.get_by_role("button", name="Submit…").click()
     dialog = page.get_by_role("dialog", name="Submit this page?")

@@ -64,9 +64,7 @@ def test_python_is_read_in_docstrings_comments_and_messages() -> None:
 
 
 def test_templates_are_read_without_tags_but_with_shown_attributes() -> None:
-    source = (
-        '<p class="stand">{{ told }}\n<input placeholder="An address of a page">\n<b>tell'
-    )
+    source = '<p class="stand">{{ told }}\n<input placeholder="An address of a page">\n<b>tell'
     assert faults(list(template_texts("a.html", source))) == [(2, "address"), (3, "tell")]
 
 

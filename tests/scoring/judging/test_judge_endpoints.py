@@ -301,7 +301,8 @@ class TestPage:
         assert f"Saved. {MODEL} judges" in page
         assert "with a key" in page
         assert (
-            f"Judge: <code>{MODEL}</code>" in client.get("/boards/board/judge/manage/").content.decode()
+            f"Judge: <code>{MODEL}</code>"
+            in client.get("/boards/board/judge/manage/").content.decode()
         )
         assert str(organiser) in page
         assert JudgeEndpoint.objects.get().set_by == organiser

@@ -1,4 +1,4 @@
-"""What the hands of annotators, leads and reviewers do in the quality journey, by keyboard."""
+"""Keyboard actions of annotators, leads and reviewers for the quality workflow test."""
 
 import re
 from typing import Any
@@ -22,7 +22,7 @@ def log_in(browser: Browser, site: Site, name: str) -> Page:
 
 
 def get(page: Page, path: str) -> Any:
-    """What the API answers in this person's session."""
+    """Returns the API response in this user's session."""
     answer = page.request.get(path)
     assert answer.ok, f"{path}: {answer.status} {answer.text()}"
     return answer.json()
@@ -37,36 +37,37 @@ def send(page: Page, method: str, path: str, body: dict[str, Any]) -> Any:
 
 
 def tasks_of(page: Page) -> dict[str, int]:
-    """The annotator's own assignments by document."""
+    """Returns the ids of the annotator's assignments, by document."""
     rows = get(page, "/api/v1/assignments/")["results"]
     return {row["document"]: row["id"] for row in rows}
 
 
 def label_by_api(page: Page, task: int, number: int, name: str) -> None:
-    address = f"/api/v1/assignments/{task}/"
+    url = f"/api/v1/assignments/{task}/"
     body = {"base_revision": 0, "save_key": "all", "spans": plan.spans_of(number, name)}
-    saved = send(page, "PUT", f"{address}spans/", body)
-    send(page, "POST", f"{address}submit/", {"base_revision": saved["revision"]})
+    saved = send(page, "PUT", f"{url}spans/", body)
+    send(page, "POST", f"{url}submit/", {"base_revision": saved["revision"]})
 
 
 def label_by_key(page: Page, number: int, name: str) -> None:
-    """From fact to fact with `j`, past what the plan does not have; a page number is no fact, so
-    that it is reached word by word.
+    """Labels the planned facts, moving with `j` from one suggested fact to the next.
+
+    `j` does not stop at page numbers: they are reached word by word.
     """
     frame = open_task(page, f"/annotate/{tasks_of(page)[plan.name_of(number)]}/")
     labels = plan.labels_of(number, name)
-    for stretch in plan.TOKENS:
-        if stretch == "bare loss" or (stretch == "page" and stretch not in labels):
+    for part in plan.TOKENS:
+        if part == "bare loss" or (part == "page" and part not in labels):
             continue
-        for key in ("ArrowRight", "ArrowRight") if stretch == "page" else ("j",):
+        for key in ("ArrowRight", "ArrowRight") if part == "page" else ("j",):
             page.keyboard.press(key)
-        assert selected(frame) == plan.place_of(stretch, number), stretch
-        if stretch == "loss" and "bare loss" in labels:
+        assert selected(frame) == plan.offsets_of(part, number), part
+        if part == "loss" and "bare loss" in labels:
             page.keyboard.press(KEYS[labels["bare loss"]])
             page.keyboard.press("Control+Alt+ArrowRight")  # without its parentheses
             page.keyboard.press("Control+Shift+ArrowLeft")
-        elif stretch in labels:
-            page.keyboard.press(KEYS[labels[stretch]])
+        elif part in labels:
+            page.keyboard.press(KEYS[labels[part]])
     wait_saved(page)
     before = page.url
     page.keyboard.press("Control+Enter")
@@ -76,7 +77,7 @@ def label_by_key(page: Page, number: int, name: str) -> None:
 
 
 def screen_by_key(page: Page) -> None:
-    """All pages but the last are intact."""
+    """Marks all pages as intact except the last."""
     page.goto(f"{ROOT}/screening/")
     page.get_by_role("link", name="Screen next page").press("Enter")
     for number in (*plan.WORK, plan.EXCLUDED):
@@ -100,8 +101,8 @@ def case_ready(page: Page, document: str) -> Frame:
     return frame
 
 
-def take(page: Page, words: str, reason: str = "1") -> None:
-    """Takes the first proposal with these words by its number, with the reason of this number."""
+def accept(page: Page, words: str, reason: str = "1") -> None:
+    """Accepts the first proposal with this text by its number, and gives the reason `reason`."""
     proposal = page.locator(".proposal", has_text=words).first
     page.keyboard.press(proposal.locator("button kbd").inner_text())
     expect(page.locator("[data-reasons]")).to_be_visible()
