@@ -2,12 +2,12 @@
 
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
 from pypdfium2 import PdfDocument
 
-from portal.datasets.imaging import chromium
 from portal.datasets.imaging.chromium import ChromiumError, open_tab
 from portal.datasets.imaging.renderer import family, find_chromium
 
@@ -49,7 +49,7 @@ def test_a_refused_command_is_named() -> None:
 def test_a_browser_that_dies_is_reported_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chromium.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = set(browsers())
     with open_tab(find_chromium("chromium"), sandbox=False) as tab:
         for pid in set(browsers()) - before:
