@@ -4,14 +4,13 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import Http404
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import managed_campaign
+from annotation.access import managed_assignment, managed_campaign
 from annotation.api_base import (
     AnnotationRefusal,
     AnnotationView,
@@ -245,7 +244,7 @@ class AssignmentHandOver(AnnotationView):
         responses={200: HandOverResult, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        work = _work(request, slug, pk)
+        work = managed_assignment(request.user, slug, pk)
         body = checked(HandOver, request.data)
         heir = _heir(body["heir"])
         done = hand_over(assignment=work, heir=heir, actor=user_of(request))
@@ -259,12 +258,6 @@ class AssignmentHandOver(AnnotationView):
         )
 
 
-def _work(request: Request, slug: str, pk: int) -> Assignment:
-    access = managed_campaign(request.user, slug)
-    works = Assignment.objects.filter(campaign_document__campaign=access.campaign)
-    return get_object_or_404(works, pk=pk)
-
-
 class AssignmentReturn(AnnotationView):
     @campaigns_schema(
         summary="Return a submitted page to its annotator (leads, organisers)",
@@ -275,7 +268,7 @@ class AssignmentReturn(AnnotationView):
         responses={200: AssignmentState, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        work = _work(request, slug, pk)
+        work = managed_assignment(request.user, slug, pk)
         body = checked(WorkflowReason, request.data)
         done = return_submission(assignment=work, actor=user_of(request), **body)
         return Response({"state": done.state})
