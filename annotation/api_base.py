@@ -69,6 +69,8 @@ def refusals_in(form: forms.Form) -> Iterator[None]:
         yield
     except Refused as refusal:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
+    except ReleaseError as error:
+        form.add_error(None, error.faults)
 
 
 class UploadTooLarge(Refused):

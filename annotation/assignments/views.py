@@ -28,7 +28,6 @@ from .selectors import (
     assignment_rows,
     campaign_annotators,
     document_counts,
-    document_line,
     document_rows,
 )
 from .teams import (
@@ -208,9 +207,8 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
     purpose = "calibration" if "calibration" in request.GET else ""
     rows = document_rows(campaign, stage=stage, purpose=purpose)
     page = Paginator(rows, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page"))
-    lines = [document_line(campaign, row) for row in page.object_list]
     form = DocumentTeamForm(
-        request.POST if request.method == "POST" else None, names=[line.name for line in lines]
+        request.POST if request.method == "POST" else None, names=[row.name for row in page]
     )
     if form.is_valid() and _change(request, access, form):
         return redirect(request.get_full_path())
@@ -220,7 +218,6 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
         "form": form,
         "draw": DrawForm(),
         "page": page,
-        "lines": lines,
         "counts": document_counts(campaign),
         "stages": CampaignDocument.Stage.choices,
         "stage": stage,

@@ -15,13 +15,11 @@ from annotation.access import CampaignAccess, campaign_for, managed_campaign
 from annotation.api_base import refusals_in, refusals_shown
 from annotation.assignments.sharing import assign_documents
 from annotation.assignments.teams import MAX_OVERLAP
-from annotation.errors import Refused
 from annotation.models import Campaign
 from portal.accounts.access import UserRequest, organiser_required
-from portal.datasets.models import Dataset, Release, Selection
+from portal.datasets.models import Dataset, Selection
 from portal.datasets.releases.corrections import unsettled_disputes
 from portal.datasets.releases.forms import ReleaseTermsForm
-from portal.datasets.releases.gold import ReleaseError
 from portal.datasets.releases.services import freeze_remarks, freeze_warnings, open_gold_of_dataset
 
 from .releases import draft_release_notes, release_gold, release_state
@@ -403,18 +401,9 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
         initial={"version": state.next_version},
     )
     if form.is_valid():
-        frozen = None
-        if "draft" in request.POST:
-            _draft(request, access, form)
-        else:
-            frozen = _freeze(request, access, form)
-        if frozen is not None:
-            messages.success(request, f"Release {frozen.version} is frozen.")
-            for remark in freeze_remarks(frozen):
-                messages.info(request, remark)
-            for warning in freeze_warnings(frozen):
-                messages.warning(request, warning)
-            return redirect("annotation:release", slug)
+        act = _draft if "draft" in request.POST else _freeze
+        if response := act(request, access, form):
+            return response
     disputes = unsettled_disputes(access.campaign.dataset)
     context = {
         "access": access,
@@ -426,10 +415,10 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/campaigns/release.html", context)
 
 
-def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> Release | None:
-    """The release; or None, with errors in the form, if it was refused."""
-    try:
-        return release_gold(
+def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> HttpResponse | None:
+    """Freezes the release and redirects; None, with errors in the form, if it was refused."""
+    with refusals_in(form):
+        frozen = release_gold(
             campaign=access.campaign,
             version=form.cleaned_data["version"],
             notes=form.cleaned_data["notes"],
@@ -442,27 +431,24 @@ def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> 
             accept_warnings=form.accepted_warnings(),
             actor=request.user,
         )
-    except Refused as refusal:
-        form.add_error(None, refusal.message)
-    except ReleaseError as error:
-        form.add_error(None, error.faults)
+        messages.success(request, f"Release {frozen.version} is frozen.")
+        for remark in freeze_remarks(frozen):
+            messages.info(request, remark)
+        for warning in freeze_warnings(frozen):
+            messages.warning(request, warning)
+        return redirect("annotation:release", access.campaign.slug)
     return None
 
 
 def _draft(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> None:
     """Writes drafted change notes into the form."""
-    try:
+    with refusals_in(form):
         notes = draft_release_notes(
             campaign=access.campaign,
             visibility=form.cleaned_data["visibility"],
             draw=form.draw(),
             split_is_given=form.split_is_given,
         )
-    except Refused as refusal:
-        form.add_error(None, refusal.message)
-    except ReleaseError as error:
-        form.add_error(None, error.faults)
-    else:
         if notes:
             form.show_notes(notes)
             messages.info(request, "Notes drafted. Check them before you freeze the release.")
