@@ -23,6 +23,7 @@ from django.urls import reverse
 
 from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.access import is_organiser
+from portal.accounts.models import Invitation, User
 from portal.datasets.access import Workplace
 from portal.datasets.models import Dataset, Document
 from portal.web.prepared import Parameter, Prepared
@@ -31,6 +32,7 @@ from .models import (
     Assignment,
     Campaign,
     CampaignDocument,
+    CampaignInvitation,
     Case,
     Membership,
     ReviewItem,
@@ -96,6 +98,15 @@ class CampaignAccess:
         """Whether the user may grant the role. Only organisers appoint leads."""
         return self.is_organiser or (self.is_lead and role != Membership.Role.LEAD)
 
+    def check_may_give(self, role: str) -> None:
+        """Raises PermissionDenied if the user may not grant the role."""
+        _require(self.may_give(role), "Only organisers can appoint leads.")
+
+
+def _require(is_allowed: bool, message: str) -> None:
+    if not is_allowed:
+        raise PermissionDenied(message)
+
 
 def visible_campaigns(user: Any) -> QuerySet[Campaign]:
     """All campaigns for organisers; for others, the campaigns in which they have a role."""
@@ -120,32 +131,61 @@ def campaign_for(user: Any, slug: str) -> CampaignAccess:
 def managed_campaign(user: Any, slug: str) -> CampaignAccess:
     """The campaign, if the user is one of its leads or an organiser; otherwise 403."""
     access = campaign_for(user, slug)
-    if not access.may_manage:
-        raise PermissionDenied("Only leads of this campaign and organisers can do this.")
+    _require(access.may_manage, "Only leads of this campaign and organisers can do this.")
     return access
+
+
+def membership_for(user: Any, slug: str, pk: int) -> tuple[CampaignAccess, Membership]:
+    """A membership with a role that the user may grant."""
+    access = managed_campaign(user, slug)
+    memberships = Membership.objects.filter(campaign=access.campaign)
+    membership = get_object_or_404(memberships.select_related("campaign", "user"), pk=pk)
+    access.check_may_give(membership.role)
+    return access, membership
+
+
+def member_for(user: Any, slug: str, pk: int) -> tuple[CampaignAccess, User]:
+    """A member (a user's primary key) of a campaign that the user manages."""
+    access = managed_campaign(user, slug)
+    members = User.objects.filter(memberships__campaign=access.campaign).distinct()
+    return access, get_object_or_404(members, pk=pk)
+
+
+def invitation_for(user: Any, slug: str, pk: int) -> tuple[CampaignAccess, Invitation]:
+    """An invitation with a role that the user may grant."""
+    access = managed_campaign(user, slug)
+    rows = CampaignInvitation.objects.filter(campaign=access.campaign)
+    row = get_object_or_404(rows.select_related("invitation"), pk=pk)
+    access.check_may_give(row.role)
+    return access, row.invitation
+
+
+def managed_assignment(user: Any, slug: str, pk: int) -> Assignment:
+    """An assignment in a campaign that the user manages."""
+    access = managed_campaign(user, slug)
+    assignments = Assignment.objects.select_related("campaign_document__document", "annotator")
+    return get_object_or_404(assignments, pk=pk, campaign_document__campaign=access.campaign)
 
 
 def adjudicated_campaign(user: Any, slug: str) -> CampaignAccess:
     """The campaign, if the user is one of its leads. Organisers need the role, too."""
     access = campaign_for(user, slug)
-    if not access.is_lead:
-        raise PermissionDenied("Only leads of this campaign can adjudicate.")
+    _require(access.is_lead, "Only leads of this campaign can adjudicate.")
     return access
 
 
 def qualified_campaign(user: Any, slug: str) -> CampaignAccess:
     """The campaign, if the user is an annotator or may manage it."""
     access = campaign_for(user, slug)
-    if not access.is_annotator and not access.may_manage:
-        raise PermissionDenied("Only annotators and leads of this campaign can see this.")
+    is_allowed = access.is_annotator or access.may_manage
+    _require(is_allowed, "Only annotators and leads of this campaign can see this.")
     return access
 
 
 def led_campaign(user: Any, slug: str) -> CampaignAccess:
     """The campaign, if the user is one of its leads: only they see the quality of annotators."""
     access = campaign_for(user, slug)
-    if not access.is_lead:
-        raise PermissionDenied("Only leads of this campaign can see the quality of annotators.")
+    _require(access.is_lead, "Only leads of this campaign can see the quality of annotators.")
     return access
 
 
@@ -320,19 +360,17 @@ def _readable(user: Any, assignment: Assignment | None) -> Assignment:
 
 def reviewed_campaign(user: Any, slug: str) -> CampaignAccess:
     access = campaign_for(user, slug)
-    if not (access.is_reviewer or access.is_lead):
-        raise PermissionDenied("Only reviewers and leads of this campaign can see the review.")
+    is_allowed = access.is_reviewer or access.is_lead
+    _require(is_allowed, "Only reviewers and leads of this campaign can see the review.")
     return access
 
 
 def check_may_open(access: CampaignAccess) -> None:
-    if not access.is_lead:
-        raise PermissionDenied("Only leads can open a review before it is due.")
+    _require(access.is_lead, "Only leads can open a review before it is due.")
 
 
 def check_may_decide(access: CampaignAccess) -> None:
-    if not access.is_reviewer:
-        raise PermissionDenied("Only reviewers of this campaign can give verdicts.")
+    _require(access.is_reviewer, "Only reviewers of this campaign can give verdicts.")
 
 
 def round_for(user: Any, slug: str, number: int) -> tuple[CampaignAccess, ReviewRound]:

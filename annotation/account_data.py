@@ -121,15 +121,20 @@ def _has_decided(user: User) -> bool:
     )
 
 
+def _rows(rows: QuerySet[Any], **columns: str) -> Iterator[Row]:
+    """The rows by primary key; `columns` maps each name in the export to a field."""
+    for values in rows.order_by("pk").values_list(*columns.values()).iterator():
+        yield dict(zip(columns, values, strict=True))
+
+
 def _memberships(user: User) -> Iterator[Row]:
-    rows = Membership.objects.filter(user=user).select_related("campaign").order_by("pk")
-    for row in rows:
-        yield {
-            "campaign": row.campaign.slug,
-            "role": row.role,
-            "qualified": row.qualified_at,
-            "guidelines_seen": row.seen_guidelines,
-        }
+    return _rows(
+        Membership.objects.filter(user=user),
+        campaign="campaign__slug",
+        role="role",
+        qualified="qualified_at",
+        guidelines_seen="seen_guidelines",
+    )
 
 
 def _assignments(user: User) -> Iterator[Row]:
@@ -165,58 +170,47 @@ def _assignments(user: User) -> Iterator[Row]:
 
 
 def _revisions(user: User) -> Iterator[Row]:
-    rows = Revision.objects.filter(author=user).order_by("pk")
-    for assignment, number, note, at in rows.values_list(
-        "assignment", "number", "note", "saved_at"
-    ).iterator():
-        yield {"assignment": assignment, "save": number, "note": note, "at": at}
+    saves = Revision.objects.filter(author=user)
+    return _rows(saves, assignment="assignment", save="number", note="note", at="saved_at")
 
 
 def _comments(user: User) -> Iterator[Row]:
-    rows = Comment.objects.filter(author=user).order_by("pk")
-    for page, text, at in rows.values_list(f"assignment__{_PAGE}", "text", "created_at").iterator():
-        yield {"document": page, "text": text, "at": at}
+    comments = Comment.objects.filter(author=user)
+    return _rows(comments, document=f"assignment__{_PAGE}", text="text", at="created_at")
 
 
 def _quality_work(user: User) -> Iterator[Row]:
     """Verdicts with their reasons, without the labels: those belong to others as well."""
-    screened = Screening.objects.filter(screened_by=user).values_list(
-        _CAMPAIGN, _PAGE, "verdict", "reason", "screened_at"
-    )
-    decided = Decision.objects.filter(decided_by=user).values_list(
-        f"case__{_CAMPAIGN}", f"case__{_PAGE}", "choice", "reason", "decided_at"
-    )
-    reviewed = ReviewItem.objects.filter(reviewer=user).values_list(
-        _CAMPAIGN, _PAGE, "verdict", "reason", "decided_at"
-    )
-    kinds: list[tuple[str, QuerySet[Any, Any]]] = [
-        ("screening", screened), ("adjudication", decided), ("review", reviewed)
-    ]  # fmt: skip
-    for kind, rows in kinds:
-        for campaign, page, verdict, reason, at in rows.order_by("pk").iterator():
-            yield {
-                "kind": kind,
-                "campaign": campaign,
-                "document": page,
-                "verdict": verdict,
-                "reason": reason,
-                "at": at,
-            }
+    decisions = Decision.objects.filter(decided_by=user)
+    kinds: list[tuple[str, QuerySet[Any], str, str, str]] = [
+        ("screening", Screening.objects.filter(screened_by=user), "", "verdict", "screened_at"),
+        ("adjudication", decisions, "case__", "choice", "decided_at"),
+        ("review", ReviewItem.objects.filter(reviewer=user), "", "verdict", "decided_at"),
+    ]
+    for kind, rows, path, verdict, at in kinds:
+        for row in _rows(
+            rows,
+            campaign=f"{path}{_CAMPAIGN}",
+            document=f"{path}{_PAGE}",
+            verdict=verdict,
+            reason="reason",
+            at=at,
+        ):
+            yield {"kind": kind} | row
 
 
 def _guidelines(user: User) -> Iterator[Row]:
-    rows = GuidelinesVersion.objects.filter(author=user).select_related("campaign").order_by("pk")
-    for row in rows.iterator():
-        yield {
-            "campaign": row.campaign.slug,
-            "version": row.number,
-            "text": row.text,
-            "note": row.note,
-            "at": row.created_at,
-        }
+    versions = GuidelinesVersion.objects.filter(author=user)
+    return _rows(
+        versions,
+        campaign="campaign__slug",
+        version="number",
+        text="text",
+        note="note",
+        at="created_at",
+    )
 
 
 def _reminders(user: User) -> Iterator[Row]:
-    rows = Reminder.objects.filter(user=user).select_related("campaign").order_by("pk")
-    for row in rows.iterator():
-        yield {"campaign": row.campaign.slug, "tasks": row.waiting, "at": row.sent_at}
+    reminders = Reminder.objects.filter(user=user)
+    return _rows(reminders, campaign="campaign__slug", tasks="waiting", at="sent_at")

@@ -21,6 +21,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from portal.accounts.invitations.selectors import InvitationRefused
 from portal.accounts.models import User
 from portal.datasets.releases.gold import ReleaseError
 from portal.web.answers import answer
@@ -68,6 +69,8 @@ def refusals_in(form: forms.Form) -> Iterator[None]:
         yield
     except Refused as refusal:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
+    except ReleaseError as error:
+        form.add_error(None, error.faults)
 
 
 class UploadTooLarge(Refused):
@@ -89,6 +92,8 @@ class AnnotationView(APIView):
         if isinstance(exc, GivenAway):
             # Same answer as for a save, so that the workbench keeps unsent changes.
             exc = Reassigned()
+        if isinstance(exc, InvitationRefused):
+            exc = Refused(exc.message, code=exc.code)
         if isinstance(exc, Refused):
             return refusal_response(exc)
         if isinstance(exc, QualificationFirst):

@@ -12,11 +12,12 @@ class Refused(Exception):
     """The request cannot be carried out. `message` is for users, `code` for programs."""
 
     code = "refused"
+    message = ""
 
-    def __init__(self, message: str, *, code: str = "") -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, message: str = "", *, code: str = "") -> None:
+        self.message = message or self.message
         self.code = code or self.code
+        super().__init__(self.message)
 
 
 class Unfinished(Refused):
@@ -72,40 +73,30 @@ class Conflict(Refused):
 
 class AlreadySubmitted(Refused):
     code = "submitted"
-
-    def __init__(self) -> None:
-        super().__init__("This page is submitted. Its labels are final.")
+    message = "This page is submitted. Its labels are final."
 
 
 class NothingLabelled(Refused):
     code = "empty"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This page has no labels. Label its facts, or select “This page has no facts” "
-            "(in the API, send no_facts: true)."
-        )
+    message = (
+        "This page has no labels. Label its facts, or select “This page has no facts” (in the API, "
+        "send no_facts: true)."
+    )
 
 
 class CampaignNotOpen(Refused):
     code = "closed"
-
-    def __init__(self) -> None:
-        super().__init__("The campaign is not open. You can read its pages, but not change them.")
+    message = "The campaign is not open. You can read its pages, but not change them."
 
 
 class PageExcluded(Refused):
     code = "excluded"
-
-    def __init__(self) -> None:
-        super().__init__("This page was excluded as faulty. You do not need to finish it.")
+    message = "This page was excluded as faulty. You do not need to finish it."
 
 
 class Reassigned(Refused):
     code = "reassigned"
-
-    def __init__(self) -> None:
-        super().__init__("This page was given to another annotator. You can no longer change it.")
+    message = "This page was given to another annotator. You can no longer change it."
 
 
 def check_reason(reason: str) -> str:

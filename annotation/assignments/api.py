@@ -4,14 +4,12 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import Http404
-from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import managed_campaign
+from annotation.access import managed_assignment, managed_campaign
 from annotation.api_base import (
     AnnotationRefusal,
     AnnotationView,
@@ -29,7 +27,6 @@ from .selectors import (
     assignment_lines,
     assignment_rows,
     campaign_annotators,
-    document_line,
     document_rows,
 )
 from .teams import (
@@ -108,22 +105,20 @@ class Heir(serializers.Serializer[Any]):
 
 class CampaignAssignment(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="assignment.pk")
-    document = serializers.CharField()
-    annotator = serializers.CharField()
+    document = serializers.CharField(source="assignment.campaign_document.document.name")
+    annotator = serializers.CharField(source="assignment.annotator")
     annotator_id = serializers.IntegerField(source="assignment.annotator_id")
     state = serializers.ChoiceField(source="assignment.state", choices=Assignment.State.choices)
     flag = serializers.CharField(source="assignment.flag")
     flag_reason = serializers.CharField(source="assignment.flag_reason")
     return_reason = serializers.CharField(source="assignment.return_reason")
-    idle_since = serializers.DateField(help_text="The day of the assignment or of the last save.")
-    is_calibration = serializers.BooleanField()
-    may_hand_over = serializers.BooleanField()
+    idle_since = serializers.DateField(
+        source="assignment.idle_since", help_text="The day of the assignment or of the last save."
+    )
+    is_calibration = serializers.BooleanField(source="assignment.campaign_document.is_calibration")
+    may_hand_over = serializers.BooleanField(source="assignment.is_workable")
     may_return = serializers.BooleanField()
-    heirs = serializers.SerializerMethodField()
-
-    @extend_schema_field(Heir(many=True))
-    def get_heirs(self, line: Any) -> Any:
-        return Heir(line.heirs, many=True).data
+    heirs = Heir(many=True, read_only=True)
 
 
 class CampaignAssignments(serializers.Serializer[Any]):
@@ -164,8 +159,7 @@ class CampaignDocuments(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> Response:
         campaign = managed_campaign(request.user, slug).campaign
-        lines = [document_line(campaign, row) for row in document_rows(campaign)]
-        return Response(CampaignDocumentRow(lines, many=True).data)
+        return Response(CampaignDocumentRow(document_rows(campaign), many=True).data)
 
 
 class CampaignCalibration(AnnotationView):
@@ -245,7 +239,7 @@ class AssignmentHandOver(AnnotationView):
         responses={200: HandOverResult, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        work = _work(request, slug, pk)
+        work = managed_assignment(request.user, slug, pk)
         body = checked(HandOver, request.data)
         heir = _heir(body["heir"])
         done = hand_over(assignment=work, heir=heir, actor=user_of(request))
@@ -259,12 +253,6 @@ class AssignmentHandOver(AnnotationView):
         )
 
 
-def _work(request: Request, slug: str, pk: int) -> Assignment:
-    access = managed_campaign(request.user, slug)
-    works = Assignment.objects.filter(campaign_document__campaign=access.campaign)
-    return get_object_or_404(works, pk=pk)
-
-
 class AssignmentReturn(AnnotationView):
     @campaigns_schema(
         summary="Return a submitted page to its annotator (leads, organisers)",
@@ -275,7 +263,7 @@ class AssignmentReturn(AnnotationView):
         responses={200: AssignmentState, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        work = _work(request, slug, pk)
+        work = managed_assignment(request.user, slug, pk)
         body = checked(WorkflowReason, request.data)
         done = return_submission(assignment=work, actor=user_of(request), **body)
         return Response({"state": done.state})

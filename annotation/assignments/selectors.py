@@ -7,10 +7,21 @@ annotator saved, and so how much there is to label.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
-from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    Case,
+    Count,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.db.models.functions import Coalesce, Greatest, TruncDate
 from django.utils import timezone
 
@@ -38,17 +49,12 @@ class Colleague:
 
 @dataclass(frozen=True)
 class AssignmentLine:
-    """A document with one of its annotators. `heirs` may take it over; empty if it is submitted or
-    the campaign is not open.
+    """A row of `assignment_rows`. `heirs` may take it over; empty if it is submitted or the
+    campaign is not open.
     """
 
-    assignment: Assignment
-    document: str
-    annotator: str
-    idle_since: date
+    assignment: Any
     idle_days: int
-    is_calibration: bool
-    may_hand_over: bool
     may_return: bool
     heirs: tuple[Colleague, ...]
 
@@ -109,20 +115,9 @@ def assignment_lines(campaign: Campaign, rows: Sequence[Any]) -> list[Assignment
 
 
 def _line(row: Any, team: frozenset[int], colleagues: Sequence[Colleague]) -> AssignmentLine:
-    document = row.campaign_document
-    may = row.is_workable
-    free = tuple(each for each in colleagues if each.pk not in team) if may else ()
-    return AssignmentLine(
-        assignment=row,
-        document=document.document.name,
-        annotator=display_name(row.annotator),
-        idle_since=row.idle_since,
-        idle_days=(timezone.localdate() - row.idle_since).days,
-        is_calibration=document.purpose == CampaignDocument.Purpose.CALIBRATION,
-        may_hand_over=may,
-        may_return=may_return(row),
-        heirs=free,
-    )
+    free = tuple(each for each in colleagues if each.pk not in team) if row.is_workable else ()
+    idle = timezone.localdate() - row.idle_since
+    return AssignmentLine(row, idle.days, may_return(row), free)
 
 
 def _teams(documents: Sequence[int]) -> Mapping[int, frozenset[int]]:
@@ -177,31 +172,12 @@ def assignment_counts(campaign: Campaign) -> Counter[str]:
 Purpose = CampaignDocument.Purpose
 
 
-@dataclass(frozen=True)
-class DocumentLine:
-    """A document of the dataset; `stage` is empty if it is not in the campaign yet.
-
-    `size` is the required number of annotators, None for all; `team` is the current number.
-    """
-
-    name: str
-    doc_type: str
-    stage: str
-    purpose: str
-    size: int | None
-    has_own_size: bool
-    team: int
-    submitted: int
-
-    @property
-    def is_calibration(self) -> bool:
-        return self.purpose == Purpose.CALIBRATION
-
-
 def document_rows(campaign: Campaign, *, stage: str = "", purpose: str = "") -> QuerySet[Any]:
     """Documents of the dataset by name, annotated with their state in the campaign.
 
-    `stage` and `purpose` filter the rows if they are not empty.
+    `stage` is empty for a document that is not in the campaign yet. `size` is the required number
+    of annotators, None for all; `team` is the current number. The arguments filter the rows if they
+    are not empty.
     """
     inside = CampaignDocument.objects.filter(campaign=campaign, document=OuterRef("pk"))
     work = (
@@ -215,16 +191,20 @@ def document_rows(campaign: Campaign, *, stage: str = "", purpose: str = "") -> 
     documents = Document.objects.filter(dataset=campaign.dataset_id)
     if campaign.selection_id:
         documents = documents.filter(selections=campaign.selection_id)
+    size = Case(
+        When(purpose=Purpose.CALIBRATION, then=Value(None)),
+        default=Coalesce("own_overlap", Value(campaign.overlap)),
+        output_field=IntegerField(),
+    )
     rows = documents.annotate(
-        stage=Subquery(inside.values("stage")),
-        purpose=Subquery(inside.values("purpose")),
+        stage=Coalesce(Subquery(inside.values("stage")), Value("")),
+        purpose=Coalesce(Subquery(inside.values("purpose")), Value(Purpose.WORK.value)),
         own_overlap=Subquery(inside.values("overlap")),
         team=Coalesce(Subquery(team), 0),
         submitted=Coalesce(Subquery(done), 0),
-    )
-    # A document that is not in the campaign yet has no purpose.
-    to_come = Q(purpose__isnull=True, kind=Document.Kind.PAGE, state=Document.State.ACTIVE)
-    rows = rows.filter(to_come | ~Q(purpose=Purpose.QUALIFICATION) & Q(purpose__isnull=False))
+    ).annotate(size=size)
+    to_come = Q(stage="", kind=Document.Kind.PAGE, state=Document.State.ACTIVE)
+    rows = rows.filter(to_come | ~Q(purpose=Purpose.QUALIFICATION) & ~Q(stage=""))
     if stage:
         rows = rows.filter(stage=stage)
     if purpose:
@@ -232,29 +212,10 @@ def document_rows(campaign: Campaign, *, stage: str = "", purpose: str = "") -> 
     return rows.order_by("name")
 
 
-def document_line(campaign: Campaign, row: Any) -> DocumentLine:
-    """The table line of a row of `document_rows`."""
-    calibration = row.purpose == Purpose.CALIBRATION
-    return DocumentLine(
-        name=row.name,
-        doc_type=row.get_doc_type_display(),
-        stage=row.stage or "",
-        purpose=row.purpose or Purpose.WORK.value,
-        size=None if calibration else row.own_overlap or campaign.overlap,
-        has_own_size=row.own_overlap is not None,
-        team=row.team,
-        submitted=row.submitted,
-    )
-
-
-@dataclass(frozen=True)
-class DocumentCounts:
+def document_counts(campaign: Campaign) -> dict[str, int]:
     """The number of documents that are to become gold, and of those in the calibration set."""
-
-    all: int
-    calibration: int
-
-
-def document_counts(campaign: Campaign) -> DocumentCounts:
     rows = document_rows(campaign)
-    return DocumentCounts(rows.count(), rows.filter(purpose=Purpose.CALIBRATION).count())
+    return {
+        "all": rows.count(),
+        "calibration": rows.filter(purpose=Purpose.CALIBRATION).count(),
+    }

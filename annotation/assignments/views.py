@@ -8,12 +8,13 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import CampaignAccess, managed_campaign
+from annotation.access import CampaignAccess, managed_assignment, managed_campaign
+from annotation.api_base import refusals_in, refusals_shown
 from annotation.errors import Refused
 from annotation.models import Assignment, CampaignDocument
 from portal.accounts.access import UserRequest
@@ -27,7 +28,6 @@ from .selectors import (
     assignment_rows,
     campaign_annotators,
     document_counts,
-    document_line,
     document_rows,
 )
 from .teams import (
@@ -133,14 +133,11 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
 @require_POST
 def hand_over_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Gives one assignment to `heir` (a primary key), or to the annotator with the least work."""
-    work = _work(request, slug, pk)
+    work = managed_assignment(request.user, slug, pk)
     chosen = request.POST.get("heir", "")
     heir = User.objects.filter(pk=chosen).first() if chosen.isdecimal() else None
-    try:
+    with refusals_shown(request):
         handed = hand_over(assignment=work, heir=heir, actor=request.user)
-    except Refused as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, _handed_over(work, handed))
     return redirect(_back(request, slug))
 
@@ -149,7 +146,7 @@ def hand_over_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def return_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Returns a submitted page to its annotator, with a `reason`."""
-    work = _work(request, slug, pk)
+    work = managed_assignment(request.user, slug, pk)
     try:
         return_submission(
             assignment=work, reason=request.POST.get("reason", ""), actor=request.user
@@ -170,23 +167,13 @@ def hand_over_all(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     annotators = dict(campaign_annotators(access.campaign))
     if pk not in annotators:
         raise Http404("No such annotator.")
-    try:
+    with refusals_shown(request):
         handed = hand_over_everything(
             campaign=access.campaign, annotator=User.objects.get(pk=pk), actor=request.user
         )
-    except Refused as refusal:
-        messages.error(request, refusal.message)
-    else:
         count = f"{handed} document{'' if handed == 1 else 's'}"
         messages.success(request, f"{count} of {annotators[pk]} went to other annotators.")
     return redirect("annotation:assignments", slug)
-
-
-def _work(request: UserRequest, slug: str, pk: int) -> Assignment:
-    """An assignment in a campaign that the user manages."""
-    access = managed_campaign(request.user, slug)
-    works = Assignment.objects.select_related("campaign_document__document", "annotator")
-    return get_object_or_404(works, pk=pk, campaign_document__campaign=access.campaign)
 
 
 def _handed_over(work: Assignment, handed: HandedOver) -> str:
@@ -220,9 +207,8 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
     purpose = "calibration" if "calibration" in request.GET else ""
     rows = document_rows(campaign, stage=stage, purpose=purpose)
     page = Paginator(rows, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page"))
-    lines = [document_line(campaign, row) for row in page.object_list]
     form = DocumentTeamForm(
-        request.POST if request.method == "POST" else None, names=[line.name for line in lines]
+        request.POST if request.method == "POST" else None, names=[row.name for row in page]
     )
     if form.is_valid() and _change(request, access, form):
         return redirect(request.get_full_path())
@@ -232,7 +218,6 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
         "form": form,
         "draw": DrawForm(),
         "page": page,
-        "lines": lines,
         "counts": document_counts(campaign),
         "stages": CampaignDocument.Stage.choices,
         "stage": stage,
@@ -246,7 +231,7 @@ def _change(request: UserRequest, access: CampaignAccess, form: DocumentTeamForm
     """Whether the change was made; otherwise adds the error to the form."""
     names, action = form.cleaned_data["documents"], form.cleaned_data["action"]
     given = {"campaign": access.campaign, "names": names, "actor": request.user}
-    try:
+    with refusals_in(form):
         if action == "calibration":
             done = choose_calibration(**given)
             text = "{} added to the calibration set."
@@ -256,12 +241,10 @@ def _change(request: UserRequest, access: CampaignAccess, form: DocumentTeamForm
         else:
             done = set_document_overlap(**given, overlap=form.cleaned_data["overlap"])
             text = "Number of annotators set for {}."
-    except Refused as refusal:
-        form.add_error(None, refusal.message)
-        return False
-    count = f"{len(done)} document{'' if len(done) == 1 else 's'}"
-    messages.success(request, text.format(count))
-    return True
+        count = f"{len(done)} document{'' if len(done) == 1 else 's'}"
+        messages.success(request, text.format(count))
+        return True
+    return False
 
 
 @login_required
@@ -274,11 +257,8 @@ def draw(request: UserRequest, slug: str) -> HttpResponse:
         for field, errors in form.errors.items():
             messages.error(request, f"{form.fields[field].label}: {errors[0]}")
         return redirect("annotation:documents", slug)
-    try:
+    with refusals_shown(request):
         drawn = draw_calibration(campaign=access.campaign, actor=request.user, **form.cleaned_data)
-    except Refused as refusal:
-        messages.error(request, refusal.message)
-    else:
         seed = form.cleaned_data["seed"]
         messages.success(request, f"Drawn with seed {seed}: {', '.join(drawn)}.")
     return redirect("annotation:documents", slug)

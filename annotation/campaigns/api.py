@@ -26,7 +26,6 @@ from portal.web.api import checked
 from . import serializers as shapes
 from .releases import release_gold, release_state
 from .selectors import (
-    FlaggedWork,
     campaign_overview,
     campaign_rows,
     flagged_work,
@@ -86,70 +85,43 @@ class CampaignDetailView(AnnotationView):
 
 def _detail(access: CampaignAccess) -> dict[str, Any]:
     campaign = access.campaign
-    figures = campaign_overview(campaign)
-    return {
-        "slug": campaign.slug,
-        "title": campaign.title,
-        "dataset": campaign.dataset.slug,
-        "state": campaign.state,
-        "labels": campaign.labels,
-        "overlap": campaign.overlap,
-        "guidelines": campaign.guidelines,
+    parts = {
+        "campaign": campaign,
         "roles": sorted(access.roles),
-        "stages": shapes.CampaignStages(figures.stages).data,
-        "annotators": shapes.AnnotatorProgressShape(figures.annotators, many=True).data,
-        "open_cases": figures.open_cases,
-        "new_documents": figures.new_documents,
-        "unassigned": figures.unassigned,
-        "calibration": figures.calibration,
-        "review_items": figures.review_items,
-        "settings": asdict(settings_of(campaign)),
-        "flagged": shapes.FlaggedWorkShape(_flagged(access), many=True).data,
+        "overview": campaign_overview(campaign),
+        "settings": settings_of(campaign),
+        "flagged": flagged_work(campaign) if access.may_manage else [],
     }
+    return shapes.CampaignDetail(parts).data
 
 
-def _flagged(access: CampaignAccess) -> list[FlaggedWork]:
-    return flagged_work(access.campaign) if access.may_manage else []
+def _state_change(
+    service: Callable[..., Campaign], summary: str, description: str | None = None
+) -> type[AnnotationView]:
+    """An endpoint that calls the service on the campaign, for its leads and organisers."""
+
+    class StateChange(AnnotationView):
+        @campaigns_schema(
+            summary=summary,
+            description=description,
+            request=None,
+            responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
+        )
+        def post(self, request: Request, slug: str) -> Response:
+            access = managed_campaign(request.user, slug)
+            service(campaign=access.campaign, actor=user_of(request))
+            return Response(_detail(access))
+
+    return StateChange
 
 
-class _StateChange(AnnotationView):
-    """Base of endpoints that change the campaign's state, for its leads and organisers."""
-
-    def change(self, request: Request, slug: str, service: Callable[..., Campaign]) -> Response:
-        access = managed_campaign(request.user, slug)
-        service(campaign=access.campaign, actor=user_of(request))
-        return Response(_detail(access))
-
-
-class CampaignOpen(_StateChange):
-    @campaigns_schema(
-        summary="Open a campaign (leads, organisers)",
-        description="Assigns every document of the dataset to annotators.",
-        request=None,
-        responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        return self.change(request, slug, open_campaign)
-
-
-class CampaignClose(_StateChange):
-    @campaigns_schema(
-        summary="Close a campaign (leads, organisers)",
-        request=None,
-        responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        return self.change(request, slug, close_campaign)
-
-
-class CampaignReopen(_StateChange):
-    @campaigns_schema(
-        summary="Reopen a closed campaign (leads, organisers)",
-        request=None,
-        responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        return self.change(request, slug, reopen_campaign)
+CampaignOpen = _state_change(
+    open_campaign,
+    "Open a campaign (leads, organisers)",
+    "Assigns every document of the dataset to annotators.",
+)
+CampaignClose = _state_change(close_campaign, "Close a campaign (leads, organisers)")
+CampaignReopen = _state_change(reopen_campaign, "Reopen a closed campaign (leads, organisers)")
 
 
 class CampaignAssign(AnnotationView):

@@ -71,25 +71,16 @@ def campaign_people(access: CampaignAccess) -> list[Person]:
     return sorted(people, key=lambda person: order.index(Membership.Role(person.role)))
 
 
-@dataclass(frozen=True)
-class LeavingWork:
-    """How many pages of each state a member would leave behind."""
-
-    untouched: int
-    begun: int
-    submitted: int
-
-
-def leaving_work(campaign: Campaign, user: User) -> LeavingWork:
+def leaving_work(campaign: Campaign, user: User) -> dict[str, int]:
+    """The number of pages in each state that a member would leave behind."""
     state = Assignment.State
     mine = Assignment.objects.of(user).filter(campaign_document__campaign=campaign)
     work = mine.exclude(campaign_document__purpose=CampaignDocument.Purpose.QUALIFICATION)
-    counts = work.aggregate(
+    return work.aggregate(
         untouched=Count("pk", filter=Q(state=state.ASSIGNED)),
         begun=Count("pk", filter=Q(state=state.IN_PROGRESS)),
         submitted=Count("pk", filter=Q(state=state.SUBMITTED)),
     )
-    return LeavingWork(**counts)
 
 
 def campaign_invitations(access: CampaignAccess) -> list[InvitationRow]:

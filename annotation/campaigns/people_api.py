@@ -4,24 +4,27 @@ from functools import partial
 from typing import Any
 
 from django import forms
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import PermissionDenied, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import CampaignAccess, campaign_for, managed_campaign
+from annotation.access import (
+    campaign_for,
+    invitation_for,
+    managed_campaign,
+    member_for,
+    membership_for,
+)
 from annotation.api_base import AnnotationRefusal, AnnotationView, campaigns_schema, user_of
 from annotation.assignments.api import HandedOver
-from annotation.errors import Refused
-from annotation.models import CampaignInvitation, Membership
+from annotation.models import Membership
 from portal.accounts.emails import origin_of
 from portal.accounts.invitations.api import InvitationLink
-from portal.accounts.invitations.selectors import EMAIL_STATES, InvitationRefused, accounts_of
+from portal.accounts.invitations.selectors import EMAIL_STATES, accounts_of
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import read_emails
-from portal.accounts.models import Invitation, User
 from portal.web.answers import answer
 from portal.web.api import checked
 
@@ -150,7 +153,7 @@ class CampaignPeople(AnnotationView):
         access = managed_campaign(request.user, slug)
         body = checked(NewCampaignMember, request.data)
         role = body["role"]
-        _require_may_give(access, role)
+        access.check_may_give(role)
         email = body["email"].lower()
         if email not in accounts_of([email]):
             raise ValidationError({"email": ["There is no account with this email address."]})
@@ -174,30 +177,16 @@ class CampaignPerson(AnnotationView):
         responses={200: HandedOver, 409: AnnotationRefusal},
     )
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        access = managed_campaign(request.user, slug)
-        membership = get_object_or_404(access.campaign.memberships.select_related("user"), pk=pk)
-        _require_may_give(access, membership.role)
+        _, membership = membership_for(request.user, slug, pk)
         query = checked(MemberRemoval, request.query_params)
         handed_over = remove_member(membership=membership, actor=user_of(request), **query)
         return Response({"handed_over": handed_over})
 
 
-def _require_may_give(access: CampaignAccess, role: str) -> None:
-    if not access.may_give(role):
-        raise PermissionDenied("Only organisers can appoint leads.")
-
-
 people_schema = partial(extend_schema, tags=["people"])
 
 
-class PeopleView(AnnotationView):
-    def handle_exception(self, exc: Exception) -> Response:
-        if isinstance(exc, InvitationRefused):
-            exc = Refused(exc.message, code=exc.code)
-        return super().handle_exception(exc)
-
-
-class CampaignInvitations(PeopleView):
+class CampaignInvitations(AnnotationView):
     @people_schema(
         summary="List open invitations (leads, organisers)",
         responses=CampaignInvitationRow(many=True),
@@ -217,35 +206,25 @@ class CampaignInvitations(PeopleView):
     def post(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
         body = checked(NewInvitations, request.data)
-        if not access.may_give(body["role"]):
-            raise PermissionDenied("Only organisers can appoint leads.")
+        access.check_may_give(body["role"])
         invited = invite_people(
             **body, campaign=access.campaign, actor=user_of(request), origin=origin_of(request)
         )
         return Response(InvitedPeople(invited).data, status=status.HTTP_201_CREATED)
 
 
-def _invitation(request: Request, slug: str, pk: int) -> Invitation:
-    """An invitation with a role that the caller may grant."""
-    access = managed_campaign(request.user, slug)
-    rows = CampaignInvitation.objects.filter(campaign=access.campaign)
-    row = get_object_or_404(rows.select_related("invitation"), invitation__id=pk)
-    if not access.may_give(row.role):
-        raise PermissionDenied("Only organisers can appoint leads.")
-    return row.invitation
-
-
-class CampaignInvitationDetail(PeopleView):
+class CampaignInvitationDetail(AnnotationView):
     @people_schema(
         summary="Withdraw an invitation (leads, organisers)",
         responses={204: None, 409: AnnotationRefusal},
     )
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        revoke_invitation(invitation=_invitation(request, slug, pk), actor=user_of(request))
+        _, invitation = invitation_for(request.user, slug, pk)
+        revoke_invitation(invitation=invitation, actor=user_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class CampaignInvitationLink(PeopleView):
+class CampaignInvitationLink(AnnotationView):
     @people_schema(
         summary="Create an invitation link (leads, organisers)",
         description="Available only if email is not configured or sending failed. The link works "
@@ -254,15 +233,12 @@ class CampaignInvitationLink(PeopleView):
         responses={201: InvitationLink, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        made = make_link(
-            invitation=_invitation(request, slug, pk),
-            actor=user_of(request),
-            origin=origin_of(request),
-        )
+        _, invitation = invitation_for(request.user, slug, pk)
+        made = make_link(invitation=invitation, actor=user_of(request), origin=origin_of(request))
         return Response({"link": made}, status=status.HTTP_201_CREATED)
 
 
-class CampaignInvitationResend(PeopleView):
+class CampaignInvitationResend(AnnotationView):
     @people_schema(
         summary="Send an invitation again (leads, organisers)",
         description="The email has a new link that expires after 14 days; earlier links stop "
@@ -271,15 +247,12 @@ class CampaignInvitationResend(PeopleView):
         responses={204: None, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        resend_invitation(
-            invitation=_invitation(request, slug, pk),
-            actor=user_of(request),
-            origin=origin_of(request),
-        )
+        _, invitation = invitation_for(request.user, slug, pk)
+        resend_invitation(invitation=invitation, actor=user_of(request), origin=origin_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class CampaignLeave(PeopleView):
+class CampaignLeave(AnnotationView):
     @people_schema(
         summary="Leave a campaign",
         description="Pages not yet started go to others. Submit started pages first, or ask a lead "
@@ -295,7 +268,7 @@ class CampaignLeave(PeopleView):
         return Response({"handed_over": handed_over})
 
 
-class CampaignWaitingView(PeopleView):
+class CampaignWaitingView(AnnotationView):
     @people_schema(
         summary="List open tasks by person (leads, organisers)",
         description="Shared tasks are listed for everyone who has the role.",
@@ -306,7 +279,7 @@ class CampaignWaitingView(PeopleView):
         return Response(WaitingInCampaign(campaign_waiting(access.campaign)).data)
 
 
-class CampaignRemindAll(PeopleView):
+class CampaignRemindAll(AnnotationView):
     @people_schema(
         summary="Remind everyone with old tasks (leads, organisers)",
         request=RemindWaiting,
@@ -324,7 +297,7 @@ class CampaignRemindAll(PeopleView):
         return Response(RemindedPeople(reminded).data)
 
 
-class CampaignRemind(PeopleView):
+class CampaignRemind(AnnotationView):
     @people_schema(
         operation_id="campaigns_waiting_remind_one",
         summary="Remind one person (leads, organisers)",
@@ -333,11 +306,10 @@ class CampaignRemind(PeopleView):
         responses={201: ReminderSent, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        access = managed_campaign(request.user, slug)
-        members = User.objects.filter(memberships__campaign=access.campaign).distinct()
+        access, member = member_for(request.user, slug, pk)
         reminder = remind_person(
             campaign=access.campaign,
-            user=get_object_or_404(members, pk=pk),
+            user=member,
             actor=user_of(request),
             origin=origin_of(request),
         )

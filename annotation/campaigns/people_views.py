@@ -8,18 +8,26 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.access import CampaignAccess, campaign_for, managed_campaign
+from annotation.access import (
+    CampaignAccess,
+    campaign_for,
+    invitation_for,
+    managed_campaign,
+    member_for,
+    membership_for,
+)
+from annotation.api_base import refusals_shown
 from annotation.errors import Refused
-from annotation.models import CampaignInvitation, Membership
+from annotation.models import Membership
 from portal.accounts.access import UserRequest
 from portal.accounts.emails import origin_of
 from portal.accounts.invitations.selectors import InvitationRefused, emails_are_sent
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import NO_EMAILS, EmailsField, never_stored, resent
-from portal.accounts.models import Invitation, User
+from portal.accounts.models import Invitation
 
 from .people import (
     MAX_DAYS,
@@ -62,9 +70,6 @@ class RemindForm(forms.Form):
         max_value=MAX_DAYS,
         help_text="Remind people whose oldest task is at least this old.",
     )
-
-
-MAY_NOT_GRANT = "Only organisers can appoint leads."
 
 
 @login_required
@@ -116,10 +121,7 @@ def _confirm_invited(request: UserRequest, invited: Invited, role: str) -> None:
 @login_required
 @require_POST
 def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    access = managed_campaign(request.user, slug)
-    membership = get_object_or_404(access.campaign.memberships.select_related("user"), pk=pk)
-    if not access.may_give(membership.role):
-        raise PermissionDenied(MAY_NOT_GRANT)
+    access, membership = membership_for(request.user, slug, pk)
     begun = request.POST.get("begun") == "on"
     try:
         handed_over = remove_member(membership=membership, actor=request.user, begun=begun)
@@ -160,40 +162,26 @@ def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @require_POST
 def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Shows a link to copy. It cannot be shown again, because only its hash is stored."""
-    access, row = _invitation(request, slug, pk)
+    access, invitation = invitation_for(request.user, slug, pk)
     form = InviteMembersForm(access=access)
     try:
-        made = make_link(invitation=row.invitation, actor=request.user, origin=origin_of(request))
+        made = make_link(invitation=invitation, actor=request.user, origin=origin_of(request))
     except InvitationRefused as refusal:
         messages.error(request, refusal.message)
         return redirect("annotation:people", slug)
-    return never_stored(
-        _people_page(request, access, form, link=made, link_for=row.invitation.email)
-    )
+    return never_stored(_people_page(request, access, form, link=made, link_for=invitation.email))
 
 
 def _invitation_changed(
     request: UserRequest, slug: str, pk: int, act: Callable[[Invitation], str]
 ) -> HttpResponse:
     """Applies `act` to an invitation with a role that the user may grant."""
-    _, row = _invitation(request, slug, pk)
+    _, invitation = invitation_for(request.user, slug, pk)
     try:
-        messages.success(request, act(row.invitation))
+        messages.success(request, act(invitation))
     except InvitationRefused as refusal:
         messages.error(request, refusal.message)
     return redirect("annotation:people", slug)
-
-
-def _invitation(
-    request: UserRequest, slug: str, pk: int
-) -> tuple[CampaignAccess, CampaignInvitation]:
-    """An invitation with a role that the user may grant."""
-    access = managed_campaign(request.user, slug)
-    rows = CampaignInvitation.objects.filter(campaign=access.campaign)
-    row = get_object_or_404(rows.select_related("invitation"), pk=pk)
-    if not access.may_give(row.role):
-        raise PermissionDenied(MAY_NOT_GRANT)
-    return access, row
 
 
 @login_required
@@ -204,13 +192,11 @@ def leave(request: UserRequest, slug: str) -> HttpResponse:
     if not access.roles:
         raise PermissionDenied("You have no role in this campaign.")
     if request.method == "POST":
-        try:
+        with refusals_shown(request):
             leave_campaign(campaign=access.campaign, user=request.user)
-        except Refused as refusal:
-            messages.error(request, refusal.message)
-            return redirect("annotation:leave", slug)
-        messages.success(request, f"You left “{access.campaign}”.")
-        return redirect("home:start")
+            messages.success(request, f"You left “{access.campaign}”.")
+            return redirect("home:start")
+        return redirect("annotation:leave", slug)
     own = leaving_work(access.campaign, request.user)
     return render(request, "annotation/campaigns/leave.html", {"access": access, "own": own})
 
@@ -230,16 +216,11 @@ def _waiting_page(request: UserRequest, access: CampaignAccess, form: RemindForm
 @require_POST
 def remind(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Reminds one member; `pk` is that of the user."""
-    access = managed_campaign(request.user, slug)
-    members = User.objects.filter(memberships__campaign=access.campaign).distinct()
-    user = get_object_or_404(members, pk=pk)
-    try:
+    access, user = member_for(request.user, slug, pk)
+    with refusals_shown(request):
         remind_person(
             campaign=access.campaign, user=user, actor=request.user, origin=origin_of(request)
         )
-    except Refused as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, f"Reminder sent to {user}.")
     return redirect("annotation:waiting", slug)
 

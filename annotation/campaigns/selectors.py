@@ -4,8 +4,8 @@ Overviews count documents, never labels.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
@@ -24,7 +24,6 @@ from annotation.models import (
     Membership,
     ReviewItem,
 )
-from portal.accounts.models import display_name
 from portal.datasets.models import ReleaseItem
 from portal.web.prepared import Parameter, Prepared
 
@@ -103,53 +102,25 @@ class Overview:
         return self.new_documents + self.unassigned
 
 
-@dataclass(frozen=True)
-class FlaggedWork:
-    """A page that an annotator flagged or skipped, with the reason."""
-
-    document: str
-    annotator: str
-    flag: str
-    reason: str
-    state: str
-
-
 def campaign_rows(user: Any) -> list[CampaignRow]:
     """The campaigns that the user may see, with their stages and the user's roles."""
     campaigns = list(visible_campaigns(user).select_related("dataset"))
-    stages = _stages_of(
-        _becoming_gold()
-        .filter(campaign__in=campaigns)
-        .order_by()
-        .values_list("campaign", "stage")
-        .annotate(n=Count("id"))
-    )
-    roles: dict[int, list[str]] = {}
-    for campaign, role in Membership.objects.filter(user=user).values_list("campaign", "role"):
-        roles.setdefault(campaign, []).append(role)
+    documents = CampaignDocument.objects.exclude(purpose=Purpose.QUALIFICATION)
+    rows = documents.filter(campaign__in=campaigns).order_by().values_list("campaign", "stage")
+    stages: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    for pk, stage, count in rows.annotate(n=Count("id")):
+        stages[pk][stage] = count
+    roles: defaultdict[int, list[str]] = defaultdict(list)
+    for pk, role in Membership.objects.filter(user=user).values_list("campaign", "role"):
+        roles[pk].append(role)
     return [
         CampaignRow(
             campaign=campaign,
-            roles=tuple(sorted(roles.get(campaign.pk, []))),
-            stages=_stages(stages.get(campaign.pk, Counter())),
+            roles=tuple(sorted(roles[campaign.pk])),
+            stages=Stages(**stages[campaign.pk]),
         )
         for campaign in campaigns
     ]
-
-
-def _stages_of(rows: Any) -> Mapping[int, Counter[str]]:
-    counts: dict[int, Counter[str]] = {}
-    for campaign, stage, n in rows:
-        counts.setdefault(campaign, Counter())[stage] = n
-    return counts
-
-
-def _becoming_gold() -> QuerySet[CampaignDocument]:
-    return CampaignDocument.objects.exclude(purpose=Purpose.QUALIFICATION)
-
-
-def _stages(counts: Mapping[str, int]) -> Stages:
-    return Stages(**{stage.value: counts.get(stage, 0) for stage in Stage})
 
 
 def campaign_overview(campaign: Campaign) -> Overview:
@@ -185,27 +156,17 @@ def _document_counts(documents: QuerySet[CampaignDocument]) -> dict[str, int]:
     )
 
 
-def flagged_work(campaign: Campaign) -> list[FlaggedWork]:
+def flagged_work(campaign: Campaign) -> QuerySet[Assignment]:
     """Flagged and skipped pages, skipped ones first. Submitted pages keep their flag.
 
     For leads and organisers only, because reasons may quote the text.
     """
-    flagged = (
+    return (
         counted_work(campaign)
         .exclude(flag=Assignment.Flag.NONE)
         .select_related("annotator", "campaign_document__document")
         .order_by("-flag", "campaign_document__document__name", "id")
     )
-    return [
-        FlaggedWork(
-            document=assignment.campaign_document.document.name,
-            annotator=display_name(assignment.annotator),
-            flag=assignment.flag,
-            reason=assignment.flag_reason,
-            state=assignment.state,
-        )
-        for assignment in flagged
-    ]
 
 
 def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:

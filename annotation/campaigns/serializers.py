@@ -17,7 +17,7 @@ from portal.web.answers import answer
 from portal.web.api import NamedField
 
 from .releases import LeftOut, ReleaseState
-from .selectors import AnnotatorProgress, FlaggedWork, Stages
+from .selectors import AnnotatorProgress, Stages
 from .services import MAX_GUIDELINES, MAX_NOTE, MAX_REVIEW_PAGES, label_problems
 
 
@@ -90,29 +90,40 @@ class CampaignRow(serializers.Serializer[Any]):
 
 
 AnnotatorProgressShape = answer(AnnotatorProgress, leave_out=["user"])
-FlaggedWorkShape = answer(
-    FlaggedWork, state=serializers.ChoiceField(choices=Assignment.State.choices)
-)
+
+
+class FlaggedWork(serializers.Serializer[Any]):
+    document = serializers.CharField(source="campaign_document.document.name")
+    annotator = serializers.CharField()
+    flag = serializers.CharField()
+    reason = serializers.CharField(source="flag_reason")
+    state = serializers.ChoiceField(choices=Assignment.State.choices)
 
 
 class CampaignDetail(serializers.Serializer[Any]):
-    slug = serializers.CharField()
-    title = serializers.CharField()
-    dataset = serializers.CharField()
-    state = serializers.ChoiceField(choices=Campaign.State.choices)
-    labels = serializers.ListField(child=serializers.CharField())
-    overlap = serializers.IntegerField()
-    guidelines = serializers.CharField()
+    slug = serializers.CharField(source="campaign.slug")
+    title = serializers.CharField(source="campaign.title")
+    dataset = serializers.CharField(source="campaign.dataset.slug")
+    state = serializers.ChoiceField(source="campaign.state", choices=Campaign.State.choices)
+    labels = serializers.ListField(source="campaign.labels", child=serializers.CharField())
+    overlap = serializers.IntegerField(source="campaign.overlap")
+    guidelines = serializers.CharField(source="campaign.guidelines")
     roles = serializers.ListField(child=serializers.CharField())
-    stages = CampaignStages()
-    annotators = AnnotatorProgressShape(many=True)
-    open_cases = serializers.IntegerField()
-    new_documents = serializers.IntegerField()
-    unassigned = serializers.IntegerField(help_text="Documents in annotation without annotators.")
-    calibration = serializers.IntegerField(help_text="Documents that every annotator labels.")
-    review_items = serializers.IntegerField(help_text="Facts without a reviewer's verdict.")
+    stages = CampaignStages(source="overview.stages")
+    annotators = AnnotatorProgressShape(many=True, source="overview.annotators")
+    open_cases = serializers.IntegerField(source="overview.open_cases")
+    new_documents = serializers.IntegerField(source="overview.new_documents")
+    unassigned = serializers.IntegerField(
+        source="overview.unassigned", help_text="Documents in annotation without annotators."
+    )
+    calibration = serializers.IntegerField(
+        source="overview.calibration", help_text="Documents that every annotator labels."
+    )
+    review_items = serializers.IntegerField(
+        source="overview.review_items", help_text="Facts without a reviewer's verdict."
+    )
     settings = WorkflowSettings()
-    flagged = FlaggedWorkShape(many=True, help_text="Empty except for leads and organisers.")
+    flagged = FlaggedWork(many=True, help_text="Empty except for leads and organisers.")
 
 
 class NewCampaign(WorkflowSettings):

@@ -1,6 +1,7 @@
 """Pages of campaigns: list, form, overview, settings, guidelines and releases."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django import forms
@@ -11,15 +12,14 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import CampaignAccess, campaign_for, managed_campaign
+from annotation.api_base import refusals_in, refusals_shown
 from annotation.assignments.sharing import assign_documents
 from annotation.assignments.teams import MAX_OVERLAP
-from annotation.errors import Refused
 from annotation.models import Campaign
 from portal.accounts.access import UserRequest, organiser_required
-from portal.datasets.models import Dataset, Release, Selection
+from portal.datasets.models import Dataset, Selection
 from portal.datasets.releases.corrections import unsettled_disputes
 from portal.datasets.releases.forms import ReleaseTermsForm
-from portal.datasets.releases.gold import ReleaseError
 from portal.datasets.releases.services import freeze_remarks, freeze_warnings, open_gold_of_dataset
 
 from .releases import draft_release_notes, release_gold, release_state
@@ -278,56 +278,45 @@ def overview(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/campaigns/campaign.html", context)
 
 
-@login_required
-@require_POST
-def open_(request: UserRequest, slug: str) -> HttpResponse:
-    def act(access: CampaignAccess) -> str:
-        open_campaign(campaign=access.campaign, actor=request.user)
-        if access.campaign.screening:
-            return "The campaign is open. Annotators get each document after its screening."
-        return "The campaign is open. Annotators find their documents under Annotate."
+def _action(act: Callable[[UserRequest, Campaign], str]) -> Callable[..., HttpResponse]:
+    """A POST of a lead or organiser: calls `act`, and shows its message on the overview."""
 
-    return _changed(request, slug, act)
+    @login_required
+    @require_POST
+    @wraps(act)
+    def view(request: UserRequest, slug: str) -> HttpResponse:
+        campaign = managed_campaign(request.user, slug).campaign
+        with refusals_shown(request):
+            messages.success(request, act(request, campaign))
+        return redirect(campaign)
 
-
-@login_required
-@require_POST
-def close(request: UserRequest, slug: str) -> HttpResponse:
-    def act(access: CampaignAccess) -> str:
-        close_campaign(campaign=access.campaign, actor=request.user)
-        return "The campaign is closed. Unfinished work can be read, but not changed."
-
-    return _changed(request, slug, act)
+    return view
 
 
-@login_required
-@require_POST
-def reopen(request: UserRequest, slug: str) -> HttpResponse:
-    def act(access: CampaignAccess) -> str:
-        reopen_campaign(campaign=access.campaign, actor=request.user)
-        return "The campaign is open again."
-
-    return _changed(request, slug, act)
+@_action
+def open_(request: UserRequest, campaign: Campaign) -> str:
+    open_campaign(campaign=campaign, actor=request.user)
+    if campaign.screening:
+        return "The campaign is open. Annotators get each document after its screening."
+    return "The campaign is open. Annotators find their documents under Annotate."
 
 
-@login_required
-@require_POST
-def assign(request: UserRequest, slug: str) -> HttpResponse:
-    def act(access: CampaignAccess) -> str:
-        documents = assign_documents(campaign=access.campaign, actor=request.user)
-        return f"{documents} document{'' if documents == 1 else 's'} assigned."
-
-    return _changed(request, slug, act)
+@_action
+def close(request: UserRequest, campaign: Campaign) -> str:
+    close_campaign(campaign=campaign, actor=request.user)
+    return "The campaign is closed. Unfinished work can be read, but not changed."
 
 
-def _changed(request: UserRequest, slug: str, act: Callable[[CampaignAccess], str]) -> HttpResponse:
-    """Calls `act` for a lead or organiser, and shows its message on the overview."""
-    access = managed_campaign(request.user, slug)
-    try:
-        messages.success(request, act(access))
-    except Refused as refusal:
-        messages.error(request, refusal.message)
-    return redirect(access.campaign)
+@_action
+def reopen(request: UserRequest, campaign: Campaign) -> str:
+    reopen_campaign(campaign=campaign, actor=request.user)
+    return "The campaign is open again."
+
+
+@_action
+def assign(request: UserRequest, campaign: Campaign) -> str:
+    documents = assign_documents(campaign=campaign, actor=request.user)
+    return f"{documents} document{'' if documents == 1 else 's'} assigned."
 
 
 @login_required
@@ -344,14 +333,12 @@ def settings(request: UserRequest, slug: str) -> HttpResponse:
 
 def _change(request: UserRequest, access: CampaignAccess, form: CampaignSettingsForm) -> bool:
     """Whether the settings were saved; otherwise adds the error to the form."""
-    try:
+    with refusals_in(form):
         changes = form.changes()
         change_settings(campaign=access.campaign, actor=request.user, **changes)
-    except Refused as refusal:
-        form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
-        return False
-    messages.success(request, "Settings saved." if changes else "No changes.")
-    return True
+        messages.success(request, "Settings saved." if changes else "No changes.")
+        return True
+    return False
 
 
 @login_required
@@ -414,18 +401,9 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
         initial={"version": state.next_version},
     )
     if form.is_valid():
-        frozen = None
-        if "draft" in request.POST:
-            _draft(request, access, form)
-        else:
-            frozen = _freeze(request, access, form)
-        if frozen is not None:
-            messages.success(request, f"Release {frozen.version} is frozen.")
-            for remark in freeze_remarks(frozen):
-                messages.info(request, remark)
-            for warning in freeze_warnings(frozen):
-                messages.warning(request, warning)
-            return redirect("annotation:release", slug)
+        act = _draft if "draft" in request.POST else _freeze
+        if response := act(request, access, form):
+            return response
     disputes = unsettled_disputes(access.campaign.dataset)
     context = {
         "access": access,
@@ -437,10 +415,10 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/campaigns/release.html", context)
 
 
-def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> Release | None:
-    """The release; or None, with errors in the form, if it was refused."""
-    try:
-        return release_gold(
+def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> HttpResponse | None:
+    """Freezes the release and redirects; None, with errors in the form, if it was refused."""
+    with refusals_in(form):
+        frozen = release_gold(
             campaign=access.campaign,
             version=form.cleaned_data["version"],
             notes=form.cleaned_data["notes"],
@@ -453,27 +431,24 @@ def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> 
             accept_warnings=form.accepted_warnings(),
             actor=request.user,
         )
-    except Refused as refusal:
-        form.add_error(None, refusal.message)
-    except ReleaseError as error:
-        form.add_error(None, error.faults)
+        messages.success(request, f"Release {frozen.version} is frozen.")
+        for remark in freeze_remarks(frozen):
+            messages.info(request, remark)
+        for warning in freeze_warnings(frozen):
+            messages.warning(request, warning)
+        return redirect("annotation:release", access.campaign.slug)
     return None
 
 
 def _draft(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> None:
     """Writes drafted change notes into the form."""
-    try:
+    with refusals_in(form):
         notes = draft_release_notes(
             campaign=access.campaign,
             visibility=form.cleaned_data["visibility"],
             draw=form.draw(),
             split_is_given=form.split_is_given,
         )
-    except Refused as refusal:
-        form.add_error(None, refusal.message)
-    except ReleaseError as error:
-        form.add_error(None, error.faults)
-    else:
         if notes:
             form.show_notes(notes)
             messages.info(request, "Notes drafted. Check them before you freeze the release.")

@@ -325,24 +325,15 @@ class CampaignFile:
     content: Iterator[bytes]
 
 
-@dataclass(frozen=True)
-class ExportState:
+def export_state(campaign: Campaign) -> dict[str, int]:
     """The numbers of documents in the campaign and in each export, and of gold facts."""
-
-    documents: int
-    settled: int
-    gold: int
-    facts: int
-
-
-def export_state(campaign: Campaign) -> ExportState:
     gold = exported_documents(campaign, Layer.GOLD)
-    return ExportState(
-        documents=CampaignDocument.objects.filter(campaign=campaign).count(),
-        settled=exported_documents(campaign, Layer.ANNOTATIONS).count(),
-        gold=gold.count(),
-        facts=gold.aggregate(facts=Count("gold_spans"))["facts"],
-    )
+    return {
+        "documents": CampaignDocument.objects.filter(campaign=campaign).count(),
+        "settled": exported_documents(campaign, Layer.ANNOTATIONS).count(),
+        "gold": gold.count(),
+        "facts": gold.aggregate(facts=Count("gold_spans"))["facts"],
+    }
 
 
 def campaign_file(

@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import CampaignAccess, managed_campaign
-from annotation.errors import Refused
+from annotation.api_base import refusals_in
 from annotation.models import CampaignImport, Membership
 from portal.accounts.access import UserRequest
 from portal.accounts.models import User, display_name
@@ -137,9 +137,7 @@ def _taken(request: UserRequest, access: CampaignAccess, form: ImportForm) -> bo
     wanted = form.cleaned_data
     if wanted["form"] == CampaignImport.Form.FULL and not access.is_organiser:
         raise PermissionDenied("Only organisers can import whole campaigns.")
-    try:
+    with refusals_in(form):
         new_import(campaign=access.campaign, actor=request.user, **wanted)
-    except Refused as refusal:
-        form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
-        return False
-    return True
+        return True
+    return False

@@ -220,6 +220,10 @@ class CampaignDocument(models.Model):
     def __str__(self) -> str:
         return f"{self.document} in {self.campaign}"
 
+    @property
+    def is_calibration(self) -> bool:
+        return self.purpose == self.Purpose.CALIBRATION
+
 
 class GuidelinesVersion(models.Model):
     """A version of the guidelines. Append-only, numbered from 1."""

@@ -20,7 +20,6 @@ from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
 
 Stage = CampaignDocument.Stage
-FAULTS = dict(Screening.Fault.choices)
 
 
 @dataclass(frozen=True)
@@ -115,11 +114,6 @@ def verdicts_of(document: CampaignDocument) -> list[Screening]:
     return list(document.screenings.select_related("screened_by").order_by("-id"))
 
 
-def fault_names(codes: Sequence[str]) -> list[str]:
-    """The names of faults, for users."""
-    return [str(FAULTS.get(code, code)) for code in codes]
-
-
 def screening_page(user: Any, slug: str, name: str) -> tuple[CampaignAccess, CampaignDocument]:
     """A page for screening. Anyone with a role in the campaign may see it, because it shows no
     labels.
@@ -136,6 +130,7 @@ def screening_page(user: Any, slug: str, name: str) -> tuple[CampaignAccess, Cam
 
 
 Verdict = Screening.Verdict
+STAGE_AFTER: dict[str, Stage] = {Verdict.INTACT: Stage.ANNOTATION, Verdict.FAULTY: Stage.EXCLUDED}
 
 
 class ScreenedMeanwhile(Refused):
@@ -153,14 +148,6 @@ class ScreenedMeanwhile(Refused):
             )
 
 
-@dataclass(frozen=True)
-class Screened:
-    """A verdict and the resulting stage of the page."""
-
-    screening: Screening
-    stage: str
-
-
 @transaction.atomic
 def screen_document(
     *,
@@ -169,7 +156,7 @@ def screen_document(
     faults: Sequence[str] = (),
     reason: str = "",
     actor: User,
-) -> Screened:
+) -> CampaignDocument:
     """Passes a page to annotation, or excludes it as faulty.
 
     A page that passes is assigned at once if there are enough annotators. Repeating the same
@@ -181,11 +168,9 @@ def screen_document(
     last = last_screening(document)
     if document.stage != Stage.SCREENING:
         if _is_repeated(document, last, verdict, actor):
-            assert last is not None
-            return Screened(last, document.stage)
+            return document
         raise ScreenedMeanwhile(last) if last else _beyond(document)
-    stage = Stage.ANNOTATION if verdict == Verdict.INTACT else Stage.EXCLUDED
-    return _record(document, campaign, verdict, faults, reason, stage, actor)
+    return _record(document, campaign, verdict, faults, reason, actor)
 
 
 def screen_or_exclude(
@@ -196,7 +181,7 @@ def screen_or_exclude(
     reason: str,
     actor: User,
     may_manage: bool,
-) -> Screened:
+) -> CampaignDocument:
     """Like `screen_document`, but with `may_manage` also excludes a page in annotation."""
     if may_manage and verdict == Verdict.FAULTY and campaign_document.stage == Stage.ANNOTATION:
         return exclude_document(
@@ -214,7 +199,7 @@ def screen_or_exclude(
 @transaction.atomic
 def exclude_document(
     *, campaign_document: CampaignDocument, faults: Sequence[str], reason: str, actor: User
-) -> Screened:
+) -> CampaignDocument:
     """Excludes a faulty page in annotation; for leads and organisers.
 
     The work on it is kept, and can continue once the page is restored. Raises Refused for a settled
@@ -226,13 +211,13 @@ def exclude_document(
         raise ScreenedMeanwhile(last_screening(document))
     if document.stage not in {Stage.SCREENING, Stage.ANNOTATION}:
         raise _beyond(document)
-    return _record(document, campaign, Verdict.FAULTY, faults, reason, Stage.EXCLUDED, actor)
+    return _record(document, campaign, Verdict.FAULTY, faults, reason, actor)
 
 
 @transaction.atomic
 def bring_back_document(
     *, campaign_document: CampaignDocument, reason: str, actor: User
-) -> Screened:
+) -> CampaignDocument:
     """Restores an excluded page to annotation; for leads and organisers."""
     if not reason.strip():
         raise Refused("Enter why annotators can label this page.", code="reason")
@@ -240,7 +225,7 @@ def bring_back_document(
     document, campaign = _locked(campaign_document)
     if document.stage != Stage.EXCLUDED:
         raise Refused("Only an excluded page can be restored.", code="stage")
-    return _record(document, campaign, Verdict.INTACT, (), reason, Stage.ANNOTATION, actor)
+    return _record(document, campaign, Verdict.INTACT, (), reason, actor)
 
 
 @transaction.atomic
@@ -306,11 +291,10 @@ def _locked(campaign_document: CampaignDocument) -> tuple[CampaignDocument, Camp
 def _is_repeated(
     document: CampaignDocument, last: Screening | None, verdict: str, actor: User
 ) -> bool:
-    stage = Stage.ANNOTATION if verdict == Verdict.INTACT else Stage.EXCLUDED
     return (
         last is not None
         and (last.verdict, last.screened_by_id) == (verdict, actor.pk)
-        and document.stage == stage
+        and document.stage == STAGE_AFTER[verdict]
     )
 
 
@@ -328,17 +312,17 @@ def _record(
     verdict: str,
     faults: Sequence[str],
     reason: str,
-    stage: str,
     actor: User,
-) -> Screened:
-    screening = Screening.objects.create(
+) -> CampaignDocument:
+    Screening.objects.create(
         campaign_document=document,
         verdict=verdict,
         faults=[code for code in Screening.Fault.values if code in faults],
         reason=reason.strip(),
         screened_by=actor,
     )
-    document.stage = stage
+    stage = STAGE_AFTER[verdict]
+    document.stage = stage.value
     document.save(update_fields=["stage"])
     if stage == Stage.ANNOTATION:
         share_out(campaign=campaign, only=[document.pk], strict=False)
@@ -347,6 +331,6 @@ def _record(
         open_due_round(campaign=campaign)
     record_event(
         verb="screen_document", subject=document, actor=actor, verdict=str(verdict),
-        stage=str(stage),
+        stage=stage.value,
     )  # fmt: skip
-    return Screened(screening, str(stage))
+    return document

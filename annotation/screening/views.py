@@ -11,7 +11,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import CampaignAccess, campaign_for
-from annotation.errors import MAX_WORKFLOW_REASON, Refused
+from annotation.api_base import refusals_in, refusals_shown
+from annotation.errors import MAX_WORKFLOW_REASON
 from annotation.models import CampaignDocument, Screening
 from portal.accounts.access import UserRequest
 from portal.datasets.responses import image_response, sandboxed_html_response
@@ -125,7 +126,7 @@ def _screen(
     """Saves the verdict and redirects; None, with an error in the form, if it was refused."""
     given = dict(form.cleaned_data)
     faulty = given["verdict"] == Screening.Verdict.FAULTY
-    try:
+    with refusals_in(form):
         if not faulty and document.stage == Stage.EXCLUDED and access.may_manage:
             bring_back_document(
                 campaign_document=document, reason=given["reason"], actor=request.user
@@ -137,10 +138,8 @@ def _screen(
                 actor=request.user,
                 **given,
             )
-    except Refused as refusal:
-        form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
-        return None
-    return _on(request, access, document)
+        return _on(request, access, document)
+    return None
 
 
 def _on(request: UserRequest, access: CampaignAccess, document: CampaignDocument) -> HttpResponse:
@@ -155,11 +154,8 @@ def _on(request: UserRequest, access: CampaignAccess, document: CampaignDocument
 @require_POST
 def undo(request: UserRequest, slug: str, name: str) -> HttpResponse:
     access, document = screening_page(request.user, slug, name)
-    try:
+    with refusals_shown(request):
         undo_screening(campaign_document=document, actor=request.user)
-    except Refused as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, "Verdict undone. The page is back in screening.")
     return redirect("annotation:screening-page", access.campaign.slug, name)
 

@@ -7,7 +7,7 @@ from django import template
 
 from annotation.adjudication.cases import letter_of
 from annotation.agreement.shapes import Confusion, shade
-from annotation.screening import services as screening
+from annotation.models import Screening
 
 register = template.Library()
 
@@ -15,6 +15,7 @@ register = template.Library()
 _BANDS = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
 _BEST = "almost perfect"
 _SHADES = 5
+_FAULTS = dict(Screening.Fault.choices)
 
 
 @register.filter
@@ -62,7 +63,7 @@ def letter(place: int) -> str:
 @register.filter
 def fault_names(codes: Sequence[str]) -> list[str]:
     """The names of screening faults."""
-    return screening.fault_names(codes)
+    return [str(_FAULTS.get(code, code)) for code in codes]
 
 
 @register.filter

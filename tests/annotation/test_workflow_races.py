@@ -45,7 +45,7 @@ def test_of_two_verdicts_at_once_one_holds(
     screened: Campaign, ann: User, ben: User, turn: int
 ) -> None:
     results = at_once(screening(screened, 1, "intact", ann), screening(screened, 1, "faulty", ben))
-    assert kinds(results) == ["Screened", "ScreenedMeanwhile"]
+    assert kinds(results) == ["CampaignDocument", "ScreenedMeanwhile"]
     verdict = Screening.objects.get().verdict
     page = document_of(screened)
     assert page.stage == (Stage.ANNOTATION if verdict == "intact" else Stage.EXCLUDED)
@@ -54,7 +54,7 @@ def test_of_two_verdicts_at_once_one_holds(
 
 def test_pages_that_pass_at_once_are_shared_out_evenly(screened: Campaign, ann: User) -> None:
     results = at_once(*(screening(screened, number, "intact", ann) for number in range(1, 7)))
-    assert kinds(results) == ["Screened"] * 6
+    assert kinds(results) == ["CampaignDocument"] * 6
     loads = Counter(Assignment.objects.values_list("annotator__name", flat=True))
     assert loads == {"Ann": 4, "Ben": 4, "Cleo": 4}
 

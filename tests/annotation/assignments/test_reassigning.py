@@ -131,7 +131,7 @@ def test_what_cannot_be_handed_over(
     work = work_of(ann, trio)
     with pytest.raises(Refused, match="Ben already has this page"):
         hand_over(assignment=work, heir=ben, actor=lead)
-    with pytest.raises(Refused, match="Sam is no annotator"):
+    with pytest.raises(Refused, match="Sam cannot get work"):
         hand_over(assignment=work, heir=stranger, actor=lead)
     submit(work, ("Number", "1,200"))
     with pytest.raises(Refused, match="final"):
