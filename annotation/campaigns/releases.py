@@ -15,9 +15,8 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.curation.draws import SplitDraw
 from portal.datasets.models import Document, Release
-from portal.datasets.releases.freezing import notes_of_rows
 from portal.datasets.releases.gold import GoldItem, page_rows
-from portal.datasets.releases.services import freeze_release, suggest_version
+from portal.datasets.releases.services import freeze_release, notes_of_rows, suggest_version
 from portal.facts import Span as TextSpan
 
 
@@ -190,7 +189,7 @@ def draft_release_notes(
     documents = _finished(campaign)
     rows = page_rows(campaign.dataset, _items(campaign, documents), campaign.labels)
     splits = _given_splits(documents) if split_is_given else draw
-    return notes_of_rows(campaign.dataset, rows, visibility=visibility, splits=splits)
+    return notes_of_rows(Release(dataset=campaign.dataset, visibility=visibility), rows, splits)
 
 
 def _finished(campaign: Campaign) -> list[CampaignDocument]:

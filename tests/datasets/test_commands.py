@@ -90,7 +90,7 @@ def test_interrupted_import_goes_on_when_run_again(
     ("arguments", "message"),
     [
         (["ghost", "{source}"], "there is no dataset ghost; use --create to create it"),
-        (["new", "{source}", "--create"], "slug: “new” is an address of the site"),
+        (["new", "{source}", "--create"], "slug: “new” is reserved by the site"),
         (["bad slug", "{source}", "--create"], "slug: Enter a valid “slug”"),
         (["set", "{source}/nowhere"], "no such file or folder"),
         (["set", "{source}/pages"], "the source has no pages"),
@@ -133,7 +133,7 @@ def test_freeze_lists_all_faults_and_writes_nothing(gold: Path) -> None:
         run("freeze_release", "set", "1.0.0", "--gold", str(gold))
     lines = str(caught.value).splitlines()
     assert lines[0] == "nothing was frozen; 2 faults:"
-    assert lines[1].startswith("b.html: without its tags the page is not the document b")
+    assert lines[1].startswith("b.html: the text without tags differs from the document b")
     assert lines[2] == "ghost.html: the dataset set has no document ghost"
     assert not Release.objects.exists()
 
@@ -145,7 +145,7 @@ def test_freeze_lists_all_faults_and_writes_nothing(gold: Path) -> None:
         (["set", "1.0.0", "--gold", "{gold}/nowhere"], "no such file or folder"),
         (["set", "one", "--gold", "{gold}"], "not a semantic version"),
         (["set", "1.0.0", "--gold", "{gold}", "--labels", "Number,Table"], "HTML element"),
-        (["set", "1.0.0", "--gold", "{gold}/a.html"], "gold is a folder, a .zip"),
+        (["set", "1.0.0", "--gold", "{gold}/a.html"], "gold must be a folder, .zip"),
     ],
 )
 def test_freeze_that_cannot_begin_says_why(gold: Path, arguments: list[str], message: str) -> None:
@@ -158,7 +158,7 @@ def test_export_writes_a_whole_file_once(gold: Path, tmp_path: Path) -> None:
     path = tmp_path / "out.zip"
     run("export_release", "set", "1.0.0", "--out", str(path))
     assert zipfile.ZipFile(path).read("gold/a.html") == b"<p>Net <Number>1,200</Number></p>"
-    with pytest.raises(CommandError, match="--force replaces it"):
+    with pytest.raises(CommandError, match="use --force to replace it"):
         run("export_release", "set", "1.0.0", "--out", str(path))
     run("export_release", "set", "1.0.0", "--out", str(path), "--force")
     assert [file.name for file in tmp_path.iterdir() if "partial" in file.name] == []

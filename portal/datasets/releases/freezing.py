@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from django.core.files.base import File
 
@@ -35,15 +35,15 @@ from .gold import (
     line_rows,
     page_rows,
     place_gold,
-    put_in_splits,
 )
 from .services import (
+    Terms,
     check_terms,
-    drafted_rows,
     freeze_lines,
     freeze_release,
     freeze_remarks,
     freeze_warnings,
+    notes_of_rows,
     suggest_version,
 )
 
@@ -154,40 +154,22 @@ def gold_of_file(
     return Gold(benchmark, lines=read.lines, documents=known or None)
 
 
-def freeze_gold(
-    *,
-    dataset: Dataset,
-    gold: Gold,
-    version: str,
-    notes: str | None,
-    visibility: str,
-    licence: str,
-    citation: Mapping[str, Any],
-    splits: Splits,
-    actor: User | None,
-    each: Callable[[], None] = lambda: None,
-    then: Callable[[Release], None] | None = None,
-) -> Release:
-    """Freezes the gold. The arguments are those of `freeze_release`.
+def freeze_gold(*, dataset: Dataset, gold: Gold, version: str, **terms: Unpack[Terms]) -> Release:
+    """Freezes the gold like `freeze_release`.
 
     Raises ReleaseError with all faults and writes nothing.
     """
-    terms: dict[str, Any] = {
-        "dataset": dataset,
-        "version": version,
-        "notes": notes,
-        "visibility": visibility,
-        "licence": licence,
-        "citation": citation,
-        "splits": splits,
-        "actor": actor,
-        "each": each,
-        "then": then,
-    }
     if gold.lines is None:
-        return freeze_release(items=gold.items, labels=gold.labels, **terms)
+        return freeze_release(
+            dataset=dataset, version=version, items=gold.items, labels=gold.labels, **terms
+        )
     return freeze_lines(
-        benchmark=gold.benchmark, lines=gold.lines, documents=gold.documents, **terms
+        dataset=dataset,
+        version=version,
+        benchmark=gold.benchmark,
+        lines=gold.lines,
+        documents=gold.documents,
+        **terms,
     )
 
 
@@ -200,15 +182,7 @@ def draft_notes(*, dataset: Dataset, gold: Gold, visibility: str, splits: Splits
         rows = page_rows(dataset, gold.items, gold.labels)
     else:
         rows = line_rows(dataset, gold.lines, gold.documents)
-    return notes_of_rows(dataset, rows, visibility=visibility, splits=splits)
-
-
-def notes_of_rows(
-    dataset: Dataset, rows: list[ReleaseItem], *, visibility: str, splits: Splits
-) -> str:
-    """Change notes, as in `draft_notes`, for rows that are about to be frozen."""
-    put_in_splits(dataset, rows, splits, visibility)
-    return drafted_rows(Release(dataset=dataset, visibility=visibility), rows)
+    return notes_of_rows(Release(dataset=dataset, visibility=visibility), rows, splits)
 
 
 def given_splits(gold: Gold) -> dict[str, str]:
@@ -345,13 +319,13 @@ def freeze_order(
 
 
 @contextmanager
-def stored_upload(upload: "File[bytes] | None") -> Iterator[Path | None]:
+def stored_upload(upload: "File[bytes] | None", name: str = "") -> Iterator[Path | None]:
     """The upload as a temporary file; readers rely on the extension of its name."""
     if upload is None:
         yield None
         return
     with TemporaryDirectory() as folder:
-        path = Path(folder) / (PurePath(upload.name or "").name or "upload")
+        path = Path(folder) / (PurePath(name or upload.name or "").name or "upload")
         with path.open("wb") as file:
             for chunk in upload.chunks():
                 file.write(chunk)
@@ -449,21 +423,12 @@ def freeze_task(task: DatasetTask, steps: Steps) -> TaskReport | None:
     try:
         if order.source != FILE:
             return _report(freeze())
-        with TemporaryDirectory() as folder:
-            return _report(freeze(path=_copy(task, order.file_name, Path(folder))))
+        with task.upload.open("rb") as upload, stored_upload(upload, order.file_name) as path:
+            return _report(freeze(path=path))
     except StoppedError:
         return None
     except ReleaseError as error:
         raise _refused(error) from error
-
-
-def _copy(task: DatasetTask, name: str, folder: Path) -> Path:
-    """The upload as a file; readers rely on the extension of its name."""
-    path = folder / (PurePath(name).name or "upload")
-    with task.upload.open("rb") as stored, path.open("wb") as file:
-        for chunk in stored.chunks():
-            file.write(chunk)
-    return path
 
 
 def _report(release: Release) -> TaskReport:

@@ -52,8 +52,9 @@ from portal.facts import Canonical, RefusedHtml, TagError, read_tags
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
 
 from .exports import document_images
+from .freezing import Gold, freeze_gold
 from .gold import GoldItem, ReleaseError, text_difference
-from .services import Restored, freeze_lines, freeze_release
+from .services import Restored, Terms
 
 
 @dataclass(frozen=True)
@@ -336,29 +337,26 @@ def _verified(path: Path, limits: ArchiveLimits) -> Manifest:
 def _restore(dataset: Dataset, archive: Archive, manifest: Manifest, actor: User | None) -> Release:
     about = dict(_descriptions(archive, manifest))
     documents = RestoredDocuments(dataset, archive, manifest, read_meta(archive, manifest))
-    gold = archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
-    for item in read_items(manifest.items, *gold):
+    gold_lines = archive_lines(archive, GOLD_LINES)
+    fact_lines = archive_lines(archive, FACT_LINES)
+    for item in read_items(manifest.items, gold_lines, fact_lines):
         documents.add(item, about.get(item.name, {}))
     if documents.faults:
         raise ReleaseError(documents.faults)
-    terms = {
-        **_terms(manifest),
-        "dataset": dataset,
-        "version": manifest.version,
-        "actor": actor,
-        "restored": _restored(manifest, documents),
-    }
-    if manifest.labels:
-        return freeze_release(items=documents.items, labels=list(manifest.labels), **terms)
-    return freeze_lines(
-        benchmark=manifest.benchmark,
-        lines=documents.lines,
+    gold = Gold(
+        manifest.benchmark,
+        items=documents.items,
+        labels=manifest.labels,
+        lines=None if manifest.labels else documents.lines,
         documents=documents.documents,
-        **terms,
     )
+    terms = _terms(manifest)
+    terms["actor"] = actor
+    terms["restored"] = _restored(manifest, documents)
+    return freeze_gold(dataset=dataset, gold=gold, version=manifest.version, **terms)
 
 
-def _terms(manifest: Manifest) -> dict[str, Any]:
+def _terms(manifest: Manifest) -> Terms:
     """The arguments of freezing from the manifest, not yet checked."""
     about = manifest.about
     splits = {item.name: item.split for item in manifest.items if item.split}

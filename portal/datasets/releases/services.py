@@ -11,7 +11,7 @@ another release already shows.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
@@ -125,49 +125,48 @@ def _whole_sha256(release: Release, rows: Sequence[ReleaseItem]) -> str:
 _LICENCE_LENGTH = 160
 
 
+class Terms(TypedDict, total=False):
+    """The optional arguments of `freeze_release` and `freeze_lines`."""
+
+    notes: str | None
+    """Markdown; None drafts them. Empty by default."""
+    visibility: str
+    """Gold is hidden by default. With hidden gold the dev split is open."""
+    licence: str
+    """Users must accept it before a download; empty for none."""
+    citation: Mapping[str, Any] | None
+    """{authors, year, doi, url}, each optional."""
+    splits: Splits
+    """The split of each item, "dev" or "test", or how to draw it; None for no splits."""
+    draw: Mapping[str, Any] | None
+    """The draw recorded in an archive."""
+    actor: User | None
+    restored: Restored | None
+    """The pinned data of a release from an archive."""
+    each: Callable[[], None]
+    """Called for each item."""
+    then: Callable[[Release], None] | None
+    """Called in the transaction that stores the release."""
+
+
 def freeze_release(
     *,
     dataset: Dataset,
     version: str,
     items: Sequence[GoldItem],
     labels: Sequence[str],
-    notes: str | None = "",
-    visibility: str = Release.Visibility.GOLD_HIDDEN,
-    licence: str = "",
-    citation: Mapping[str, Any] | None = None,
-    splits: Splits = None,
-    draw: Mapping[str, Any] | None = None,
-    actor: User | None = None,
-    restored: Restored | None = None,
-    each: Callable[[], None] = lambda: None,
-    then: Callable[[Release], None] | None = None,
+    **terms: Unpack[Terms],
 ) -> Release:
     """Freezes the items, sorted by document name, as an immutable release.
 
-    `version`: semantic, greater than all earlier versions. `labels`: the label set. `licence`: must
-    be accepted before a download. `citation`: {authors, year, doi, url}. `notes`: None drafts them.
-    `splits`: the split of each item ("dev" or "test") or how to draw it; with hidden gold the dev
-    split is open. `draw`: the draw recorded in an archive. `restored`: the pinned data of a release
-    from an archive. `each` is called for each item, `then` in the transaction that stores the
-    release.
-
-    An item's `sha256` covers its gold line in canonical JSON; the release's covers its manifest and
-    thereby all its content. Raises ReleaseError with all errors and writes nothing.
+    `version` must be semantic and greater than all earlier versions. An item's `sha256` covers its
+    gold line in canonical JSON; the release's covers its manifest and thereby all its content.
+    Raises ReleaseError with all errors and writes nothing.
     """
-    release = Release(
-        dataset=dataset,
-        version=version,
-        notes=notes or "",
-        visibility=visibility,
-        labels=list(labels),
-        licence=licence,
-        citation=dict(citation or {}),
-        draw=dict(draw or {}),
-        frozen_by=actor,
-    )
-    make = partial(page_rows, dataset, items, labels, each=each)
-    rows = _checked_rows(release, make, splits, drafts=notes is None)
-    return freeze_rows(release, rows, splits, restored, then)
+    release = _new_release(dataset, version, terms)
+    release.labels = list(labels)
+    make = partial(page_rows, dataset, items, labels, **_each(terms))
+    return _freeze(release, make, terms)
 
 
 def freeze_lines(
@@ -177,46 +176,47 @@ def freeze_lines(
     benchmark: str,
     lines: Mapping[str, Mapping[str, Any]],
     documents: Mapping[str, Document] | None = None,
-    notes: str | None = "",
-    visibility: str = Release.Visibility.GOLD_HIDDEN,
-    licence: str = "",
-    citation: Mapping[str, Any] | None = None,
-    splits: Splits = None,
-    draw: Mapping[str, Any] | None = None,
-    actor: User | None = None,
-    restored: Restored | None = None,
-    each: Callable[[], None] = lambda: None,
-    then: Callable[[Release], None] | None = None,
+    **terms: Unpack[Terms],
 ) -> Release:
     """Freezes gold lines by id, as returned by the benchmark's reader, as an immutable release.
 
     `documents` are the dataset's documents by line id; by default a line belongs to the document
-    with the same name, if there is one. The other arguments are those of `freeze_release`. Raises
-    ReleaseError with all errors and writes nothing.
+    with the same name, if there is one. Otherwise like `freeze_release`.
     """
-    release = Release(
+    release = _new_release(dataset, version, terms)
+    release.benchmark = benchmark
+    make = partial(line_rows, dataset, lines, documents, **_each(terms))
+    return _freeze(release, make, terms)
+
+
+def _new_release(dataset: Dataset, version: str, terms: Terms) -> Release:
+    return Release(
         dataset=dataset,
         version=version,
-        notes=notes or "",
-        visibility=visibility,
-        benchmark=benchmark,
-        licence=licence,
-        citation=dict(citation or {}),
-        draw=dict(draw or {}),
-        frozen_by=actor,
+        notes=terms.get("notes") or "",
+        visibility=terms.get("visibility", Release.Visibility.GOLD_HIDDEN),
+        licence=terms.get("licence", ""),
+        citation=dict(terms.get("citation") or {}),
+        draw=dict(terms.get("draw") or {}),
+        frozen_by=terms.get("actor"),
     )
-    make = partial(line_rows, dataset, lines, documents, each=each)
-    rows = _checked_rows(release, make, splits, drafts=notes is None)
-    return freeze_rows(release, rows, splits, restored, then)
 
 
-def _checked_rows(
-    release: Release, make: Callable[[], list[ReleaseItem]], splits: Splits, *, drafts: bool
-) -> list[ReleaseItem]:
-    """Checks the request and makes the rows; `drafts` also drafts the notes.
+def _each(terms: Terms) -> dict[str, Callable[[], None]]:
+    return {"each": terms["each"]} if "each" in terms else {}
 
-    Raises ReleaseError with all errors of both.
-    """
+
+def _freeze(release: Release, make: Callable[[], list[ReleaseItem]], terms: Terms) -> Release:
+    splits = terms.get("splits")
+    rows = _checked_rows(release, make)
+    if terms.get("notes", "") is None:
+        # Repeating a draw gives the same splits, unless a release is frozen in between.
+        release.notes = notes_of_rows(release, rows, splits)
+    return freeze_rows(release, rows, splits, terms.get("restored"), terms.get("then"))
+
+
+def _checked_rows(release: Release, make: Callable[[], list[ReleaseItem]]) -> list[ReleaseItem]:
+    """Checks the request and makes the rows. Raises ReleaseError with all errors of both."""
     faults = list(_request_faults(release))
     try:
         # Document content never changes, so no lock is needed yet.
@@ -225,8 +225,6 @@ def _checked_rows(
         raise ReleaseError([*faults, *error.faults]) from error
     if faults:
         raise ReleaseError(faults)
-    if drafts:
-        _draft(release, rows, splits)
     return rows
 
 
@@ -262,15 +260,10 @@ def freeze_rows(
     return release
 
 
-def drafted_rows(release: Release, rows: Sequence[ReleaseItem]) -> str:
-    """The change notes of a coming release; its rows must be in their splits."""
-    return drafted_notes(release, [published_item(row) for row in rows])
-
-
-def _draft(release: Release, rows: Sequence[ReleaseItem], splits: Splits) -> None:
-    """Drafts the notes. Repeating a draw gives the same splits, unless a release came between."""
+def notes_of_rows(release: Release, rows: Sequence[ReleaseItem], splits: Splits) -> str:
+    """Drafts the change notes of a coming release and puts its rows in their splits."""
     put_in_splits(release.dataset, rows, splits, release.visibility)
-    release.notes = drafted_rows(release, rows)
+    return drafted_notes(release, [published_item(row) for row in rows])
 
 
 def _count_facts(rows: Sequence[ReleaseItem]) -> None:

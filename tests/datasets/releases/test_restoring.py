@@ -197,7 +197,7 @@ def refused(path: Path, **fields: Any) -> str:
 
 def test_an_archive_without_all_gold_is_refused(tmp_path: Path) -> None:
     path = export(split_world(), tmp_path, images=True, gold_splits=frozenset({"dev"}))
-    assert "the gold of 1 items is not in the archive" in refused(path)
+    assert "the archive lacks the gold of 1 items" in refused(path)
 
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_an_import_leaves_a_late_image_out_and_says_so(
     run = import_path(dataset=dataset, path=path)
     (item,) = run.items.all()
     assert item.reason == (
-        f"its image was left out: {REASON}; import the page under another name and use that in the"
+        f"image left out: {REASON}; import the page under another name and use that in the"
         " next release"
     )
     assert archive_of(release) == before

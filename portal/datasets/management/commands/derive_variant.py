@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from portal.datasets.dataset_tasks import TaskError, run_here
+from portal.datasets.management.base import dataset_of
 from portal.datasets.models import Dataset, DatasetTask, Release
 from portal.datasets.variants.services import (
     VariantError,
@@ -39,9 +40,7 @@ class Command(BaseCommand):
         parser.add_argument("--release", help="Copy the gold of this version.")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        base = Dataset.objects.filter(slug=options["slug"]).first()
-        if base is None:
-            raise CommandError(f"there is no dataset {options['slug']}")
+        base = dataset_of(options)
         spec = VariantSpec(
             kind=options["kind"],
             strength=options["strength"],

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from portal.datasets.curation.services import STRATA, DrawSpec, create_selection, new_seed
-from portal.datasets.models import Dataset
+from portal.datasets.management.base import dataset_of
 
 
 class Command(BaseCommand):
@@ -31,9 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--title", required=True, help="Title of the selection.")
 
     def handle(self, *_: Any, **options: Any) -> None:
-        dataset = Dataset.objects.filter(slug=options["slug"]).first()
-        if dataset is None:
-            raise CommandError(f"there is no dataset {options['slug']}")
+        dataset = dataset_of(options)
         seed = new_seed() if options["seed"] is None else options["seed"]
         try:
             selection = create_selection(

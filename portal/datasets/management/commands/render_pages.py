@@ -7,7 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from portal.datasets.dataset_tasks import TaskError, run_here
 from portal.datasets.imaging.services import render_documents
-from portal.datasets.models import Dataset, DatasetTask
+from portal.datasets.management.base import dataset_of
+from portal.datasets.models import DatasetTask
 
 
 class Command(BaseCommand):
@@ -25,9 +26,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
-        dataset = Dataset.objects.filter(slug=options["slug"]).first()
-        if dataset is None:
-            raise CommandError(f"there is no dataset {options['slug']}")
+        dataset = dataset_of(options)
         try:
             task = run_here(
                 dataset=dataset,

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
@@ -192,68 +193,12 @@ def _key(release: PublishedRelease) -> str:
 CROISSANT = "croissant.json"
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 ITEMS = "items"
-
-_MEDIA_TYPES = {
-    ".parquet": "application/x-parquet",
-    ".jsonl": "application/jsonlines",
-    ".json": "application/json",
-    ".zip": "application/zip",
-    ".html": "text/html",
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-}
-_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "arrayShape": "cr:arrayShape",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "containedIn": "cr:containedIn",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "description": {"@container": "@language"},
-    "equivalentProperty": "cr:equivalentProperty",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isArray": "cr:isArray",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "name": {"@container": "@language"},
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
+# The JSON-LD context, media types by extension, and descriptions of columns and fact fields.
+_TERMS = json.loads(
+    resources.files(__package__).joinpath("croissant_terms.json").read_text("utf-8")
+)
 # The first key is from version 1.1; readers still use the second, from 1.0.
 _SEVERAL = {"isArray": True, "repeated": True}
-_FACT_FIELDS = {
-    "n": ("sc:Integer", "Number of the fact in its item, from 0."),
-    "type": ("sc:Text", "Label of the fact."),
-    "value": ("sc:Text", "The fact as the text has it."),
-    "start": ("sc:Integer", "Where it begins, in code points of the canonical text."),
-    "end": ("sc:Integer", "Where it ends, in code points; the character there is no part."),
-}
 
 
 @dataclass(frozen=True)
@@ -289,7 +234,7 @@ def croissant(
     if items and items.name not in names:
         raise ValueError(f"{items.name} is none of the files")
     content: dict[str, Any] = {
-        "@context": _CONTEXT,
+        "@context": _TERMS["context"],
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
         "name": release.title,
@@ -330,7 +275,7 @@ def _file(file: DistributedFile) -> dict[str, Any]:
         **described,
         "contentUrl": file.url,
         "contentSize": f"{file.bytes} B",
-        "encodingFormat": _MEDIA_TYPES.get(suffix, "application/octet-stream"),
+        "encodingFormat": _TERMS["media_types"].get(suffix, "application/octet-stream"),
         "sha256": file.sha256,
     }
 
@@ -343,13 +288,10 @@ def _creator(name: str) -> dict[str, str]:
 
 
 def _items(file: ItemFile) -> dict[str, Any]:
-    fields = [
-        _field(file, "id", "The published id of the item."),
-        _field(file, "split", "The part of the release: dev or test; empty if it has none."),
-        _field(file, "prompt", "What a model is asked; empty if the benchmark asks all alike."),
-    ]
+    fields = [_column(file, column) for column in ("id", "split", "prompt")]
     if file.images:
-        images = _field(file, "images", "The page images, in order.", "sc:ImageObject", "bytes")
+        description = _TERMS["columns"]["images"]
+        images = _field(file, "images", description, "sc:ImageObject", "bytes")
         fields.append({**images, "name": "image", "@id": f"{ITEMS}/image", **_SEVERAL})
     if file.gold:
         fields += _gold_fields(file)
@@ -372,19 +314,18 @@ def _gold_fields(file: ItemFile) -> list[dict[str, Any]]:
         **_SEVERAL,
         "subField": [
             {
-                **_field(file, "facts", description, data_type, key),
+                **_field(file, "facts", field["description"], field["dataType"], key),
                 "@id": f"{ITEMS}/facts/{key}",
                 "name": key,
             }
-            for key, (data_type, description) in _FACT_FIELDS.items()
+            for key, field in _TERMS["fact_fields"].items()
         ],
     }
-    return [
-        _field(file, "html", "Gold HTML with inline fact tags, where the benchmark is of pages."),
-        _field(file, "record", "The rest of the gold line, as JSON."),
-        facts,
-        _field(file, "sha256", "SHA-256 of the gold line in canonical JSON."),
-    ]
+    return [_column(file, "html"), _column(file, "record"), facts, _column(file, "sha256")]
+
+
+def _column(file: ItemFile, column: str) -> dict[str, Any]:
+    return _field(file, column, _TERMS["columns"][column])
 
 
 def _field(

@@ -40,7 +40,7 @@ def test_a_bad_draw_is_refused_by_its_field(draw: Any, field: str) -> None:
 
 def test_words_name_groups_that_were_divided_before() -> None:
     words = draw_words({**DRAW, "groups": 3, "divided": 1})
-    assert words.endswith("Earlier releases have 1 of the groups in both parts.")
+    assert words.endswith("Earlier releases have 1 of the groups in both splits.")
     assert draw_words({}) == draw_words({"share": 0.5, "group_by": "none"}) == ""
 
 

@@ -175,7 +175,7 @@ def test_lines_with_a_fault_are_refused_with_file_and_line() -> None:
     [
         ({"facts": None}, "facts: missing"),
         ({"facts": [1]}, "facts[0]: must be an object"),
-        ({"facts": [{"n": True}]}, "facts[0]: n: missing, or not a whole number"),
+        ({"facts": [{"n": True}]}, "facts[0]: n: missing or not a whole number"),
         ({"facts": [{"n": 0, "start": 0, "end": 1, "type": 1}]}, "facts[0]: type: missing"),
         ({"facts": [], "text_chars": "9"}, "text_chars: must be of type int"),
     ],

@@ -145,7 +145,7 @@ def test_a_forged_table_is_found(folder: Path) -> None:
     rewrite(folder, PARQUET, lambda _: table)
     found = verify_release(folder)
     assert [fault.message for fault in found.faults] == [
-        "IC:x.jpg: a row of no item, or with other gold",
+        "IC:x.jpg: the row has no item, or other gold",
         "no facts: has no row",
     ]
     rewrite(folder, PARQUET, lambda data: data[:-1])
@@ -163,8 +163,8 @@ def test_a_release_forged_as_a_whole_is_found_by_its_hash(tmp_path: Path) -> Non
     ("fields", "code", "message"),
     [
         ({"sha256": "0" * 64}, "release_sha256", "sha256 is 000"),
-        ({"item_count": 4}, "count", "item_count is 4, items are 3"),
-        ({"fact_count": 7}, "count", "fact_count is 7, facts are 2"),
+        ({"item_count": 4}, "count", "item_count is 4, but there are 3 items"),
+        ({"fact_count": 7}, "count", "fact_count is 7, but there are 2 facts"),
         ({"files": []}, "extra", "not in the manifest"),
         ({"items": None}, "bad_manifest", "items: missing or not a list of objects"),
         ({"items": [{"name": "a"}]}, "bad_manifest", "items[0].sha256: missing"),
@@ -210,7 +210,7 @@ def test_hidden_gold_cannot_be_checked_and_that_is_said(tmp_path: Path, capsys: 
     found = verify_release(path)
     assert (faults(found), found.hidden, found.items) == ([], 1, 3)
     call_command("verify_release", str(path))
-    assert "items whose gold is hidden: 1; " in capsys.readouterr().out
+    assert "items with hidden gold: 1; " in capsys.readouterr().out
 
 
 def test_a_release_of_nothing_but_hidden_gold_needs_no_lines(tmp_path: Path) -> None:

@@ -1,0 +1,96 @@
+"""Shared by the commands of datasets, above all by those that freeze a release."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from portal.datasets.curation.draws import FILING, GROUPINGS, SplitDraw
+from portal.datasets.models import Dataset, Release
+from portal.datasets.releases.freezing import Gold, freeze_gold
+from portal.datasets.releases.gold import ReleaseError
+from portal.datasets.releases.services import Terms, freeze_remarks, freeze_warnings
+
+
+def dataset_of(options: dict[str, Any]) -> Dataset:
+    """The dataset named by the argument `slug`. Raises CommandError."""
+    dataset = Dataset.objects.filter(slug=options["slug"]).first()
+    if dataset is None:
+        raise CommandError(f"there is no dataset {options['slug']}")
+    return dataset
+
+
+class FreezeCommand(BaseCommand):
+    """Freezes a release of a dataset; subclasses find the gold."""
+
+    def gold(self, dataset: Dataset, options: dict[str, Any]) -> Gold:
+        """The gold to freeze. Raises ReleaseError, or CommandError for wrong options."""
+        raise NotImplementedError
+
+    def summary(self, release: Release) -> str:
+        """A line about the frozen release."""
+        raise NotImplementedError
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="The dataset.")
+        parser.add_argument("version", help="A semantic version above the latest, such as 1.0.0.")
+        parser.add_argument("--notes", default="", help="The changes, in Markdown.")
+        parser.add_argument(
+            "--visibility",
+            default=Release.Visibility.GOLD_HIDDEN,
+            choices=Release.Visibility.values,
+            help="Who may see the gold (default: %(default)s).",
+        )
+        parser.add_argument("--licence", default="", help="Users must accept it before a download.")
+        parser.add_argument(
+            "--citation", default="", help='JSON: {"authors": ["Doe, Jane"], "year", "doi", "url"}.'
+        )
+        parser.add_argument(
+            "--test-share",
+            type=float,
+            help="Draws splits, stratified by type, with this share of test items, such as 0.8.",
+        )
+        parser.add_argument(
+            "--group-by",
+            default=FILING,
+            choices=GROUPINGS,
+            help="Groups that a draw keeps in one split (default: %(default)s).",
+        )
+        parser.add_argument(
+            "--seed", type=int, default=1, help="Seed of the draw (default: %(default)s)."
+        )
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        dataset = dataset_of(options)
+        try:
+            gold = self.gold(dataset, options)
+            terms = _terms(options)
+            release = freeze_gold(dataset=dataset, gold=gold, version=options["version"], **terms)
+        except ReleaseError as error:
+            faults = "\n".join(error.faults)
+            message = f"nothing was frozen; {len(error.faults)} faults:\n{faults}"
+            raise CommandError(message) from error
+        self.stdout.write(f"{self.summary(release)}\nsha256 {release.sha256}")
+        for remark in freeze_remarks(release):
+            self.stdout.write(remark)
+        for warning in freeze_warnings(release):
+            self.stderr.write(warning)
+
+
+def _terms(options: dict[str, Any]) -> Terms:
+    """Raises CommandError for a citation that is not a JSON object."""
+    try:
+        citation = json.loads(options["citation"] or "{}")
+    except ValueError as error:
+        raise CommandError(f"--citation: not JSON: {error}") from error
+    if not isinstance(citation, dict):
+        raise CommandError("--citation: must be a JSON object")
+    share = options["test_share"]
+    return Terms(
+        notes=options["notes"],
+        visibility=options["visibility"],
+        licence=options["licence"],
+        citation=citation,
+        splits=None if share is None else SplitDraw(share, options["seed"], options["group_by"]),
+    )
