@@ -23,7 +23,7 @@ from .audits import (
     THRESHOLD,
     AuditReport,
     FaultCount,
-    FieldFigures,
+    FieldAccuracy,
     Validation,
     WrongValue,
     smallest_conclusive_sample,
@@ -51,9 +51,7 @@ from .services import (
 )
 
 _SHARE = "0 to 1."
-FieldAccuracySerializer = answer(
-    FieldFigures, "FieldAccuracy", accuracy=_SHARE, low=_SHARE, high=_SHARE
-)
+FieldAccuracySerializer = answer(FieldAccuracy, accuracy=_SHARE, low=_SHARE, high=_SHARE)
 
 
 class BatchRowSerializer(serializers.Serializer[Any]):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from portal.facts.sampling import Z_95, Range, wilson
+from portal.facts.sampling import Z_95, wilson
 from portal.files.tables import decimal_text
 
 from .records import FieldFault
@@ -41,22 +41,23 @@ class Verdict(NamedTuple):
 class FieldAccuracy:
     """The number of documents in which a field was right, of `n` in which it was inspected.
 
-    `accuracy` and its 95 % interval are from 0 to 1, or None without inspections. `missing` is the
-    number of sampled documents in which the field is not inspected yet.
+    `accuracy` and its 95 % interval from `low` to `high` are from 0 to 1, or None without
+    inspections. `missing` is the number of sampled documents in which the field is not inspected
+    yet.
     """
 
     field: str
     right: int
     n: int
-    missing: int = 0
+    missing: int
+    accuracy: float | None
+    low: float | None
+    high: float | None
 
-    @property
-    def accuracy(self) -> float | None:
-        return self.right / self.n if self.n else None
 
-    @property
-    def interval(self) -> Range | None:
-        return wilson(self.right, self.n)
+def field_accuracy(field: str, right: int, n: int, missing: int = 0) -> FieldAccuracy:
+    low, high = wilson(right, n) or (None, None)
+    return FieldAccuracy(field, right, n, missing, right / n if n else None, low, high)
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def accept(
         raise ValueError("acceptance needs sampled documents and fields, each field once")
     right, n = _counted(verdicts, documents, set(fields))
     rows = tuple(
-        FieldAccuracy(name, right[name], n[name], len(documents) - n[name]) for name in fields
+        field_accuracy(name, right[name], n[name], len(documents) - n[name]) for name in fields
     )
     bar = Fraction(repr(threshold))
     failing = tuple(row.field for row in rows if row.right + row.missing < bar * len(documents))
@@ -124,25 +125,12 @@ def accept(
 def pooled(rows: Iterable[FieldAccuracy], name: str = "overall") -> FieldAccuracy:
     """The accuracy of all verdicts of several fields or batches (micro average)."""
     rows = list(rows)
-    return FieldAccuracy(
+    return field_accuracy(
         name,
         sum(row.right for row in rows),
         sum(row.n for row in rows),
         sum(row.missing for row in rows),
     )
-
-
-@dataclass(frozen=True)
-class FieldFigures:
-    """The number of documents in which a field was right; `missing` are not inspected yet."""
-
-    field: str
-    right: int
-    n: int
-    missing: int
-    accuracy: float | None
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True)
@@ -183,8 +171,8 @@ class AuditReport:
     sample_size: int
     seed: int
     failing: list[str]
-    fields: list[FieldFigures]
-    overall: FieldFigures
+    fields: list[FieldAccuracy]
+    overall: FieldAccuracy
     errors: list[WrongValue]
     validation: Validation
 
@@ -208,8 +196,8 @@ def audit_report(
         sample_size=acceptance.fields[0].n + acceptance.fields[0].missing,
         seed=seed,
         failing=list(acceptance.failing),
-        fields=[_figures(row) for row in acceptance.fields],
-        overall=_figures(acceptance.overall),
+        fields=list(acceptance.fields),
+        overall=acceptance.overall,
         errors=[
             WrongValue(one.document, one.field, one.value, one.correct_value, one.comment)
             for one in sorted(verdicts, key=lambda verdict: verdict[:2])
@@ -229,11 +217,6 @@ def validation_counts(faults: Mapping[str, Sequence[FieldFault]]) -> Validation:
             for (field, code), count in sorted(kinds.items(), key=lambda kind: (-kind[1], kind))
         ],
     )
-
-
-def _figures(row: FieldAccuracy) -> FieldFigures:
-    low, high = row.interval or (None, None)
-    return FieldFigures(row.field, row.right, row.n, row.missing, row.accuracy, low, high)
 
 
 def _counted(

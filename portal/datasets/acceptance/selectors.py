@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from django.core.paginator import Page, Paginator
@@ -32,6 +31,7 @@ from .audits import (
     audit_csv,
     audit_markdown,
     audit_report,
+    field_accuracy,
     pooled,
     validation_counts,
     written_value,
@@ -70,7 +70,6 @@ class ClosedBatch:
 
     number: int
     state: str
-    closed_at: datetime | None
     overall: FieldAccuracy
 
 
@@ -150,7 +149,7 @@ def batch_rows(batches: Sequence[Batch]) -> list[BatchRow]:
     for batch in batches:
         count, right = said.get(batch.pk, (0, 0))
         due = batch.sample_size * len(batch_schema(batch).names)
-        overall = FieldAccuracy("overall", right, count, due - count)
+        overall = field_accuracy("overall", right, count, due - count)
         rows.append(BatchRow(batch, documents.get(batch.pk, 0), count, due, overall))
     return rows
 
@@ -193,17 +192,8 @@ def verdict_version(inspection: Inspection | None) -> str:
 def closed_batches(dataset: Dataset) -> list[ClosedBatch]:
     """Return the closed batches by number. Only one key of the long reports is loaded."""
     closed = dataset.batches.exclude(state=Batch.State.OPEN).order_by("number")
-    return [
-        ClosedBatch(
-            number,
-            state,
-            closed_at,
-            FieldAccuracy("overall", overall["right"], overall["n"], overall["missing"]),
-        )
-        for number, state, closed_at, overall in closed.values_list(
-            "number", "state", "closed_at", "report__overall"
-        )
-    ]
+    rows = closed.values_list("number", "state", "report__overall")
+    return [ClosedBatch(number, state, FieldAccuracy(**overall)) for number, state, overall in rows]
 
 
 def _values(batch: Batch, names: set[str]) -> dict[str, dict[str, object]]:
@@ -239,13 +229,11 @@ def accuracy_chart(dataset: Dataset, closed: Sequence[ClosedBatch]) -> LineChart
 
 
 def _point(batch: ClosedBatch) -> Point:
-    overall = batch.overall
-    interval = overall.interval
-    tooltip = f"batch {batch.number}, {batch.state}: {100 * (overall.accuracy or 0):.1f} %"
-    if interval is None:
-        return Point(overall.accuracy, None, None, tooltip)
-    tooltip += f" [{100 * interval.low:.1f}, {100 * interval.high:.1f}], n = {overall.n:,}"
-    return Point(overall.accuracy, interval.low, interval.high, tooltip)
+    one = batch.overall
+    tooltip = f"batch {batch.number}, {batch.state}: {100 * (one.accuracy or 0):.1f} %"
+    if one.low is not None and one.high is not None:
+        tooltip += f" [{100 * one.low:.1f}, {100 * one.high:.1f}], n = {one.n:,}"
+    return Point(one.accuracy, one.low, one.high, tooltip)
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_batch, get_dataset, get_sampled
 from portal.datasets.models import Batch, BatchDocument, Dataset, DocumentType, Selection
-from portal.datasets.responses import file_response
+from portal.datasets.responses import errors_in, errors_shown, file_response, form_page
 
 from .audits import THRESHOLD, smallest_conclusive_sample
 from .schemas import BUILT_IN, raw_schema
@@ -235,19 +236,13 @@ def batches(request: UserRequest, slug: str) -> HttpResponse:
 def new_batch(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
     form = NewBatchForm(request.POST or None, request.FILES or None, dataset=dataset)
-    if request.method == "POST" and form.is_valid():
-        try:
+    if form.is_valid():
+        with errors_in(form, AcceptanceRefused):
             batch = open_batch(dataset=dataset, **form.arguments(), actor=request.user)
-        except AcceptanceRefused as refusal:
-            form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
-        else:
-            drawn = f"{batch.sample_size:,} document{'' if batch.sample_size == 1 else 's'}"
+            drawn = f"{batch.sample_size:,} document{pluralize(batch.sample_size)}"
             messages.success(request, f"Batch {batch.number} is open with {drawn} to inspect.")
             return redirect("datasets:batch", slug, batch.number)
-    context = {"dataset": dataset, "form": form}
-    return render(
-        request, "datasets/acceptance/batch_new.html", context, status=400 if form.errors else 200
-    )
+    return form_page(request, "datasets/acceptance/batch_new.html", form, dataset=dataset)
 
 
 @organiser_required
@@ -264,11 +259,8 @@ def batch(request: UserRequest, slug: str, number: int) -> HttpResponse:
 @organiser_required
 @require_POST
 def close(request: UserRequest, slug: str, number: int) -> HttpResponse:
-    try:
+    with errors_shown(request, AcceptanceRefused):
         closed = close_batch(batch=get_batch(slug, number), actor=request.user)
-    except AcceptanceRefused as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, f"Batch {closed.number} is {closed.state}.")
     return redirect("datasets:batch", slug, number)
 
@@ -276,12 +268,9 @@ def close(request: UserRequest, slug: str, number: int) -> HttpResponse:
 @organiser_required
 @require_POST
 def put_back(request: UserRequest, slug: str, number: int) -> HttpResponse:
-    try:
+    with errors_shown(request, AcceptanceRefused):
         count = put_back_batch(batch=get_batch(slug, number), actor=request.user)
-    except AcceptanceRefused as refusal:
-        messages.error(request, refusal.message)
-    else:
-        messages.success(request, f"{count:,} document{'' if count == 1 else 's'} released.")
+        messages.success(request, f"{count:,} document{pluralize(count)} released.")
     return redirect("datasets:batch", slug, number)
 
 
@@ -317,12 +306,9 @@ def inspect(request: UserRequest, slug: str, number: int, name: str) -> HttpResp
     if request.method == "POST":
         return _save(request, sampled)
     page = inspection_page(batch, sampled)
-    context = {"page": page, "batch": batch, "dataset": batch.dataset, "is_open": _is_open(sampled)}
+    is_open = batch.state == Batch.State.OPEN
+    context = {"page": page, "batch": batch, "dataset": batch.dataset, "is_open": is_open}
     return render(request, "datasets/acceptance/inspect.html", context)
-
-
-def _is_open(sampled: BatchDocument) -> bool:
-    return sampled.batch.state == sampled.batch.State.OPEN
 
 
 def _save(request: UserRequest, sampled: BatchDocument) -> HttpResponse:

@@ -142,37 +142,15 @@ def _releases(keys: list[int]) -> dict[int, list[str]]:
     return found
 
 
-@dataclass(frozen=True)
-class DuplicatesPage:
-    """A page of pairs, the most similar ones first, and `counts` by decision."""
-
-    page: Page[NearDuplicate]
-    counts: dict[str, int]
-    last_search: DatasetTask | None
-
-
 def find_pairs(dataset: Dataset, *, decision: str = "") -> QuerySet[NearDuplicate]:
+    """Return the pairs of a dataset, the most similar ones first."""
     pairs = NearDuplicate.objects.filter(second__dataset=dataset)
     if decision:
         pairs = pairs.filter(decision=decision)
     return (
-        pairs.select_related("first", "second", "decided_by")
+        pairs.select_related("first__dataset", "second__dataset", "decided_by")
         .defer("first__metadata", "second__metadata")
         .order_by("-similarity", "id")
-    )
-
-
-def duplicates_page(dataset: Dataset, *, decision: str = "", page: str = "1") -> DuplicatesPage:
-    counted = NearDuplicate.objects.filter(second__dataset=dataset).order_by()
-    counts = Counter(dict(counted.values_list("decision").annotate(Count("id"))))
-    pages = Paginator(find_pairs(dataset, decision=decision), PER_PAGE)
-    shown: Page[NearDuplicate] = pages.get_page(page)
-    for pair in shown:
-        pair.first.dataset = pair.second.dataset = dataset
-    return DuplicatesPage(
-        page=shown,
-        counts={value: counts[value] for value in NearDuplicate.Decision.values},
-        last_search=last_task(dataset, DatasetTask.Kind.DUPLICATES),
     )
 
 

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.http import HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_POST
 
 from portal.accounts.access import UserRequest, organiser_required
@@ -26,12 +27,13 @@ from portal.datasets.models import (
     PiiFinding,
     Selection,
 )
+from portal.datasets.responses import errors_in, form_page
 from portal.files.tables import csv_text
 
 from .personal_data import MaskingError, decide_findings
 from .selectors import (
     PER_PAGE,
-    duplicates_page,
+    find_pairs,
     findings_page,
     following_pair,
     last_task,
@@ -183,8 +185,8 @@ def personal_data(request: UserRequest, slug: str) -> HttpResponse:
     """List the findings; POST decides on the selected ones."""
     dataset = get_dataset(request.user, slug)
     form = DecideFindingsForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        try:
+    if form.is_valid():
+        with errors_in(form, MaskingError):
             decided = decide_findings(
                 dataset=dataset,
                 keys=form.cleaned_data["finding"],
@@ -192,26 +194,22 @@ def personal_data(request: UserRequest, slug: str) -> HttpResponse:
                 reason=form.cleaned_data["reason"],
                 actor=request.user,
             )
-        except MaskingError as error:
-            form.add_error(None, str(error))
-        else:
-            number = len(decided)
-            what = f"{number:,} finding{'s' * (number != 1)}"
+            what = f"{len(decided):,} finding{pluralize(decided)}"
             messages.success(request, f"{what} {form.cleaned_data['decision']}.")
             return redirect(request.get_full_path())
     search = FindingFilterForm(request.GET)
     wanted = search.wanted()
-    context = {
-        "dataset": dataset,
-        "form": form,
-        "search": search,
-        "query": urlencode({name: value for name, value in wanted.items() if value}),
-        "is_filtered": any(wanted.values()),
-        "ticked": set(form.data.getlist("finding")) if isinstance(form.data, QueryDict) else set(),
-        "view": findings_page(dataset, **wanted, page=request.GET.get("page", "1")),
-    }
-    status = 400 if form.errors else 200
-    return render(request, "datasets/curation/personal_data.html", context, status=status)
+    return form_page(
+        request,
+        "datasets/curation/personal_data.html",
+        form,
+        dataset=dataset,
+        search=search,
+        query=urlencode({name: value for name, value in wanted.items() if value}),
+        is_filtered=any(wanted.values()),
+        ticked=set(form.data.getlist("finding")) if isinstance(form.data, QueryDict) else set(),
+        view=findings_page(dataset, **wanted, page=request.GET.get("page", "1")),
+    )
 
 
 @organiser_required
@@ -226,25 +224,24 @@ def duplicates(request: UserRequest, slug: str) -> HttpResponse:
     """List the pairs; POST starts a new search."""
     dataset = get_dataset(request.user, slug)
     form = DuplicateSearchForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        options = form.cleaned_data
-        task = start_task(
-            dataset=dataset, kind=Kind.DUPLICATES, options=options, actor=request.user
-        )
-        return redirect(task)
+    if form.is_valid():
+        kind, options = Kind.DUPLICATES, form.cleaned_data
+        return redirect(start_task(dataset=dataset, kind=kind, options=options, actor=request.user))
     decision = request.GET.get("decision", "")
     if decision not in NearDuplicate.Decision.values:
         decision = ""
-    context = {
-        "dataset": dataset,
-        "form": form,
-        "decision": decision,
-        "decisions": NearDuplicate.Decision.choices,
-        "query": urlencode({"decision": decision}) if decision else "",
-        "view": duplicates_page(dataset, decision=decision, page=request.GET.get("page", "1")),
-    }
-    status = 400 if form.errors else 200
-    return render(request, "datasets/curation/duplicates.html", context, status=status)
+    pairs = Paginator(find_pairs(dataset, decision=decision), PER_PAGE)
+    return form_page(
+        request,
+        "datasets/curation/duplicates.html",
+        form,
+        dataset=dataset,
+        decision=decision,
+        decisions=NearDuplicate.Decision.choices,
+        query=urlencode({"decision": decision}) if decision else "",
+        page=pairs.get_page(request.GET.get("page", "1")),
+        last_search=last_task(dataset, Kind.DUPLICATES),
+    )
 
 
 @organiser_required
@@ -252,7 +249,7 @@ def duplicate(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Compare two documents; POST decides on them and redirects to the next pair."""
     pair = get_duplicate(slug, pk)
     form = DecideDuplicateForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         decided = decide_duplicate(
             pair=pair, decision=form.cleaned_data["decision"], actor=request.user
         )
@@ -264,9 +261,9 @@ def duplicate(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         if following is not None:
             return redirect("datasets:duplicate", slug, following.pk)
         return redirect("datasets:duplicates", slug)
-    context = {"pair": pair, "following": following_pair(pair), "dataset": pair.second.dataset}
-    status = 400 if form.errors else 200
-    return render(request, "datasets/curation/duplicate.html", context, status=status)
+    following, dataset = following_pair(pair), pair.second.dataset
+    template = "datasets/curation/duplicate.html"
+    return form_page(request, template, form, pair=pair, following=following, dataset=dataset)
 
 
 @organiser_required
@@ -277,7 +274,7 @@ def content(request: UserRequest, slug: str) -> HttpResponse:
     given = QueryDict(request.POST.get("filter", "")) if is_posted else request.GET
     wanted = filter_form(request, dataset, given).wanted()
     form = ContentForm(request.POST if is_posted else None)
-    if is_posted and form.is_valid():
+    if form.is_valid():
         options = {
             "required": form.cleaned_data["required"],
             "hold": form.cleaned_data["action"] == "hold",
@@ -288,16 +285,16 @@ def content(request: UserRequest, slug: str) -> HttpResponse:
     pages = every_document(dataset, wanted).filter(
         kind=Document.Kind.PAGE, state=Document.State.ACTIVE
     )
-    context = {
-        "dataset": dataset,
-        "form": form,
-        "count": pages.count(),
-        "is_filtered": wanted.is_set,
-        "filter_query": wanted.as_parameters().urlencode(),
-        "last": last_task(dataset, Kind.CONTENT),
-    }
-    status = 400 if form.errors else 200
-    return render(request, "datasets/curation/content.html", context, status=status)
+    return form_page(
+        request,
+        "datasets/curation/content.html",
+        form,
+        dataset=dataset,
+        count=pages.count(),
+        is_filtered=wanted.is_set,
+        filter_query=wanted.as_parameters().urlencode(),
+        last=last_task(dataset, Kind.CONTENT),
+    )
 
 
 @organiser_required
@@ -325,16 +322,16 @@ def new_selection(request: UserRequest, slug: str) -> HttpResponse:
         table = strata_table(
             draw(dataset=dataset, spec=spec, seed=form.cleaned_data["seed"]), spec.strata
         )
-    context = {
-        "dataset": dataset,
-        "form": form,
-        "table": table,
-        "columns": [STRATA[name] for name in form.cleaned_data.get("strata", [])] if table else [],
-        "filter_query": wanted.as_parameters().urlencode(),
-        "filters": [(name.replace("_", " "), value) for name, value in wanted.as_json().items()],
-    }
-    status = 400 if form.errors else 200
-    return render(request, "datasets/curation/selection_new.html", context, status=status)
+    return form_page(
+        request,
+        "datasets/curation/selection_new.html",
+        form,
+        dataset=dataset,
+        table=table,
+        columns=[STRATA[name] for name in form.cleaned_data.get("strata", [])] if table else [],
+        filter_query=wanted.as_parameters().urlencode(),
+        filters=[(name.replace("_", " "), value) for name, value in wanted.as_json().items()],
+    )
 
 
 def _keep(

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser
@@ -22,8 +21,9 @@ from portal.datasets.access import (
     may_see_item_gold,
     visible_releases,
 )
-from portal.datasets.models import Dispute, Release, ReleaseItem
+from portal.datasets.models import Dispute, Release
 from portal.datasets.releases.corrections import ADD, CHANGE, REMOVE
+from portal.datasets.responses import errors_in, form_page
 from portal.web.requests import refuse_unknown
 
 from .selectors import dispute_list, dispute_page, fact_row, item_images, item_page
@@ -164,43 +164,27 @@ def new_dispute(request: UserRequest, slug: str, version: str, name: str) -> Htt
         sees_gold=sees_gold,
     )
     if form.is_valid():
-        dispute = _raise(request, item, row.n if row else None, form)
-        if dispute is not None:
+        with errors_in(form, DisputeRefused):
+            fact, actor = row.n if row else None, request.user
+            dispute = raise_dispute(item=item, fact=fact, **form.cleaned_data, actor=actor)
             news = "You will get an email once it is decided." if email_route().is_sent else ""
             messages.success(request, f"Dispute raised. {news}".strip())
             return redirect("datasets:dispute", item.release.dataset.slug, dispute.pk)
-    context = {
-        "form": form,
-        "item": item,
-        "row": row,
-        "sees_gold": sees_gold,
-        "images": item_images(item),
-        "may_manage": is_organiser(request.user),
-    }
-    status = 400 if form.errors else 200
-    return render(request, "datasets/disputes/dispute_new.html", context, status=status)
+    return form_page(
+        request,
+        "datasets/disputes/dispute_new.html",
+        form,
+        item=item,
+        row=row,
+        sees_gold=sees_gold,
+        images=item_images(item),
+        may_manage=is_organiser(request.user),
+    )
 
 
 def _number(request: HttpRequest) -> int | None:
     written = request.GET.get("fact", "")
     return int(written) if written.isascii() and written.isdigit() and len(written) < 9 else None
-
-
-def _raise(
-    request: UserRequest, item: ReleaseItem, fact: int | None, form: DisputeForm
-) -> Dispute | None:
-    try:
-        return raise_dispute(
-            item=item,
-            fact=fact,
-            claim=form.cleaned_data["claim"],
-            reason=form.cleaned_data["reason"],
-            actor=request.user,
-        )
-    except DisputeRefused as refusal:
-        field = refusal.field if refusal.field in form.fields else None
-        form.add_error(field, refusal.message)
-        return None
 
 
 @require_safe
@@ -210,39 +194,32 @@ def dispute(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _show(request: HttpRequest, found: Dispute, form: DecisionForm) -> HttpResponse:
-    context = {
-        "view": dispute_page(request.user, found),
-        "form": form,
-        "may_manage": is_organiser(request.user),
-    }
-    status = 400 if form.errors else 200
-    return render(request, "datasets/disputes/dispute.html", context, status=status)
+    view, may_manage = dispute_page(request.user, found), is_organiser(request.user)
+    template = "datasets/disputes/dispute.html"
+    return form_page(request, template, form, view=view, may_manage=may_manage)
 
 
 @login_required
 @require_POST
 def decide(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     found, form = get_decidable(request.user, slug, pk), DecisionForm(request.POST)
-    if not form.is_valid():
-        return _show(request, found, form)
-    try:
-        decided = decide_dispute(
-            dispute=found,
-            accept=form.accepts(),
-            answer=form.cleaned_data["answer"],
-            correction=form.correction(),
-            actor=request.user,
-            origin=origin_of(request),
-        )
-    except DisputeRefused as refusal:
-        form.add_error(refusal.field if refusal.field in form.fields else None, refusal.message)
-        return _show(request, found, form)
-    wanted = Dispute.State.ACCEPTED if form.accepts() else Dispute.State.DECLINED
-    if decided.decided_by_id == request.user.pk and decided.state == wanted:
-        messages.success(request, f"Dispute {pk} is {decided.state}.")
-    else:
-        messages.info(request, f"Dispute {pk} was already {decided.state}.")
-    return redirect(reverse("datasets:dispute", args=[slug, pk]))
+    if form.is_valid():
+        with errors_in(form, DisputeRefused):
+            decided = decide_dispute(
+                dispute=found,
+                accept=form.accepts(),
+                answer=form.cleaned_data["answer"],
+                correction=form.correction(),
+                actor=request.user,
+                origin=origin_of(request),
+            )
+            wanted = Dispute.State.ACCEPTED if form.accepts() else Dispute.State.DECLINED
+            if decided.decided_by_id == request.user.pk and decided.state == wanted:
+                messages.success(request, f"Dispute {pk} is {decided.state}.")
+            else:
+                messages.info(request, f"Dispute {pk} was already {decided.state}.")
+            return redirect("datasets:dispute", slug, pk)
+    return _show(request, found, form)
 
 
 @login_required
@@ -253,4 +230,4 @@ def withdraw(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         messages.success(request, f"Dispute {pk} is withdrawn.")
     else:
         messages.info(request, f"Dispute {pk} was already {found.state}.")
-    return redirect(reverse("datasets:dispute", args=[slug, pk]))
+    return redirect("datasets:dispute", slug, pk)

@@ -7,7 +7,7 @@ see more than its totals, and only public documents count by year.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
@@ -200,8 +200,7 @@ def _known_years(documents: dict[int, int]) -> list[Amount]:
     return older + [Amount(str(year), documents.get(year, 0)) for year in range(first, last + 1)]
 
 
-Form = Literal["csv", "latex", "facts", "types", "years"]
-FORMS: tuple[Form, ...] = get_args(Form)
+FORMS = ("csv", "latex", "facts", "types", "years")
 
 SVG = "image/svg+xml"
 
@@ -210,7 +209,7 @@ class NothingToDrawError(Exception):
     """The figures of a chart are missing or hidden."""
 
 
-def statistics_file(page: StatisticsPage, form: Form) -> TextFile:
+def statistics_file(page: StatisticsPage, form: str) -> TextFile:
     """Return figures, table or chart as a file. Raises NothingToDrawError."""
     version = f"-{page.release.version}" if page.release else ""
     stem = f"statistics-{page.dataset.slug}{version}"

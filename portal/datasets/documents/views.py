@@ -5,6 +5,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -27,7 +28,10 @@ from portal.datasets.imaging.services import (
 )
 from portal.datasets.models import Dataset, Document, Release
 from portal.datasets.responses import (
+    errors_in,
+    errors_shown,
     file_response,
+    form_page,
     image_response,
     sandboxed_html_response,
     thumbnail_response,
@@ -58,7 +62,6 @@ from .services import bulk_edit_documents, create_dataset, edit_dataset, edit_do
 from .statistics import fact_title
 from .statistics_page import (
     FORMS,
-    Form,
     NothingToDrawError,
     StatisticsPage,
     statistics_charts,
@@ -92,27 +95,22 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
 @organiser_required
 def new_dataset(request: UserRequest) -> HttpResponse:
     form = DatasetForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         dataset = create_dataset(**form.cleaned_data, actor=request.user)
         messages.success(request, f"Dataset “{dataset}” created. Import its documents next.")
         return redirect("datasets:import", dataset.slug)
-    return render(
-        request, "datasets/documents/new.html", {"form": form}, status=400 if form.errors else 200
-    )
+    return form_page(request, "datasets/documents/new.html", form)
 
 
 @organiser_required
 def edit(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
     form = EditDatasetForm(request.POST or None, instance=dataset)
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         edit_dataset(dataset=dataset, changes=form.cleaned_data, actor=request.user)
         messages.success(request, "Dataset saved.")
         return redirect(dataset)
-    context = {"form": form, "dataset": dataset}
-    return render(
-        request, "datasets/documents/edit.html", context, status=400 if form.errors else 200
-    )
+    return form_page(request, "datasets/documents/edit.html", form, dataset=dataset)
 
 
 def document(request: HttpRequest, slug: str, name: str) -> HttpResponse:
@@ -199,13 +197,11 @@ def _sort_links(parameters: QueryDict, sort: str) -> dict[str, dict[str, str]]:
 def document_edit(request: UserRequest, slug: str, name: str) -> HttpResponse:
     document = get_document(request.user, slug, name)
     form = DocumentForm(request.POST or None, instance=document)
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         edit_document(document=document, changes=form.cleaned_data, actor=request.user)
         messages.success(request, "Document saved.")
         return redirect(document)
-    context = {"form": form, "document": document}
-    status = 400 if form.errors else 200
-    return render(request, "datasets/documents/document_edit.html", context, status=status)
+    return form_page(request, "datasets/documents/document_edit.html", form, document=document)
 
 
 @organiser_required
@@ -234,7 +230,7 @@ def bulk_edit(request: UserRequest, slug: str) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            messages.success(request, f"{changed:,} document{'s' * (changed != 1)} changed.")
+            messages.success(request, f"{changed:,} document{pluralize(changed)} changed.")
             return redirect(back)
     context = {
         "dataset": dataset,
@@ -280,14 +276,9 @@ def upload(request: UserRequest, slug: str, name: str) -> HttpResponse:
     numbers = list(document.images.values_list("number", flat=True))
     form = ImageForm(request.POST, request.FILES, numbers=numbers, too_large=too_large)
     if form.is_valid():
-        replaces = form.cleaned_data.get("replaces")
-        try:
-            add_image(
-                document=document, picture=form.picture, replaces=replaces, actor=request.user
-            )
-        except ImageRefusedError as error:
-            form.add_error("file", str(error))
-        else:
+        replaces, actor = form.cleaned_data.get("replaces"), request.user
+        with errors_in(form, ImageRefusedError):
+            add_image(document=document, picture=form.picture, replaces=replaces, actor=actor)
             messages.success(request, f"Image {replaces} replaced." if replaces else "Image added.")
             return redirect(document)
     context = {"view": document_page(request.user, document), "may_manage": True, "upload": form}
@@ -299,12 +290,9 @@ def upload(request: UserRequest, slug: str, name: str) -> HttpResponse:
 @require_POST
 def remove_rendered(request: UserRequest, slug: str, name: str) -> HttpResponse:
     document = get_document(request.user, slug, name)
-    try:
+    with errors_shown(request, ImageRefusedError):
         count = remove_rendered_images(document=document, actor=request.user)
-    except ImageRefusedError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, f"{count} rendered image{'s' * (count != 1)} removed.")
+        messages.success(request, f"{count} rendered image{pluralize(count)} removed.")
     return redirect(document)
 
 
@@ -333,9 +321,11 @@ def statistics(request: HttpRequest, slug: str) -> HttpResponse:
 def statistics_export(request: HttpRequest, slug: str) -> HttpResponse:
     """Download the figures, the table or a chart, depending on `form`."""
     refuse_unknown(request, {"form", "release"})
-    page = _statistics_page(request, slug)
+    page, form = _statistics_page(request, slug), request.GET.get("form", FORMS[0])
+    if form not in FORMS:
+        raise Http404(f"Unknown format. Use {', '.join(FORMS)}.")
     try:
-        return file_response(statistics_file(page, _export_form(request.GET.get("form", FORMS[0]))))
+        return file_response(statistics_file(page, form))
     except NothingToDrawError as error:
         raise Http404("There are no figures for this chart.") from error
 
@@ -346,13 +336,6 @@ def _statistics_page(request: HttpRequest, slug: str) -> StatisticsPage:
         return statistics_page(request.user, dataset, request.GET.get("release", ""))
     except Release.DoesNotExist as error:
         raise Http404("This release does not exist.") from error
-
-
-def _export_form(wanted: str) -> Form:
-    for form in FORMS:
-        if form == wanted:
-            return form
-    raise Http404(f"Unknown format. Use {', '.join(FORMS)}.")
 
 
 @organiser_required

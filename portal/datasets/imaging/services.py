@@ -94,6 +94,8 @@ AFTER = "after"
 class ImageRefusedError(Exception):
     """An image of a document cannot be added, replaced or removed."""
 
+    field = "file"
+
 
 def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Check the option `again`: also replace rendered images. Raises OptionsError."""

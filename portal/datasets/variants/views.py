@@ -1,4 +1,4 @@
-"""Stress variants: the list, a new one, the contact sheet, and carrying gold over."""
+"""Pages of stress variants: list, form, contact sheet, and copying of releases."""
 
 from typing import Any
 
@@ -11,9 +11,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_dataset
-from portal.datasets.models import Dataset, DatasetTask, Release, Selection
+from portal.datasets.models import Dataset, Release, Selection
 from portal.datasets.releases.gold import ReleaseError
-from portal.datasets.responses import IMAGE_POLICY, keep_private
+from portal.datasets.responses import (
+    IMAGE_POLICY,
+    errors_in,
+    errors_shown,
+    form_page,
+    keep_private,
+)
 
 from .selectors import sheet_mark, variant_list
 from .services import (
@@ -129,27 +135,13 @@ def new_variant(request: UserRequest, slug: str) -> HttpResponse:
     base = get_dataset(request.user, slug)
     form = VariantForm(request.POST if request.method == "POST" else None, base=base)
     if form.is_valid():
-        task = _create(request, base, form)
-        if task is not None:
+        with errors_in(form, VariantError):
+            spec, short, actor = form.spec(), form.cleaned_data["slug"], request.user
+            variant = create_variant(base=base, spec=spec, slug=short, actor=actor)
+            task = start_deriving(variant=variant, spec=spec, actor=actor)
             messages.success(request, "Creating the variant. It is private until you publish it.")
             return redirect(task)
-    context = {"form": form, "dataset": base}
-    return render(
-        request, "datasets/variants/variant_new.html", context, status=400 if form.errors else 200
-    )
-
-
-def _create(request: UserRequest, base: Dataset, form: VariantForm) -> DatasetTask | None:
-    """Create the variant and return its task, or None after adding the error to the form."""
-    spec = form.spec()
-    try:
-        variant = create_variant(
-            base=base, spec=spec, slug=form.cleaned_data["slug"], actor=request.user
-        )
-    except VariantError as error:
-        form.add_error(error.field, error.message)
-        return None
-    return start_deriving(variant=variant, spec=spec, actor=request.user)
+    return form_page(request, "datasets/variants/variant_new.html", form, dataset=base)
 
 
 @organiser_required
@@ -163,15 +155,12 @@ def carry(request: UserRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Choose a release of the original dataset.")
         return redirect("datasets:variants", slug)
-    try:
-        release = carry_release(
-            release=form.cleaned_data["release"], variant=variant, actor=request.user
-        )
-    except ReleaseError as error:
-        messages.error(request, str(error))
-        return redirect("datasets:variants", slug)
-    messages.success(request, f"Release {release.version} copied.")
-    return redirect(release)
+    with errors_shown(request, ReleaseError):
+        source = form.cleaned_data["release"]
+        release = carry_release(release=source, variant=variant, actor=request.user)
+        messages.success(request, f"Release {release.version} copied.")
+        return redirect(release)
+    return redirect("datasets:variants", slug)
 
 
 @require_safe

@@ -9,10 +9,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 from portal.datasets.acceptance.audits import (
     Acceptance,
-    FieldAccuracy,
     Verdict,
     accept,
     audit_report,
+    field_accuracy,
     pooled,
     smallest_conclusive_sample,
 )
@@ -79,7 +79,7 @@ def test_nothing_inspected_has_no_accuracy() -> None:
     acceptance = accept(fields=["total"], sampled=DOCUMENTS, verdicts=[])
     assert (acceptance.state, acceptance.failing) == ("incomplete", ())
     assert acceptance.fields[0].accuracy is None
-    assert acceptance.fields[0].interval is None
+    assert acceptance.fields[0].low is None
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ def test_smallest_conclusive_sample() -> None:
 
 
 def test_pooled_adds_up_batches() -> None:
-    rows = [FieldAccuracy("a", 97, 100), FieldAccuracy("b", 40, 50, 3)]
-    assert pooled(rows) == FieldAccuracy("overall", 137, 150, 3)
+    rows = [field_accuracy("a", 97, 100), field_accuracy("b", 40, 50, 3)]
+    assert pooled(rows) == field_accuracy("overall", 137, 150, 3)
 
 
 def test_audit_report_has_decision_errors_and_faults() -> None:

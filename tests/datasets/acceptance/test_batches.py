@@ -97,7 +97,7 @@ def test_candidates_narrow_the_batch_down() -> None:
     ("changes", "field", "message"),
     [
         ({"schema": {"fields": []}}, "schema", "at least one field"),
-        ({"schema": [{"name": "x" * 81}]}, "schema", "at most 80 printable"),
+        ({"schema": [{"name": "x" * 81}]}, "schema", "up to 80 printable"),
         ({"schema": [{"name": "a\nb"}]}, "schema", "printable"),
         ({"schema": [{"name": "a", "choices": ["\0"]}]}, "schema", "cannot be stored"),
         ({"schema": "receipts?"}, "schema", "must be an object"),

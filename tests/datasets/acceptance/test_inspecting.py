@@ -37,7 +37,7 @@ def test_same_verdict_again_changes_nothing(organiser: User, lead: User) -> None
     assert not Event.objects.filter(verb="change_inspection").exists()
 
 
-def test_verdict_of_somebody_else_is_overruled_knowingly(organiser: User, lead: User) -> None:
+def test_verdict_of_another_inspector_is_replaced_on_purpose(organiser: User, lead: User) -> None:
     sampled = sampled_of(make_batch(receipts(1), sample=1))
     said: dict[str, Any] = {"sampled": sampled, "field": "total"}
     first = save_verdict(**said, is_right=True, base="", actor=organiser)
@@ -52,7 +52,7 @@ def test_verdict_of_somebody_else_is_overruled_knowingly(organiser: User, lead: 
         clear_verdict(**said, base=verdict_version(first), actor=organiser)
     clear_verdict(**said, base=verdict_version(stored), actor=organiser)
     assert not Inspection.objects.exists()
-    with pytest.raises(AcceptanceRefused, match="took the verdict on this field back"):
+    with pytest.raises(AcceptanceRefused, match="removed the verdict on this field"):
         save_verdict(**said, is_right=True, base=verdict_version(stored), actor=lead)
 
 
@@ -91,7 +91,7 @@ def test_invalid_verdicts_are_refused(organiser: User, changes: dict[str, Any], 
 def test_documents_outside_the_sample_are_not_inspected(organiser: User) -> None:
     batch = make_batch(receipts(2), sample=1)
     other = batch.documents.get(is_sampled=False)
-    with pytest.raises(AcceptanceRefused, match="was not drawn"):
+    with pytest.raises(AcceptanceRefused, match="not in the sample"):
         save_verdict(sampled=other, field="total", is_right=True, actor=organiser)
 
 
@@ -104,7 +104,7 @@ def test_verdicts_of_a_closed_batch_are_final(organiser: User) -> None:
         lambda: save_verdict(sampled=sampled, field="total", is_right=False, actor=organiser),
         lambda: clear_verdict(sampled=sampled, field="total", actor=organiser),
     ):
-        with pytest.raises(AcceptanceRefused, match="its verdicts are final") as refusal:
+        with pytest.raises(AcceptanceRefused, match="can no longer be changed") as refusal:
             act()
         assert refusal.value.code == "closed"
     assert Inspection.objects.filter(is_right=True).count() == 3

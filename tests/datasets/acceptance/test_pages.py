@@ -83,12 +83,12 @@ def test_schema_can_be_pasted_uploaded_or_the_one_of_receiptbench(client: Client
         ({"schema": "own", "schema_text": '[{"name": "a\\u0000"}]'}, "cannot be stored"),
         (
             {"schema": "own", "schema_file": SimpleUploadedFile("s.json", b"\xff\xfe\xff")},
-            "s.json is not UTF-8",
+            "s.json is not encoded as UTF-8",
         ),
         ({"sample_size": 0}, "greater than or equal to 1"),
         ({"threshold": "101"}, "less than or equal to 100"),
         ({"seed": -1}, "greater than or equal to 0"),
-        ({"language": "xx"}, "No such document can go into a batch"),
+        ({"language": "xx"}, "No matching document can go into a batch"),
     ],
 )
 def test_faults_of_the_form_are_shown(
@@ -129,9 +129,9 @@ def stamp(field: str) -> str:
     [
         ({"field": "items", "correct_value": "tea"}, "line 1, column 1"),
         ({"field": "items", "correct_value": "{}"}, "Write the list as JSON"),
-        ({"field": "total", "correct_value": "3.00"}, "This is what the record has"),
+        ({"field": "total", "correct_value": "3.00"}, "The record already has this value"),
         ({"field": "total", "correct_value": "4", "should_be_empty": "on"}, "not both"),
-        ({"field": "tip", "verdict": "right"}, "There is no such field"),
+        ({"field": "tip", "verdict": "right"}, "This field is not in the batch"),
         ({"field": "total", "verdict": "maybe"}, "Select a valid choice"),
         ({}, "This field is required"),
     ],

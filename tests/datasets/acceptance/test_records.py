@@ -164,11 +164,11 @@ def test_any_schema_of_plain_fields() -> None:
     [
         ("x", "schema: must be an object"),
         ([], "fields: there must be at least one field"),
-        ({"fields": [{"name": "a"}], "rules": []}, "schema: rules is not known"),
+        ({"fields": [{"name": "a"}], "rules": []}, "schema: unknown key rules"),
         ([{"name": ""}], r"fields\[0\].name: must be a text"),
         ([{"name": "a"}, {"name": "a"}], "fields: a occurs twice"),
         ([{"name": "a", "kind": "blob"}], r"fields\[0\].kind: must be one of text"),
-        ([{"name": "a", "requird": True}], r"fields\[0\]: requird is not known"),
+        ([{"name": "a", "requird": True}], r"fields\[0\]: unknown key requird"),
         ([{"name": "a", "required": 1}], r"fields\[0\].required: must be true or false"),
         ([{"name": "a", "form": "(a+)+"}], r"fields\[0\].form: must be one of currency"),
         ([{"name": "a", "choices": [1]}], r"fields\[0\].choices: must be texts"),
@@ -177,7 +177,7 @@ def test_any_schema_of_plain_fields() -> None:
         ([{"name": f"f{n}"} for n in range(201)], "fields: has more than 200 entries"),
         (
             {"fields": [{"name": "a"}], "sums": [{"items": "a", "amount": "b", "total": "c"}]},
-            "a rule needs a to be a list, it is a text",
+            "a rule needs a to be a list, not a text",
         ),
         (
             {"fields": [{"name": "a"}], "orders": [{"first": "a", "last": "a"}]},

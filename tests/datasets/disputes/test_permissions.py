@@ -244,7 +244,7 @@ def test_second_click_on_deciding_changes_nothing(
     response = client_of(organiser).post(
         path, {"decision": "decline", "answer": "No."}, follow=True
     )
-    assert "was accepted already" in response.content.decode()
+    assert "was already accepted" in response.content.decode()
     dispute.refresh_from_db()
     assert (dispute.state, dispute.answer) == ("accepted", "Yes.")
 

@@ -183,7 +183,7 @@ def test_image_that_cannot_be_read_is_a_fault_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("change", "field", "message"),
     [
-        ({"kind": "blur"}, "kind", "no kind 'blur'"),
+        ({"kind": "blur"}, "kind", "Unknown kind 'blur'"),
         ({"strength": 0.0}, "strength", "above 0"),
         ({"strength": 1.5}, "strength", "at most 1"),
         ({"strength": float("nan")}, "strength", "above 0"),
@@ -279,7 +279,7 @@ def test_invalid_releases_are_refused() -> None:
     variant = derived(base, replace(OFF_AXIS, release=new))
     with pytest.raises(ReleaseError, match="must be greater"):
         carry_release(release=old, variant=variant, actor=None)
-    with pytest.raises(ReleaseError, match="no variant"):
+    with pytest.raises(ReleaseError, match="not a variant"):
         carry_release(release=make_release(other), variant=variant, actor=None)
 
 
