@@ -1,4 +1,4 @@
-"""FinCriticalED: options, reading, item scores, figures, reported rows."""
+"""FinCriticalED: options, reading, scores, matchers, views, severity, reported rows."""
 
 import json
 from pathlib import Path
@@ -9,8 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.benchmarks import BENCHMARKS, GoldLine, OptionError, PredictionLine, check_gold
-from scoring.benchmarks.fincriticaled.columns import DOCUMENT_TYPES, type_key
-from scoring.metrics.facts import ERROR_TYPES
+from scoring.benchmarks.fincriticaled import FINCRITICALED
+from scoring.benchmarks.fincriticaled.columns import DOCUMENT_TYPES, SEVERITY, type_key
+from scoring.benchmarks.items import Observation, replicated, resampled_documents
+from scoring.benchmarks.judging import JUDGE, NAMES, TITLES
+from scoring.metrics.facts import ERROR_TYPES, MATCHERS
+from scoring.models.gradings import MOST_SIGNATURE
 
 BENCHMARK = BENCHMARKS["fincriticaled"]
 DEFAULTS = BENCHMARK.check_options({})
@@ -276,3 +280,177 @@ def test_general_rank_of_table_4_follows_from_its_figures() -> None:
     )
     assert [row.name for row in ranked[:2]] == ["GPT-4o", "Qwen2.5-VL-72B"]
     assert ranked[-1].name == "MinerU2.5"
+
+
+def test_every_matcher_has_a_name_to_be_shown() -> None:
+    assert {*MATCHERS, JUDGE} == set(NAMES) == set(TITLES)
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        ({"matcher": "judge"}, "option matcher must be"),
+        ({"matcher": "judge()"}, "option matcher must be"),
+        ({"matcher": "judge(a b)"}, "option matcher must be"),
+        ({"matcher": "judge(m,facts-0)"}, "asks by facts-1"),
+        ({"beside": "judge(m),judge(n)"}, "names a matcher, or a judge, twice"),
+        ({"beside": "aligned"}, "which is the matcher already"),
+        ({"matcher": "judge(m)", "beside": "judge(n)"}, "which is the matcher already"),
+        ({"override": "reference"}, "no option 'override'"),
+        ({"matcher": "judge(m)", "override": "none"}, "override must be"),
+    ],
+)
+def test_matchers_that_make_no_sense(raw: dict[str, str], problem: str) -> None:
+    with pytest.raises(OptionError, match=problem):
+        BENCHMARK.check_options(raw)
+
+
+def test_other_matchers_are_in_the_signature_and_an_unused_option_is_not() -> None:
+    assert "beside" not in BENCHMARK.signature(BENCHMARK.check_options({}))
+    chosen = BENCHMARK.check_options({"beside": " judge(m) , substring"})
+    assert chosen["beside"] == "substring,judge(m,facts-1)"
+    assert "|beside:substring,judge(m,facts-1)|" in BENCHMARK.signature(chosen)
+
+
+def test_substring_compared_with_aligned_by_hand() -> None:
+    """The prediction has both values, one of them in another row."""
+    gold = {
+        "id": "a",
+        "html": "<table><tr><td>Sales</td><td><Number>12</Number></td></tr>"
+        "<tr><td>Costs</td><td><Number>34</Number></td></tr></table>",
+    }
+    read = {
+        "id": "a",
+        "html": "<table><tr><td>Sales</td><td>34</td></tr>"
+        "<tr><td>Costs</td><td>12</td></tr></table>",
+    }
+    options = BENCHMARK.check_options({"beside": "substring"})
+    result = BENCHMARK.score_item(gold, read, options)
+    assert result["beside"] == {"substring": [0, 1]}
+    scores = BENCHMARK.aggregate([result], options).scores
+    assert (scores["ffa"], scores["ffa_by_substring"]) == (0.0, 1.0)
+    assert BENCHMARK.score_item(gold, None, options)["beside"] == {"substring": []}
+
+
+def test_the_longest_signature_has_room() -> None:
+    labels = ",".join(f"L{number:02}".ljust(64, "x") for number in range(20))
+    longest = {"labels": labels, "matcher": "aligned", "beside": f"substring,judge({'m' * 100})"}
+    signature = BENCHMARK.signature(BENCHMARK.check_options({**longest, "override": "reference"}))
+    assert 1_500 < len(signature) <= MOST_SIGNATURE
+
+
+V2 = FINCRITICALED.check_options({"labels": "v2"})
+V2_GOLD = (
+    "<p>In <Temporal>2020</Temporal> <ReportingEntity>Acme Ltd</ReportingEntity> earned"
+    " <Number>1,200</Number> and lost <Number>350</Number> million"
+    " <MonetaryUnit>dollars</MonetaryUnit>.</p>"
+)
+# The number 350 is wrong, and so is the name: two of three numbers and dates are correct.
+V2_PREDICTION = "<p>In 2020 Acne Ltd earned 1,200 and lost 390 million dollars.</p>"
+
+
+def test_numbers_and_dates_alone_are_counted() -> None:
+    result = FINCRITICALED.score_item(
+        {"id": "page", "html": V2_GOLD}, {"id": "page", "html": V2_PREDICTION}, V2
+    )
+    scores = FINCRITICALED.aggregate([result], V2).scores
+    assert scores["first_ffa"] == pytest.approx(2 / 3)
+    assert scores["ffa"] == pytest.approx(3 / 5)
+    assert (scores["n_ffa"], scores["t_ffa"]) == (1 / 2, 1)
+
+
+def test_numbers_and_dates_have_replicates() -> None:
+    """Two of three are correct on the read page, none of three on the missing one."""
+    gold, read = {"id": "page", "html": V2_GOLD}, {"id": "page", "html": V2_PREDICTION}
+    rows = [
+        Observation("one", FINCRITICALED.score_item(gold, read, V2)),
+        Observation("two", FINCRITICALED.score_item(gold, None, V2)),
+    ]
+    weights = resampled_documents(rows, FINCRITICALED.stratum, seed="release")
+    found = replicated(
+        rows,
+        lambda result: FINCRITICALED.contributions(result, V2),
+        FINCRITICALED.combined,
+        weights,
+    )["first_ffa"]
+    assert found.value == pytest.approx(2 / 6)
+    # Twice the first page, once each, twice the second.
+    assert sorted(set(found.values.round(9))) == [0, round(2 / 6, 9), round(2 / 3, 9)]
+
+
+def test_its_rows_are_those_of_the_first_version() -> None:
+    _, view = FINCRITICALED.views_for(V2)
+    assert view.key == "first_version"
+    assert [column.label for column in view.columns if column.headline] == [
+        "R1", "RL", "E", "N-FFA", "T-FFA", "FFA",
+    ]  # fmt: skip
+    assert {row.protocol for row in view.reported} == {"v1"}
+    assert len(view.reported) == 7
+    keys = {column.key for column in view.columns}
+    assert all(row.scores.keys() <= keys for row in view.reported)
+    [row] = [row for row in view.reported if row.name == "DeepSeek-OCR"]
+    assert row.scores["first_ffa"] == pytest.approx(0.7715)
+
+
+@pytest.mark.parametrize("labels", ["v1", "Number", "Number,MonetaryUnit", "Number,Temporal"])
+def test_other_boards_have_no_such_table(labels: str) -> None:
+    options = FINCRITICALED.check_options({"labels": labels})
+    assert [view.key for view in FINCRITICALED.views_for(options)] == ["document_types"]
+    assert "first_ffa" not in FINCRITICALED.aggregate([], options).scores
+
+
+OPTIONS = FINCRITICALED.check_options({})
+
+
+def test_every_error_type_has_a_weight_and_a_reason() -> None:
+    assert set(SEVERITY.weights) == set(SEVERITY.reasons) == set(ERROR_TYPES)
+    assert all(0 < weight <= 1 for weight in SEVERITY.weights.values())
+    assert max(SEVERITY.weights.values()) == 1
+
+
+def test_a_lost_sign_or_shifted_decimal_weighs_more_than_a_changed_separator() -> None:
+    weights = SEVERITY.weights
+    assert min(weights["sign"], weights["decimal"]) > weights["separator"]
+
+
+def test_a_space_weighs_least_of_all() -> None:
+    others = [weight for error, weight in SEVERITY.weights.items() if error != "spacing"]
+    assert SEVERITY.weights["spacing"] < min(others)
+
+
+@pytest.mark.parametrize(
+    ("errors", "facts", "accuracy"),
+    [
+        ({}, 4, 1),
+        ({"sign": 4}, 4, 0),
+        ({"sign": 1, "separator": 2}, 4, 1 - 1.4 / 4),
+        ({"missing": 1, "truncated": 1}, 2, 1 - 1.25 / 2),
+    ],
+)
+def test_weighted_accuracy_by_hand(errors: dict[str, int], facts: int, accuracy: float) -> None:
+    assert SEVERITY.weighted_accuracy(errors, facts) == pytest.approx(accuracy)
+
+
+def test_without_facts_there_is_none() -> None:
+    assert SEVERITY.weighted_accuracy({}, 0) is None
+
+
+def test_it_is_shown_next_to_ffa() -> None:
+    gold = {
+        "id": "p",
+        "html": "<p>Revenue <Number>1,200</Number>, loss <Number>(350)</Number></p>",
+    }
+    answer = {"id": "p", "html": "<p>Revenue 1.200, loss 350</p>"}
+    result = FINCRITICALED.score_item(gold, answer, OPTIONS)
+    assert result["errors"] == {"sign": 1, "separator": 1}
+    scores = FINCRITICALED.aggregate([result], OPTIONS).scores
+    assert scores["ffa"] == 0
+    assert scores["weighted_ffa"] == pytest.approx(1 - (1 + 0.2) / 2)
+
+
+def test_the_version_is_in_the_signature_and_above_the_table() -> None:
+    (table,) = FINCRITICALED.rules
+    assert FINCRITICALED.signature(OPTIONS).endswith(f"|severity:{SEVERITY.version}")
+    assert table.help.startswith(f"Version {SEVERITY.version}.")
+    assert table.rows[0][1] == "1"
+    assert table.rows[-1][:2] == ("spacing", "0.1")

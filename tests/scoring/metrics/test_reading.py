@@ -1,20 +1,39 @@
-"""Text reading: hand-computed overlaps, the reference's epsilons, invariants."""
+"""Reading: overlaps, repetition, grounding and documents, by hand, with invariants."""
 
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scoring.metrics import reading as fences
+from scoring.metrics.limits import TooLargeError
 from scoring.metrics.reading import (
+    MOST_TIMES,
+    Matches,
     Overlap,
     UnitRule,
+    Word,
+    document_score,
+    fenced,
+    formula_score,
+    grounding_f1,
+    is_repetitive,
+    longest_run,
     macro_f1,
+    match_words,
     micro_f1,
+    molecule_score,
     overlap_f1,
     reading_units,
+    similarity,
     unit_overlap,
+    without_preamble,
+    word_of,
 )
+from tests.counting import ScannedText
+from tests.many import drawn, short_id
 
 WORDS, PLAIN_WORDS = UnitRule(), UnitRule(alphanumeric=True)
 CHARACTERS = UnitRule(characters=True)
@@ -82,3 +101,304 @@ def test_garbage_never_raises_recall_beyond_the_gold(
 ) -> None:
     before, after = unit_overlap(gold, prediction), unit_overlap(gold, [*prediction, more])
     assert before.right <= after.right <= min(len(gold), before.right + (more in gold))
+
+
+@pytest.mark.parametrize(
+    ("text", "run"),
+    [
+        ("a a a a a a", "a a a a a a"),
+        ("a a a a a", ""),
+        ("x a\na \n a a a a y", "a\na \n a a a a"),
+        ("ab ab ab ab ab ab c c c c c c c", "ab ab ab ab ab ab"),
+        ("a\ta\ta\ta\ta\ta\ta", ""),
+        ("aaaaaaaaaa", ""),
+        ("a b a b a b a b a b a b a b", ""),
+        ("", ""),
+        (" \n ", ""),
+    ],
+)
+def test_longest_run(text: str, run: str) -> None:
+    assert longest_run(text) == run
+
+
+def test_a_run_must_make_up_more_than_a_quarter() -> None:
+    run = " ".join(["no"] * 6)
+    assert len(run) == 17
+    assert not is_repetitive(run + " " + "x" * 50)  # 17 of 68 is a quarter
+    assert is_repetitive(run + " " + "x" * 49)
+
+
+def test_nothing_is_not_repetitive() -> None:
+    assert not is_repetitive("")
+
+
+@given(st.text())
+def test_any_text_is_accepted(text: str) -> None:
+    run = longest_run(text)
+    assert run in text
+    assert is_repetitive(text) == (4 * len(run) > len(text))
+
+
+@given(st.text("ab", min_size=1), st.integers(1, 20))
+def test_runs_are_counted_by_units(unit: str, times: int) -> None:
+    assert bool(longest_run(" ".join([unit] * times))) == (times > MOST_TIMES)
+
+
+RULE = UnitRule()
+WORD_LISTS = st.lists(
+    st.builds(
+        Word,
+        st.sampled_from(["net", "loss", "-", "&"]),
+        st.tuples(st.integers(0, 3).map(float), st.integers(0, 3).map(float)),
+        st.none() | st.sampled_from([0.1, 0.5, 0.9]),
+    ),
+    max_size=8,
+)
+ENTRIES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner)
+        | st.dictionaries(st.sampled_from(["text", "point", "box", "confidence"]), inner)
+    ),
+)
+
+
+def test_each_word_goes_to_the_nearest_and_must_read_the_same() -> None:
+    gold = [Word("Net", (0, 0)), Word("loss", (10, 0))]
+    prediction = [Word("net", (1, 1)), Word("less", (9, 0)), Word("loss", (100, 100))]
+    # The distant `loss` is nearest to the gold one as well, but `less` is nearer.
+    assert match_words(gold, prediction, RULE) == Matches(tp=1, fp=2, fn=1)
+
+
+def test_the_most_confident_of_several_is_kept() -> None:
+    gold = [Word("loss", (0, 0))]
+    near, far = Word("less", (1, 0), 0.4), Word("loss", (5, 0), 0.6)
+    assert match_words(gold, [near, far], RULE) == Matches(1, 1, 0)
+    assert match_words(gold, [near, Word("loss", (5, 0), 0.2)], RULE) == Matches(0, 2, 1)
+    # A word with a confidence takes precedence over one without.
+    assert match_words(gold, [Word("less", (1, 0)), far], RULE) == Matches(1, 1, 0)
+
+
+def test_the_same_word_is_taken_of_equally_near_gold_words() -> None:
+    gold = [Word("net", (0, 0)), Word("loss", (0, 0)), Word("loss", (0, 0))]
+    assert match_words(gold, gold, RULE) == Matches(3, 0, 0)
+
+
+def test_words_without_units_must_be_written_the_same() -> None:
+    rule = UnitRule(alphanumeric=True)
+    assert match_words([Word("—", (0, 0))], [Word("—", (0, 0))], rule).tp == 1
+    assert match_words([Word("—", (0, 0))], [Word("&", (0, 0))], rule).tp == 0
+
+
+def test_nothing_to_match() -> None:
+    word = Word("a", (0, 0))
+    assert match_words([], [word], RULE) == Matches(0, 1, 0)
+    assert match_words([word], [], RULE) == Matches(0, 0, 1)
+    assert match_words([], [], RULE) == Matches(0, 0, 0)
+
+
+def test_grounding_f1_by_hand() -> None:
+    assert grounding_f1(tp=2, fp=1, fn=3) == 0.5
+    assert grounding_f1(0, 0, 4) == 0.0
+    assert grounding_f1(0, 0, 0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("entry", "centre"),
+    [
+        ({"text": "a", "point": [1, 2.5]}, (1.0, 2.5)),
+        ({"text": "a", "box": [0, 0, 10, 4]}, (5.0, 2.0)),
+        ({"text": "a", "box": [10, 4, 0, 0], "confidence": "high"}, (5.0, 2.0)),
+    ],
+)
+def test_words_are_read(entry: Any, centre: tuple[float, float]) -> None:
+    assert word_of(entry) == Word("a", centre)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        None,
+        {},
+        {"text": "a"},
+        {"point": [1, 2]},
+        {"text": 1, "point": [1, 2]},
+        {"text": "a", "point": [1]},
+        {"text": "a", "point": [1, float("nan")]},
+        {"text": "a", "point": [10**400, 1]},
+        {"text": "a", "point": [True, 1]},
+        {"text": "a", "box": "0 0 1 1"},
+    ],
+)
+def test_invalid_words_are_none(entry: Any) -> None:
+    assert word_of(entry) is None
+
+
+@drawn(ENTRIES)
+def test_any_entry_is_a_word_or_none(entry: Any) -> None:
+    word = word_of(entry)
+    assert word is None or isinstance(word, Word)
+
+
+@given(WORD_LISTS, st.randoms())
+def test_a_perfect_response_in_any_order_is_all_right(
+    gold: list[Word], shuffle: random.Random
+) -> None:
+    prediction = list(gold)
+    shuffle.shuffle(prediction)
+    assert match_words(gold, prediction, RULE) == Matches(len(gold), 0, 0)
+
+
+@drawn(WORD_LISTS, WORD_LISTS, st.randoms())
+def test_order_changes_nothing(
+    gold: list[Word], prediction: list[Word], shuffle: random.Random
+) -> None:
+    before = match_words(gold, prediction, RULE)
+    shuffle.shuffle(gold)
+    shuffle.shuffle(prediction)
+    assert match_words(gold, prediction, RULE) == before
+
+
+@given(WORD_LISTS, WORD_LISTS)
+def test_counts_add_up(gold: list[Word], prediction: list[Word]) -> None:
+    matches = match_words(gold, prediction, RULE)
+    assert matches.tp + matches.fp == len(prediction)
+    assert matches.tp + matches.fn == len(gold)
+
+
+def test_too_many_words_are_refused() -> None:
+    word = Word("net", (1.0, 2.0))
+    assert match_words([word] * 40, [word] * 1_000, RULE) == Matches(40, 960, 0)
+    with pytest.raises(TooLargeError, match="40 and 100,001 words are not compared"):
+        match_words([word] * 40, [word] * 100_001, RULE)
+
+
+SCORES = (document_score, formula_score, molecule_score)
+LATEX = st.lists(
+    st.sampled_from(
+        [
+            "\\documentclass{",
+            "\\usepackage[",
+            "]{",
+            "}",
+            "\\usepackage{",
+            "\\noindent",
+            "\n",
+            " ",
+            "```latex",
+            "```",
+            "`",
+            "latex",
+            "x^2",
+            "净",
+            "<smiles>",
+            "\\begin{document}",
+        ]
+    ),
+    max_size=20,
+).map("".join)
+
+
+def test_similarity_by_hand() -> None:
+    assert similarity("kitten", "sitting") == 1 - 3 / 7
+    assert similarity("", "") == 1.0
+    assert similarity("a", "") == 0.0
+
+
+def test_documents_lose_preamble_fence_and_white_space() -> None:
+    response = (
+        "Sure!\n```latex\n\\documentclass[11pt]{article}\n\\usepackage[utf8]{inputenc}\n"
+        "\\usepackage{ctex}\n\\geometry{margin=1in}\n\\begin{document}\n\\noindent Net  loss\n"
+        "\\end{document}\n```\nI hope this helps."
+    )
+    # A document class with options is kept, as in the published evaluator.
+    assert document_score("\\documentclass[11pt]{article} Net\nloss", response) == 1.0
+
+
+def test_gold_documents_keep_all_but_white_space() -> None:
+    assert document_score("\\noindent a", "\\noindent a") == 1 - 9 / 10
+
+
+def test_formulas_lose_fences_and_white_space() -> None:
+    assert formula_score("a + b", "```latex\na\t+ b\n```") == 1.0
+    # Only spaces are removed from the gold.
+    assert formula_score("a\nb", "a\nb") == 1 - 1 / 3
+
+
+def test_molecules_lose_tags_and_white_space() -> None:
+    assert molecule_score("C C O", "<smiles>CC\nO</smiles>") == 1.0
+    assert molecule_score("CCO", "CCN") == 1 - 1 / 3
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("a ```latex b``` c", " b"),
+        ("```latex b", " b"),
+        ("```latex one``` ```latex two```", " one"),
+        ("```html x``` y", "```html x``` y"),
+        # There is always a character inside, as in the published evaluator.
+        ("```latex```", "```"),
+        ("```latex``````", "`"),
+        ("none", "none"),
+    ],
+)
+def test_fences(text: str, content: str) -> None:
+    assert fenced(text, "latex") == content
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("\\usepackage[a]{b}c", "c"),
+        ("\\usepackage[a]b]{c}d", "d"),
+        ("\\usepackage[a]{b", "\\usepackage[a]{b"),
+        ("\\usepackage[a\n]{b}", "\\usepackage[a\n]{b}"),
+        ("\\documentclass{a}{b}\\documentclass{c}", "{b}"),
+        ("\\documentclass[a]{b}", "\\documentclass[a]{b}"),
+        ("\\geometry{a}\\begin{document}x\\end{document}", "x"),
+    ],
+)
+def test_preamble(text: str, left: str) -> None:
+    assert without_preamble(text) == left
+
+
+@given(LATEX | st.text(), LATEX | st.text())
+def test_any_document_gives_a_score_in_range(gold: str, response: str) -> None:
+    assert all(0.0 <= score(gold, response) <= 1.0 for score in SCORES)
+
+
+@given(st.text(alphabet="abc=^", min_size=1))
+def test_a_perfect_response_scores_one(gold: str) -> None:
+    assert all(score(gold, gold) == 1.0 for score in SCORES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\usepackage[" * 50_000,
+        "\\usepackage[]{" * 50_000,
+        "```latex" * 100_000,
+        "\\geometry{" * 50_000,
+    ],
+    ids=short_id,
+)
+def test_hostile_texts_are_gone_over_a_few_times_only(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines: list[ScannedText] = []
+    without = fences._without
+
+    def scanned(line: str, opening: str, marks: tuple[str, ...]) -> str:
+        lines.append(ScannedText(line))
+        return without(lines[-1], opening, marks)
+
+    monkeypatch.setattr(fences, "_without", scanned)
+    left = ScannedText(without_preamble(text))
+    fenced(left, "latex")
+    assert left.scanned + sum(line.scanned for line in lines) <= 10 * len(text)
+
+
+def test_texts_that_are_too_long_are_refused() -> None:
+    with pytest.raises(TooLargeError, match="300,000 and 300,000"):
+        document_score("a" * 300_000, "b" * 300_000)

@@ -1,10 +1,16 @@
-"""The aligned matcher: places, repeated values, other orders, damage, and invariants."""
+"""The fact matchers: places, repeated values, other orders, damage, and invariants."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.metrics.facts import ERROR_TYPES, match_aligned, read_page, read_prediction
+from scoring.metrics.facts import (
+    ERROR_TYPES,
+    match_aligned,
+    match_substring,
+    read_page,
+    read_prediction,
+)
 from tests.many import drawn
 
 from .pages import CELLS, HEADING, STATEMENT, TEXT, date, errors, number, table, verdicts
@@ -343,3 +349,23 @@ def test_hostile_predictions_are_read_in_reasonable_time(size: int) -> None:
     gold = table([[f"Row {i}", number("0")] for i in range(60)])
     for prediction in ("0 " * size, "Row 0 " * (size * 6 // 10), "(" * 3 * size, "x" * 6 * size):
         assert len(errors(gold, prediction)) == 60
+
+
+def matched(gold: str, prediction: str) -> list[str | None]:
+    found = match_substring(read_page(gold), read_prediction(prediction))
+    return [verdict.matched_text if verdict.correct else None for verdict in found]
+
+
+def test_a_value_counts_wherever_it_occurs() -> None:
+    gold = f"<p>{number('1,200')} and {number('1,200')} and {number('7')}</p>"
+    assert matched(gold, "<p>(11,200)</p>") == ["1,200", "1,200", None]
+
+
+def test_case_and_white_space_do_not_matter() -> None:
+    gold = "<p>" + date("May&nbsp;27,\n 2021") + "</p>"
+    assert matched(gold, "on  MAY 27,\n2021") == ["MAY 27, 2021"]
+
+
+def test_a_text_that_grows_when_folded_keeps_its_verdicts() -> None:
+    verdicts = match_substring(read_page(f"<p>{number('7')}</p>"), read_prediction("Straße 7"))
+    assert [(v.correct, v.matched_text, v.start) for v in verdicts] == [(True, "7", None)]

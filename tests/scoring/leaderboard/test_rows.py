@@ -1,11 +1,11 @@
-"""Ranks and best values."""
+"""Ranks, best values and notes of rows."""
 
 import math
 
 import pytest
 
 from scoring.leaderboard.figures import is_score
-from scoring.leaderboard.rows import best_values, competition_ranks
+from scoring.leaderboard.rows import best_values, competition_ranks, row_notes
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,25 @@ def test_best_values_follows_the_direction() -> None:
     assert best_values(values, higher_is_better=False) == (0.3, 0.5)
     assert best_values([0.4, 0.4]) == (0.4, None)
     assert best_values([None]) == (None, None)
+
+
+MEAN = "Overall: mean of the tracks."
+
+
+@pytest.mark.parametrize(
+    ("rows", "notes"),
+    [
+        ([], []),
+        ([("A", "")], []),
+        ([("A", "One. Two.")], ["One.", "Two."]),
+        ([("A", MEAN), ("B", MEAN)], [MEAN]),
+        ([("A", f"Version 1.5 of it. {MEAN}"), ("B", MEAN)], [MEAN, "A: Version 1.5 of it."]),
+        ([("A", "Old."), ("B", "Old."), ("C", "")], ["A, B: Old."]),
+        ([("A", "Old. Old."), ("B", "")], ["A: Old."]),
+        ([("A", "Old. Slow."), ("B", "New.")], ["A: Old. Slow.", "B: New."]),
+    ],
+)
+def test_a_common_note_is_shown_once_and_others_with_their_rows(
+    rows: list[tuple[str, str]], notes: list[str]
+) -> None:
+    assert row_notes(rows) == notes
