@@ -23,36 +23,14 @@ from portal.accounts.access import is_organiser
 from portal.datasets.curation.draws import SplitDraw
 from portal.web.api import checked
 
+from . import releases, selectors, services
 from . import serializers as shapes
-from .releases import release_gold, release_state
-from .selectors import (
-    campaign_overview,
-    campaign_rows,
-    flagged_work,
-    guidelines_version,
-    guidelines_versions,
-    seen_guidelines,
-)
-from .services import NAMES as SETTINGS
-from .services import (
-    CampaignSettings,
-    change_settings,
-    close_campaign,
-    create_campaign,
-    default_guidelines,
-    edit_guidelines,
-    fixed_settings,
-    mark_guidelines_seen,
-    open_campaign,
-    reopen_campaign,
-    settings_of,
-)
 
 
 class CampaignList(AnnotationView):
     @campaigns_schema(summary="List my campaigns", responses=shapes.CampaignRow(many=True))
     def get(self, request: Request) -> Response:
-        rows = campaign_rows(request.user)
+        rows = selectors.campaign_rows(request.user)
         return Response(shapes.CampaignRow(rows, many=True).data)
 
     @campaigns_schema(
@@ -63,10 +41,12 @@ class CampaignList(AnnotationView):
     def post(self, request: Request) -> Response:
         if not is_organiser(request.user):
             raise PermissionDenied("Only organisers can create campaigns.")
-        wanted = {"guidelines": default_guidelines()} | checked(shapes.NewCampaign, request.data)
-        chosen = {name: wanted.pop(name) for name in SETTINGS if name in wanted}
-        campaign = create_campaign(
-            **wanted, settings=CampaignSettings(**chosen), actor=user_of(request)
+        wanted = {"guidelines": services.default_guidelines()} | checked(
+            shapes.NewCampaign, request.data
+        )
+        chosen = {name: wanted.pop(name) for name in services.NAMES if name in wanted}
+        campaign = services.create_campaign(
+            **wanted, settings=services.CampaignSettings(**chosen), actor=user_of(request)
         )
         return Response(
             _detail(campaign_for(request.user, campaign.slug)), status=status.HTTP_201_CREATED
@@ -88,9 +68,9 @@ def _detail(access: CampaignAccess) -> dict[str, Any]:
     parts = {
         "campaign": campaign,
         "roles": sorted(access.roles),
-        "overview": campaign_overview(campaign),
-        "settings": settings_of(campaign),
-        "flagged": flagged_work(campaign) if access.may_manage else [],
+        "overview": selectors.campaign_overview(campaign),
+        "settings": services.settings_of(campaign),
+        "flagged": selectors.flagged_work(campaign) if access.may_manage else [],
     }
     return shapes.CampaignDetail(parts).data
 
@@ -116,12 +96,14 @@ def _state_change(
 
 
 CampaignOpen = _state_change(
-    open_campaign,
+    services.open_campaign,
     "Open a campaign (leads, organisers)",
     "Assigns every document of the dataset to annotators.",
 )
-CampaignClose = _state_change(close_campaign, "Close a campaign (leads, organisers)")
-CampaignReopen = _state_change(reopen_campaign, "Reopen a closed campaign (leads, organisers)")
+CampaignClose = _state_change(services.close_campaign, "Close a campaign (leads, organisers)")
+CampaignReopen = _state_change(
+    services.reopen_campaign, "Reopen a closed campaign (leads, organisers)"
+)
 
 
 class CampaignAssign(AnnotationView):
@@ -152,14 +134,14 @@ class CampaignSettingsView(AnnotationView):
     def patch(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
         body = checked(shapes.WorkflowSettingsChange, request.data)
-        changed = change_settings(campaign=access.campaign, actor=user_of(request), **body)
+        changed = services.change_settings(campaign=access.campaign, actor=user_of(request), **body)
         return Response(_settings(changed))
 
 
 def _settings(campaign: Campaign) -> dict[str, Any]:
-    return asdict(settings_of(campaign)) | {
+    return asdict(services.settings_of(campaign)) | {
         "overlap": campaign.overlap,
-        "fixed": fixed_settings(campaign),
+        "fixed": services.fixed_settings(campaign),
     }
 
 
@@ -184,7 +166,7 @@ class CampaignGuidelinesView(AnnotationView):
     def put(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
         body = checked(shapes.GuidelinesEdit, request.data)
-        campaign = edit_guidelines(
+        campaign = services.edit_guidelines(
             campaign=access.campaign,
             text=body["guidelines"],
             note=body["note"],
@@ -194,13 +176,13 @@ class CampaignGuidelinesView(AnnotationView):
 
 
 def _guidelines(request: Request, campaign: Campaign, number: int) -> Response:
-    version = guidelines_version(campaign, number)
-    versions = guidelines_versions(campaign)
+    version = selectors.guidelines_version(campaign, number)
+    versions = selectors.guidelines_versions(campaign)
     return Response(
         {
             "guidelines": version.text,
             "version": version.number,
-            "seen_version": seen_guidelines(campaign, user_of(request).pk),
+            "seen_version": selectors.seen_guidelines(campaign, user_of(request).pk),
             "versions": shapes.GuidelinesVersionRow(versions, many=True).data,
         }
     )
@@ -216,7 +198,7 @@ class CampaignGuidelinesSeen(AnnotationView):
     def post(self, request: Request, slug: str) -> Response:
         campaign = campaign_for(request.user, slug).campaign
         body = checked(shapes.GuidelinesOpened, request.data)
-        seen = mark_guidelines_seen(
+        seen = services.mark_guidelines_seen(
             campaign=campaign, version=body["version"], user=user_of(request)
         )
         return Response({"seen_version": seen})
@@ -229,7 +211,7 @@ class CampaignRelease(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
-        return Response(shapes.CampaignReleaseState(release_state(access.campaign)).data)
+        return Response(shapes.CampaignReleaseState(releases.release_state(access.campaign)).data)
 
     @campaigns_schema(
         summary="Freeze a release (leads, organisers)",
@@ -247,7 +229,7 @@ class CampaignRelease(AnnotationView):
             raise PermissionDenied("Only organisers can leave unfinished documents out.")
         share, seed = wanted.pop("test_share", None), wanted.pop("seed")
         group_by = wanted.pop("group_by")
-        release = release_gold(
+        release = releases.release_gold(
             campaign=access.campaign,
             actor=user_of(request),
             draw=None if share is None else SplitDraw(share, seed, group_by),
