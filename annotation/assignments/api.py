@@ -21,23 +21,7 @@ from annotation.models import Assignment, CampaignDocument
 from portal.accounts.models import User, display_name
 from portal.web.api import LARGEST_KEY, checked
 
-from .returning import return_submission
-from .selectors import (
-    FILTERS,
-    assignment_lines,
-    assignment_rows,
-    campaign_annotators,
-    document_rows,
-)
-from .teams import (
-    MAX_OVERLAP,
-    choose_calibration,
-    draw_calibration,
-    end_calibration,
-    hand_over,
-    hand_over_everything,
-    set_document_overlap,
-)
+from . import returning, selectors, teams
 
 
 class AssignmentState(serializers.Serializer[Any]):
@@ -78,14 +62,14 @@ class CampaignDocumentNames(serializers.Serializer[Any]):
 class DocumentOverlap(CampaignDocumentNames):
     overlap = serializers.IntegerField(
         min_value=1,
-        max_value=MAX_OVERLAP,
+        max_value=teams.MAX_OVERLAP,
         allow_null=True,
         help_text="Null to use the campaign's number.",
     )
 
 
 class CampaignAssignmentQuery(serializers.Serializer[Any]):
-    show = serializers.ChoiceField(choices=FILTERS, default=FILTERS[0])
+    show = serializers.ChoiceField(choices=selectors.FILTERS, default=selectors.FILTERS[0])
     annotator = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST_KEY)
     idle = serializers.IntegerField(
         required=False,
@@ -159,7 +143,7 @@ class CampaignDocuments(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> Response:
         campaign = managed_campaign(request.user, slug).campaign
-        return Response(CampaignDocumentRow(document_rows(campaign), many=True).data)
+        return Response(CampaignDocumentRow(selectors.document_rows(campaign), many=True).data)
 
 
 class CampaignCalibration(AnnotationView):
@@ -174,9 +158,11 @@ class CampaignCalibration(AnnotationView):
         campaign = managed_campaign(request.user, slug).campaign
         wanted, actor = checked(CalibrationChoice, request.data), user_of(request)
         if "documents" in wanted:
-            names = choose_calibration(campaign=campaign, names=wanted["documents"], actor=actor)
+            names = teams.choose_calibration(
+                campaign=campaign, names=wanted["documents"], actor=actor
+            )
         else:
-            names = draw_calibration(campaign=campaign, actor=actor, **wanted)
+            names = teams.draw_calibration(campaign=campaign, actor=actor, **wanted)
         return Response({"documents": names})
 
     @campaigns_schema(
@@ -188,7 +174,9 @@ class CampaignCalibration(AnnotationView):
     def patch(self, request: Request, slug: str) -> Response:
         campaign = managed_campaign(request.user, slug).campaign
         body = checked(CampaignDocumentNames, request.data)
-        names = end_calibration(campaign=campaign, names=body["documents"], actor=user_of(request))
+        names = teams.end_calibration(
+            campaign=campaign, names=body["documents"], actor=user_of(request)
+        )
         return Response({"documents": names})
 
 
@@ -201,7 +189,7 @@ class CampaignOverlap(AnnotationView):
     def put(self, request: Request, slug: str) -> Response:
         campaign = managed_campaign(request.user, slug).campaign
         body = checked(DocumentOverlap, request.data)
-        names = set_document_overlap(
+        names = teams.set_document_overlap(
             campaign=campaign,
             names=body["documents"],
             overlap=body["overlap"],
@@ -221,11 +209,11 @@ class CampaignAssignmentsView(AnnotationView):
         campaign = managed_campaign(request.user, slug).campaign
         wanted = checked(CampaignAssignmentQuery, request.query_params)
         number = wanted.pop("page")
-        page = Paginator(assignment_rows(campaign, **wanted), PER_PAGE).get_page(number)
+        page = Paginator(selectors.assignment_rows(campaign, **wanted), PER_PAGE).get_page(number)
         body = {
             "count": page.paginator.count,
             "pages": page.paginator.num_pages,
-            "assignments": assignment_lines(campaign, list(page.object_list)),
+            "assignments": selectors.assignment_lines(campaign, list(page.object_list)),
         }
         return Response(CampaignAssignments(body).data)
 
@@ -242,7 +230,7 @@ class AssignmentHandOver(AnnotationView):
         work = managed_assignment(request.user, slug, pk)
         body = checked(HandOver, request.data)
         heir = _heir(body["heir"])
-        done = hand_over(assignment=work, heir=heir, actor=user_of(request))
+        done = teams.hand_over(assignment=work, heir=heir, actor=user_of(request))
         given = done.assignment
         return Response(
             {
@@ -265,7 +253,7 @@ class AssignmentReturn(AnnotationView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         work = managed_assignment(request.user, slug, pk)
         body = checked(WorkflowReason, request.data)
-        done = return_submission(assignment=work, actor=user_of(request), **body)
+        done = returning.return_submission(assignment=work, actor=user_of(request), **body)
         return Response({"state": done.state})
 
 
@@ -278,9 +266,9 @@ class AnnotatorHandOver(AnnotationView):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         access = managed_campaign(request.user, slug)
-        if pk not in dict(campaign_annotators(access.campaign)):
+        if pk not in dict(selectors.campaign_annotators(access.campaign)):
             raise Http404("No such annotator.")
-        handed = hand_over_everything(
+        handed = teams.hand_over_everything(
             campaign=access.campaign, annotator=User.objects.get(pk=pk), actor=user_of(request)
         )
         return Response({"handed_over": handed})

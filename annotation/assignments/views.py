@@ -20,26 +20,7 @@ from annotation.models import Assignment, CampaignDocument
 from portal.accounts.access import UserRequest
 from portal.accounts.models import User, display_name
 
-from .returning import return_submission
-from .selectors import (
-    FILTERS,
-    assignment_counts,
-    assignment_lines,
-    assignment_rows,
-    campaign_annotators,
-    document_counts,
-    document_rows,
-)
-from .teams import (
-    MAX_OVERLAP,
-    HandedOver,
-    choose_calibration,
-    draw_calibration,
-    end_calibration,
-    hand_over,
-    hand_over_everything,
-    set_document_overlap,
-)
+from . import returning, selectors, teams
 
 
 class AssignmentFilterForm(forms.Form):
@@ -83,7 +64,7 @@ class DocumentTeamForm(forms.Form):
         coerce=int,
         empty_value=None,
         label="Annotators",
-        choices=[("", "as the campaign"), *((n, str(n)) for n in range(1, MAX_OVERLAP + 1))],
+        choices=[("", "as the campaign"), *((n, str(n)) for n in range(1, teams.MAX_OVERLAP + 1))],
     )
 
     def __init__(self, *args: Any, names: list[str], **kwargs: Any) -> None:
@@ -102,16 +83,16 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_campaign(request.user, slug)
     campaign = access.campaign
     show = request.GET.get("show", "")
-    show = show if show in FILTERS else FILTERS[0]
-    annotators = campaign_annotators(campaign)
+    show = show if show in selectors.FILTERS else selectors.FILTERS[0]
+    annotators = selectors.campaign_annotators(campaign)
     form = AssignmentFilterForm(request.GET, annotators=annotators)
     form.full_clean()
     chosen = {name: form.cleaned_data.get(name) for name in ("annotator", "idle")}
-    rows = assignment_rows(
+    rows = selectors.assignment_rows(
         campaign, show=show, annotator=chosen["annotator"], idle=chosen["idle"] or 0
     )
     page = Paginator(rows, ASSIGNMENTS_PER_PAGE).get_page(request.GET.get("page"))
-    counts = assignment_counts(campaign)
+    counts = selectors.assignment_counts(campaign)
     further = urlencode({name: value for name, value in chosen.items() if value})
     leaving = chosen["annotator"] if campaign.state == campaign.State.OPEN else None
     context = {
@@ -119,9 +100,9 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
         "form": form,
         "all_of": next((one for one in annotators if one[0] == leaving), None),
         "page": page,
-        "lines": assignment_lines(campaign, list(page.object_list)),
+        "lines": selectors.assignment_lines(campaign, list(page.object_list)),
         "show": show,
-        "filters": [(name, counts[name]) for name in FILTERS],
+        "filters": [(name, counts[name]) for name in selectors.FILTERS],
         "further": further,
         "query": f"show={show}&{further}".rstrip("&"),
         "is_filtered": bool(further),
@@ -137,7 +118,7 @@ def hand_over_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     chosen = request.POST.get("heir", "")
     heir = User.objects.filter(pk=chosen).first() if chosen.isdecimal() else None
     with refusals_shown(request):
-        handed = hand_over(assignment=work, heir=heir, actor=request.user)
+        handed = teams.hand_over(assignment=work, heir=heir, actor=request.user)
         messages.success(request, _handed_over(work, handed))
     return redirect(_back(request, slug))
 
@@ -148,7 +129,7 @@ def return_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Returns a submitted page to its annotator, with a `reason`."""
     work = managed_assignment(request.user, slug, pk)
     try:
-        return_submission(
+        returning.return_submission(
             assignment=work, reason=request.POST.get("reason", ""), actor=request.user
         )
     except Refused as refusal:
@@ -164,11 +145,11 @@ def return_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def hand_over_all(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Gives all unfinished work of one annotator (a user's primary key) to the others."""
     access = managed_campaign(request.user, slug)
-    annotators = dict(campaign_annotators(access.campaign))
+    annotators = dict(selectors.campaign_annotators(access.campaign))
     if pk not in annotators:
         raise Http404("No such annotator.")
     with refusals_shown(request):
-        handed = hand_over_everything(
+        handed = teams.hand_over_everything(
             campaign=access.campaign, annotator=User.objects.get(pk=pk), actor=request.user
         )
         count = f"{handed} document{'' if handed == 1 else 's'}"
@@ -176,7 +157,7 @@ def hand_over_all(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("annotation:assignments", slug)
 
 
-def _handed_over(work: Assignment, handed: HandedOver) -> str:
+def _handed_over(work: Assignment, handed: teams.HandedOver) -> str:
     name = work.campaign_document.document.name
     former = display_name(work.annotator)
     if handed.assignment is None:
@@ -205,7 +186,7 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
     stage = request.GET.get("stage", "")
     stage = stage if stage in CampaignDocument.Stage.values else ""
     purpose = "calibration" if "calibration" in request.GET else ""
-    rows = document_rows(campaign, stage=stage, purpose=purpose)
+    rows = selectors.document_rows(campaign, stage=stage, purpose=purpose)
     page = Paginator(rows, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page"))
     form = DocumentTeamForm(
         request.POST if request.method == "POST" else None, names=[row.name for row in page]
@@ -218,7 +199,7 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
         "form": form,
         "draw": DrawForm(),
         "page": page,
-        "counts": document_counts(campaign),
+        "counts": selectors.document_counts(campaign),
         "stages": CampaignDocument.Stage.choices,
         "stage": stage,
         "purpose": purpose,
@@ -233,13 +214,13 @@ def _change(request: UserRequest, access: CampaignAccess, form: DocumentTeamForm
     given = {"campaign": access.campaign, "names": names, "actor": request.user}
     with refusals_in(form):
         if action == "calibration":
-            done = choose_calibration(**given)
+            done = teams.choose_calibration(**given)
             text = "{} added to the calibration set."
         elif action == "ordinary":
-            done = end_calibration(**given)
+            done = teams.end_calibration(**given)
             text = "{} removed from the calibration set."
         else:
-            done = set_document_overlap(**given, overlap=form.cleaned_data["overlap"])
+            done = teams.set_document_overlap(**given, overlap=form.cleaned_data["overlap"])
             text = "Number of annotators set for {}."
         count = f"{len(done)} document{'' if len(done) == 1 else 's'}"
         messages.success(request, text.format(count))
@@ -258,7 +239,9 @@ def draw(request: UserRequest, slug: str) -> HttpResponse:
             messages.error(request, f"{form.fields[field].label}: {errors[0]}")
         return redirect("annotation:documents", slug)
     with refusals_shown(request):
-        drawn = draw_calibration(campaign=access.campaign, actor=request.user, **form.cleaned_data)
+        drawn = teams.draw_calibration(
+            campaign=access.campaign, actor=request.user, **form.cleaned_data
+        )
         seed = form.cleaned_data["seed"]
         messages.success(request, f"Drawn with seed {seed}: {', '.join(drawn)}.")
     return redirect("annotation:documents", slug)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from rest_framework import status
+from rest_framework import serializers, status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,55 +18,290 @@ from annotation.api_base import (
     user_of,
 )
 from annotation.assignments.sharing import assign_documents
-from annotation.models import Campaign
+from annotation.assignments.teams import MAX_OVERLAP
+from annotation.models import Assignment, Campaign, GuidelinesVersion
+from annotation.page_facts import DoubtfulFact
 from portal.accounts.access import is_organiser
-from portal.datasets.curation.draws import SplitDraw
-from portal.web.api import checked
+from portal.accounts.models import display_name
+from portal.datasets.curation.draws import FILING, SplitDraw
+from portal.datasets.models import Dataset, Release, Selection
+from portal.datasets.releases.forms import GROUPS, LARGEST_SEED
+from portal.datasets.releases.serializers import CitationSerializer
+from portal.datasets.releases.services import freeze_remarks, freeze_warnings
+from portal.web.answers import answer
+from portal.web.api import NamedField, checked
 
-from . import serializers as shapes
-from .releases import release_gold, release_state
-from .selectors import (
-    campaign_overview,
-    campaign_rows,
-    flagged_work,
-    guidelines_version,
-    guidelines_versions,
-    seen_guidelines,
+from . import releases, selectors, services
+
+
+class WorkflowSettings(serializers.Serializer[Any]):
+    """Workflow settings. In a change, omitted settings keep their value."""
+
+    screening = serializers.BooleanField(
+        required=False, help_text="Whether pages are screened before annotation."
+    )
+    agreement_threshold = serializers.FloatField(
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="Share of annotators who must mark a fact alike; otherwise it goes to "
+        "adjudication.",
+    )
+    review_pages = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=services.MAX_REVIEW_PAGES,
+        help_text="Gold pages between two domain reviews; 0 for no review.",
+    )
+    review_share = serializers.FloatField(
+        required=False,
+        max_value=1,
+        help_text="Share of the facts that a review draws, above 0 and up to 1.",
+    )
+    qualification_f1 = serializers.FloatField(
+        required=False, min_value=0, max_value=1, help_text="Span F1 needed to qualify."
+    )
+
+    def validate_review_share(self, share: float) -> float:
+        if not share > 0:
+            raise serializers.ValidationError("The share must be above 0.")
+        return share
+
+
+class WorkflowSettingsChange(WorkflowSettings):
+    overlap = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MAX_OVERLAP,
+        help_text="Annotators per document; can be changed in a draft only.",
+    )
+
+
+class WorkflowSettingsState(WorkflowSettingsChange):
+    fixed = serializers.DictField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="Settings that can no longer be changed, with reasons.",
+    )
+
+
+CampaignStages = answer(
+    selectors.Stages,
+    "CampaignStages",
+    total=serializers.IntegerField(help_text="All but excluded documents."),
 )
-from .services import NAMES as SETTINGS
-from .services import (
-    CampaignSettings,
-    change_settings,
-    close_campaign,
-    create_campaign,
-    default_guidelines,
-    edit_guidelines,
-    fixed_settings,
-    mark_guidelines_seen,
-    open_campaign,
-    reopen_campaign,
-    settings_of,
+
+
+class CampaignRow(serializers.Serializer[Any]):
+    slug = serializers.CharField(source="campaign.slug")
+    title = serializers.CharField(source="campaign.title")
+    dataset = serializers.CharField(source="campaign.dataset.slug")
+    state = serializers.ChoiceField(source="campaign.state", choices=Campaign.State.choices)
+    is_sample = serializers.BooleanField(source="campaign.is_sample")
+    roles = serializers.ListField(child=serializers.CharField())
+    stages = CampaignStages()
+
+
+AnnotatorProgressShape = answer(selectors.AnnotatorProgress, leave_out=["user"])
+
+
+class FlaggedWork(serializers.Serializer[Any]):
+    document = serializers.CharField(source="campaign_document.document.name")
+    annotator = serializers.CharField()
+    flag = serializers.CharField()
+    reason = serializers.CharField(source="flag_reason")
+    state = serializers.ChoiceField(choices=Assignment.State.choices)
+
+
+class CampaignDetail(serializers.Serializer[Any]):
+    slug = serializers.CharField(source="campaign.slug")
+    title = serializers.CharField(source="campaign.title")
+    dataset = serializers.CharField(source="campaign.dataset.slug")
+    state = serializers.ChoiceField(source="campaign.state", choices=Campaign.State.choices)
+    labels = serializers.ListField(source="campaign.labels", child=serializers.CharField())
+    overlap = serializers.IntegerField(source="campaign.overlap")
+    guidelines = serializers.CharField(source="campaign.guidelines")
+    roles = serializers.ListField(child=serializers.CharField())
+    stages = CampaignStages(source="overview.stages")
+    annotators = AnnotatorProgressShape(many=True, source="overview.annotators")
+    open_cases = serializers.IntegerField(source="overview.open_cases")
+    new_documents = serializers.IntegerField(source="overview.new_documents")
+    unassigned = serializers.IntegerField(
+        source="overview.unassigned", help_text="Documents in annotation without annotators."
+    )
+    calibration = serializers.IntegerField(
+        source="overview.calibration", help_text="Documents that every annotator labels."
+    )
+    review_items = serializers.IntegerField(
+        source="overview.review_items", help_text="Facts without a reviewer's verdict."
+    )
+    settings = WorkflowSettings()
+    flagged = FlaggedWork(many=True, help_text="Empty except for leads and organisers.")
+
+
+class NewCampaign(WorkflowSettings):
+    dataset = NamedField(slug_field="slug", queryset=Dataset.objects.all())
+    selection = serializers.PrimaryKeyRelatedField(
+        queryset=Selection.objects.all(),
+        required=False,
+        allow_null=True,
+        help_text="The id of a selection of the dataset, to use only its documents.",
+    )
+    title = serializers.CharField(max_length=160)
+    labels = serializers.ListField(child=serializers.CharField(max_length=64))
+    overlap = serializers.IntegerField(min_value=1, max_value=MAX_OVERLAP)
+    guidelines = serializers.CharField(
+        required=False,
+        max_length=services.MAX_GUIDELINES,
+        help_text="Defaults to the built-in guidelines.",
+    )
+
+    def validate_labels(self, labels: list[str]) -> list[str]:
+        if problems := services.label_problems(labels):
+            raise serializers.ValidationError(problems)
+        return labels
+
+
+class GuidelinesEdit(serializers.Serializer[Any]):
+    guidelines = serializers.CharField(max_length=services.MAX_GUIDELINES, allow_blank=True)
+    note = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=services.MAX_NOTE,
+        default="",
+        help_text="The changes and their reason.",
+    )
+
+
+class GuidelinesVersionRow(serializers.ModelSerializer[GuidelinesVersion]):
+    author = serializers.SerializerMethodField()
+
+    class Meta:
+        model = GuidelinesVersion
+        fields = ["number", "note", "author", "created_at"]
+
+    def get_author(self, version: GuidelinesVersion) -> str:
+        return display_name(version.author) if version.author else ""
+
+
+class CampaignGuidelines(serializers.Serializer[Any]):
+    guidelines = serializers.CharField(help_text="The text of the requested version, Markdown.")
+    version = serializers.IntegerField()
+    seen_version = serializers.IntegerField(
+        help_text="The newest version that the caller opened; 0 for none."
+    )
+    versions = GuidelinesVersionRow(many=True, help_text="Newest first.")
+
+
+class GuidelinesVersionQuery(serializers.Serializer[Any]):
+    version = serializers.IntegerField(
+        required=False, min_value=1, help_text="Defaults to the newest."
+    )
+
+
+class GuidelinesOpened(serializers.Serializer[Any]):
+    version = serializers.IntegerField(min_value=1, help_text="The version that was opened.")
+
+
+class GuidelinesSeenVersion(serializers.Serializer[Any]):
+    seen_version = serializers.IntegerField()
+
+
+class DocumentsShared(serializers.Serializer[Any]):
+    documents = serializers.IntegerField(help_text="Number of assigned documents.")
+
+
+LeftOutDocument = answer(releases.LeftOut, "LeftOutDocument")
+DoubtfulFactShape = answer(DoubtfulFact, "DoubtfulFactShape")
+CampaignReleaseState = answer(
+    releases.ReleaseState,
+    "CampaignReleaseState",
+    leave_out=["releases"],
+    left_out="Documents excluded by screening.",
+    review="Why the review blocks a release, or null.",
+    doubtful="Facts with a warning. Correct them, or accept their number.",
 )
+
+
+class NewCampaignRelease(serializers.Serializer[Any]):
+    version = serializers.CharField(max_length=32)
+    notes = serializers.CharField(required=False, allow_blank=True, max_length=20_000, default="")
+    visibility = serializers.ChoiceField(
+        choices=Release.Visibility.choices, default=Release.Visibility.GOLD_HIDDEN
+    )
+    licence = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=160,
+        default="",
+        help_text="Users must accept it before a download.",
+    )
+    citation = CitationSerializer(required=False)
+    test_share = serializers.FloatField(
+        required=False,
+        min_value=0.01,
+        max_value=0.99,
+        help_text="Share of the test part of a drawn split; omit it for no split.",
+    )
+    seed = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=LARGEST_SEED,
+        default=1,
+        help_text="Seed of the draw.",
+    )
+    group_by = serializers.ChoiceField(
+        choices=GROUPS,
+        required=False,
+        default=FILING,
+        help_text="Documents that the draw keeps in one part.",
+    )
+    leave_out_unfinished = serializers.BooleanField(
+        default=False, help_text="Leave unfinished documents out (organisers only)."
+    )
+    accept_warnings = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        default=0,
+        help_text="The exact number of facts with a warning; otherwise the request is refused with "
+        "the code `doubtful`.",
+    )
+
+
+class FrozenCampaignRelease(serializers.Serializer[Any]):
+    dataset = serializers.CharField(source="dataset.slug")
+    version = serializers.CharField()
+    sha256 = serializers.CharField()
+    item_count = serializers.IntegerField()
+    fact_count = serializers.IntegerField()
+    remarks = serializers.SerializerMethodField(help_text="Results of the draw.")
+    warnings = serializers.SerializerMethodField(help_text="Possible problems of the release.")
+
+    def get_remarks(self, release: Release) -> list[str]:
+        return freeze_remarks(release)
+
+    def get_warnings(self, release: Release) -> list[str]:
+        return freeze_warnings(release)
 
 
 class CampaignList(AnnotationView):
-    @campaigns_schema(summary="List my campaigns", responses=shapes.CampaignRow(many=True))
+    @campaigns_schema(summary="List my campaigns", responses=CampaignRow(many=True))
     def get(self, request: Request) -> Response:
-        rows = campaign_rows(request.user)
-        return Response(shapes.CampaignRow(rows, many=True).data)
+        rows = selectors.campaign_rows(request.user)
+        return Response(CampaignRow(rows, many=True).data)
 
     @campaigns_schema(
         summary="Create a campaign (organisers)",
-        request=shapes.NewCampaign,
-        responses={201: shapes.CampaignDetail},
+        request=NewCampaign,
+        responses={201: CampaignDetail},
     )
     def post(self, request: Request) -> Response:
         if not is_organiser(request.user):
             raise PermissionDenied("Only organisers can create campaigns.")
-        wanted = {"guidelines": default_guidelines()} | checked(shapes.NewCampaign, request.data)
-        chosen = {name: wanted.pop(name) for name in SETTINGS if name in wanted}
-        campaign = create_campaign(
-            **wanted, settings=CampaignSettings(**chosen), actor=user_of(request)
+        wanted = {"guidelines": services.default_guidelines()} | checked(NewCampaign, request.data)
+        chosen = {name: wanted.pop(name) for name in services.NAMES if name in wanted}
+        campaign = services.create_campaign(
+            **wanted, settings=services.CampaignSettings(**chosen), actor=user_of(request)
         )
         return Response(
             _detail(campaign_for(request.user, campaign.slug)), status=status.HTTP_201_CREATED
@@ -77,7 +312,7 @@ class CampaignDetailView(AnnotationView):
     @campaigns_schema(
         operation_id="campaigns_retrieve_one",
         summary="Get a campaign with its progress and guidelines",
-        responses=shapes.CampaignDetail,
+        responses=CampaignDetail,
     )
     def get(self, request: Request, slug: str) -> Response:
         return Response(_detail(campaign_for(request.user, slug)))
@@ -88,11 +323,11 @@ def _detail(access: CampaignAccess) -> dict[str, Any]:
     parts = {
         "campaign": campaign,
         "roles": sorted(access.roles),
-        "overview": campaign_overview(campaign),
-        "settings": settings_of(campaign),
-        "flagged": flagged_work(campaign) if access.may_manage else [],
+        "overview": selectors.campaign_overview(campaign),
+        "settings": services.settings_of(campaign),
+        "flagged": selectors.flagged_work(campaign) if access.may_manage else [],
     }
-    return shapes.CampaignDetail(parts).data
+    return CampaignDetail(parts).data
 
 
 def _state_change(
@@ -105,7 +340,7 @@ def _state_change(
             summary=summary,
             description=description,
             request=None,
-            responses={200: shapes.CampaignDetail, 409: AnnotationRefusal},
+            responses={200: CampaignDetail, 409: AnnotationRefusal},
         )
         def post(self, request: Request, slug: str) -> Response:
             access = managed_campaign(request.user, slug)
@@ -116,19 +351,21 @@ def _state_change(
 
 
 CampaignOpen = _state_change(
-    open_campaign,
+    services.open_campaign,
     "Open a campaign (leads, organisers)",
     "Assigns every document of the dataset to annotators.",
 )
-CampaignClose = _state_change(close_campaign, "Close a campaign (leads, organisers)")
-CampaignReopen = _state_change(reopen_campaign, "Reopen a closed campaign (leads, organisers)")
+CampaignClose = _state_change(services.close_campaign, "Close a campaign (leads, organisers)")
+CampaignReopen = _state_change(
+    services.reopen_campaign, "Reopen a closed campaign (leads, organisers)"
+)
 
 
 class CampaignAssign(AnnotationView):
     @campaigns_schema(
         summary="Assign documents that were added to the dataset later (leads, organisers)",
         request=None,
-        responses={200: shapes.DocumentsShared, 409: AnnotationRefusal},
+        responses={200: DocumentsShared, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
@@ -139,27 +376,27 @@ class CampaignAssign(AnnotationView):
 class CampaignSettingsView(AnnotationView):
     @campaigns_schema(
         summary="Get the workflow settings of a campaign (leads, organisers)",
-        responses=shapes.WorkflowSettingsState,
+        responses=WorkflowSettingsState,
     )
     def get(self, request: Request, slug: str) -> Response:
         return Response(_settings(managed_campaign(request.user, slug).campaign))
 
     @campaigns_schema(
         summary="Change the workflow settings (leads, organisers)",
-        request=shapes.WorkflowSettingsChange,
-        responses={200: shapes.WorkflowSettingsState, 409: AnnotationRefusal},
+        request=WorkflowSettingsChange,
+        responses={200: WorkflowSettingsState, 409: AnnotationRefusal},
     )
     def patch(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
-        body = checked(shapes.WorkflowSettingsChange, request.data)
-        changed = change_settings(campaign=access.campaign, actor=user_of(request), **body)
+        body = checked(WorkflowSettingsChange, request.data)
+        changed = services.change_settings(campaign=access.campaign, actor=user_of(request), **body)
         return Response(_settings(changed))
 
 
 def _settings(campaign: Campaign) -> dict[str, Any]:
-    return asdict(settings_of(campaign)) | {
+    return asdict(services.settings_of(campaign)) | {
         "overlap": campaign.overlap,
-        "fixed": fixed_settings(campaign),
+        "fixed": services.fixed_settings(campaign),
     }
 
 
@@ -167,24 +404,24 @@ class CampaignGuidelinesView(AnnotationView):
     @campaigns_schema(
         summary="Get the guidelines of a campaign",
         description="Returns the newest version, or the requested one.",
-        parameters=[shapes.GuidelinesVersionQuery],
-        responses=shapes.CampaignGuidelines,
+        parameters=[GuidelinesVersionQuery],
+        responses=CampaignGuidelines,
     )
     def get(self, request: Request, slug: str) -> Response:
         campaign = campaign_for(request.user, slug).campaign
-        query = checked(shapes.GuidelinesVersionQuery, request.query_params)
+        query = checked(GuidelinesVersionQuery, request.query_params)
         number = query.get("version", campaign.guidelines_version)
         return _guidelines(request, campaign, number)
 
     @campaigns_schema(
         summary="Save a new version of the guidelines (leads, organisers)",
-        request=shapes.GuidelinesEdit,
-        responses=shapes.CampaignGuidelines,
+        request=GuidelinesEdit,
+        responses=CampaignGuidelines,
     )
     def put(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
-        body = checked(shapes.GuidelinesEdit, request.data)
-        campaign = edit_guidelines(
+        body = checked(GuidelinesEdit, request.data)
+        campaign = services.edit_guidelines(
             campaign=access.campaign,
             text=body["guidelines"],
             note=body["note"],
@@ -194,14 +431,14 @@ class CampaignGuidelinesView(AnnotationView):
 
 
 def _guidelines(request: Request, campaign: Campaign, number: int) -> Response:
-    version = guidelines_version(campaign, number)
-    versions = guidelines_versions(campaign)
+    version = selectors.guidelines_version(campaign, number)
+    versions = selectors.guidelines_versions(campaign)
     return Response(
         {
             "guidelines": version.text,
             "version": version.number,
-            "seen_version": seen_guidelines(campaign, user_of(request).pk),
-            "versions": shapes.GuidelinesVersionRow(versions, many=True).data,
+            "seen_version": selectors.seen_guidelines(campaign, user_of(request).pk),
+            "versions": GuidelinesVersionRow(versions, many=True).data,
         }
     )
 
@@ -210,13 +447,13 @@ class CampaignGuidelinesSeen(AnnotationView):
     @campaigns_schema(
         summary="Mark a version of the guidelines as read by me",
         description="The number never decreases and never exceeds the newest version.",
-        request=shapes.GuidelinesOpened,
-        responses=shapes.GuidelinesSeenVersion,
+        request=GuidelinesOpened,
+        responses=GuidelinesSeenVersion,
     )
     def post(self, request: Request, slug: str) -> Response:
         campaign = campaign_for(request.user, slug).campaign
-        body = checked(shapes.GuidelinesOpened, request.data)
-        seen = mark_guidelines_seen(
+        body = checked(GuidelinesOpened, request.data)
+        seen = services.mark_guidelines_seen(
             campaign=campaign, version=body["version"], user=user_of(request)
         )
         return Response({"seen_version": seen})
@@ -225,32 +462,32 @@ class CampaignGuidelinesSeen(AnnotationView):
 class CampaignRelease(AnnotationView):
     @campaigns_schema(
         summary="Get the documents ready for release (leads, organisers)",
-        responses=shapes.CampaignReleaseState,
+        responses=CampaignReleaseState,
     )
     def get(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
-        return Response(shapes.CampaignReleaseState(release_state(access.campaign)).data)
+        return Response(CampaignReleaseState(releases.release_state(access.campaign)).data)
 
     @campaigns_schema(
         summary="Freeze a release (leads, organisers)",
-        request=shapes.NewCampaignRelease,
+        request=NewCampaignRelease,
         responses={
-            201: shapes.FrozenCampaignRelease,
+            201: FrozenCampaignRelease,
             409: AnnotationRefusal,
             422: AnnotationInvalid,
         },
     )
     def post(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
-        wanted = checked(shapes.NewCampaignRelease, request.data)
+        wanted = checked(NewCampaignRelease, request.data)
         if wanted["leave_out_unfinished"] and not access.is_organiser:
             raise PermissionDenied("Only organisers can leave unfinished documents out.")
         share, seed = wanted.pop("test_share", None), wanted.pop("seed")
         group_by = wanted.pop("group_by")
-        release = release_gold(
+        release = releases.release_gold(
             campaign=access.campaign,
             actor=user_of(request),
             draw=None if share is None else SplitDraw(share, seed, group_by),
             **wanted,
         )
-        return Response(shapes.FrozenCampaignRelease(release).data, status=status.HTTP_201_CREATED)
+        return Response(FrozenCampaignRelease(release).data, status=status.HTTP_201_CREATED)

@@ -28,19 +28,7 @@ from portal.accounts.invitations.views import read_emails
 from portal.web.answers import answer
 from portal.web.api import checked
 
-from .people import (
-    MAX_DAYS,
-    Person,
-    Reminded,
-    campaign_invitations,
-    campaign_people,
-    invite_people,
-    leave_campaign,
-    remind_person,
-    remind_waiting,
-    remove_member,
-)
-from .waiting import WORDS, CampaignWaiting, PersonWaiting, Work, campaign_waiting
+from . import people, waiting
 
 
 class NewCampaignMember(serializers.Serializer[Any]):
@@ -49,7 +37,7 @@ class NewCampaignMember(serializers.Serializer[Any]):
 
 
 CampaignMember = answer(
-    Person,
+    people.Person,
     "CampaignMember",
     leave_out=["pk", "removable"],
     id=serializers.IntegerField(source="pk"),
@@ -101,16 +89,16 @@ class CampaignInvitationRow(serializers.Serializer[Any]):
     invited_by = serializers.CharField()
 
 
-WaitingWork = answer(Work, "WaitingWork", kind=f"One of {', '.join(WORDS)}.")
+WaitingWork = answer(waiting.Work, "WaitingWork", kind=f"One of {', '.join(waiting.WORDS)}.")
 WaitingPerson = answer(
-    PersonWaiting,
+    waiting.PersonWaiting,
     "WaitingPerson",
     leave_out=["user"],
     id=serializers.IntegerField(source="user.pk", help_text="The id to send a reminder to."),
     since=serializers.DateTimeField(allow_null=True),
 )
 WaitingInCampaign = answer(
-    CampaignWaiting,
+    waiting.CampaignWaiting,
     "WaitingInCampaign",
     people="Longest wait first.",
     nobodys="Tasks for which no one has the role.",
@@ -119,12 +107,17 @@ WaitingInCampaign = answer(
 
 class RemindWaiting(serializers.Serializer[Any]):
     days = serializers.IntegerField(
-        min_value=0, max_value=MAX_DAYS, help_text="Minimum age of the oldest task, in whole days."
+        min_value=0,
+        max_value=people.MAX_DAYS,
+        help_text="Minimum age of the oldest task, in whole days.",
     )
 
 
 RemindedPeople = answer(
-    Reminded, "RemindedPeople", sent="Names.", lately="Reminded in the last 24 hours; no email now."
+    people.Reminded,
+    "RemindedPeople",
+    sent="Names.",
+    lately="Reminded in the last 24 hours; no email now.",
 )
 
 
@@ -140,7 +133,7 @@ class CampaignPeople(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
-        return Response(CampaignMember(campaign_people(access), many=True).data)
+        return Response(CampaignMember(people.campaign_people(access), many=True).data)
 
     @campaigns_schema(
         summary="Give a user a role (leads, organisers)",
@@ -157,15 +150,15 @@ class CampaignPeople(AnnotationView):
         email = body["email"].lower()
         if email not in accounts_of([email]):
             raise ValidationError({"email": ["There is no account with this email address."]})
-        invite_people(
+        people.invite_people(
             campaign=access.campaign,
             emails=[email],
             role=role,
             actor=user_of(request),
             origin=origin_of(request),
         )
-        people = CampaignMember(campaign_people(access), many=True).data
-        return Response(people, status=status.HTTP_201_CREATED)
+        members = CampaignMember(people.campaign_people(access), many=True).data
+        return Response(members, status=status.HTTP_201_CREATED)
 
 
 class CampaignPerson(AnnotationView):
@@ -179,7 +172,7 @@ class CampaignPerson(AnnotationView):
     def delete(self, request: Request, slug: str, pk: int) -> Response:
         _, membership = membership_for(request.user, slug, pk)
         query = checked(MemberRemoval, request.query_params)
-        handed_over = remove_member(membership=membership, actor=user_of(request), **query)
+        handed_over = people.remove_member(membership=membership, actor=user_of(request), **query)
         return Response({"handed_over": handed_over})
 
 
@@ -193,7 +186,7 @@ class CampaignInvitations(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
-        rows = campaign_invitations(access)
+        rows = people.campaign_invitations(access)
         return Response(CampaignInvitationRow(rows, many=True).data)
 
     @people_schema(
@@ -207,7 +200,7 @@ class CampaignInvitations(AnnotationView):
         access = managed_campaign(request.user, slug)
         body = checked(NewInvitations, request.data)
         access.check_may_give(body["role"])
-        invited = invite_people(
+        invited = people.invite_people(
             **body, campaign=access.campaign, actor=user_of(request), origin=origin_of(request)
         )
         return Response(InvitedPeople(invited).data, status=status.HTTP_201_CREATED)
@@ -264,7 +257,7 @@ class CampaignLeave(AnnotationView):
         access = campaign_for(request.user, slug)
         if not access.roles:
             raise PermissionDenied("You have no role in this campaign.")
-        handed_over = leave_campaign(campaign=access.campaign, user=user_of(request))
+        handed_over = people.leave_campaign(campaign=access.campaign, user=user_of(request))
         return Response({"handed_over": handed_over})
 
 
@@ -276,7 +269,7 @@ class CampaignWaitingView(AnnotationView):
     )
     def get(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
-        return Response(WaitingInCampaign(campaign_waiting(access.campaign)).data)
+        return Response(WaitingInCampaign(waiting.campaign_waiting(access.campaign)).data)
 
 
 class CampaignRemindAll(AnnotationView):
@@ -288,7 +281,7 @@ class CampaignRemindAll(AnnotationView):
     def post(self, request: Request, slug: str) -> Response:
         access = managed_campaign(request.user, slug)
         body = checked(RemindWaiting, request.data)
-        reminded = remind_waiting(
+        reminded = people.remind_waiting(
             campaign=access.campaign,
             days=body["days"],
             actor=user_of(request),
@@ -307,7 +300,7 @@ class CampaignRemind(AnnotationView):
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         access, member = member_for(request.user, slug, pk)
-        reminder = remind_person(
+        reminder = people.remind_person(
             campaign=access.campaign,
             user=member,
             actor=user_of(request),

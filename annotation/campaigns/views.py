@@ -22,34 +22,9 @@ from portal.datasets.releases.corrections import unsettled_disputes
 from portal.datasets.releases.forms import ReleaseTermsForm
 from portal.datasets.releases.services import freeze_remarks, freeze_warnings, open_gold_of_dataset
 
-from .releases import draft_release_notes, release_gold, release_state
-from .selectors import (
-    campaign_overview,
-    campaign_rows,
-    changes_of,
-    flagged_work,
-    guidelines_version,
-    guidelines_versions,
-)
-from .services import (
-    MAX_GUIDELINES,
-    MAX_NOTE,
-    MAX_REVIEW_PAGES,
-    CampaignSettings,
-    change_settings,
-    close_campaign,
-    create_campaign,
-    default_guidelines,
-    edit_guidelines,
-    fixed_settings,
-    label_problems,
-    mark_guidelines_seen,
-    open_campaign,
-    reopen_campaign,
-)
-from .waiting import next_steps, stage_lines
+from . import releases, selectors, services, waiting
 
-_DEFAULTS = CampaignSettings()
+_DEFAULTS = services.CampaignSettings()
 
 
 class SettingsFields(forms.Form):
@@ -73,7 +48,7 @@ class SettingsFields(forms.Form):
         label="Pages between domain reviews",
         initial=_DEFAULTS.review_pages,
         min_value=0,
-        max_value=MAX_REVIEW_PAGES,
+        max_value=services.MAX_REVIEW_PAGES,
         help_text="A reviewer checks a random sample after this many gold pages; 0 for no review.",
     )
     review_percent = forms.FloatField(
@@ -116,7 +91,7 @@ class CampaignSettingsForm(SettingsFields):
         initial = {name: getattr(campaign, name) for name in _INITIAL}
         kwargs["initial"] = initial | {"review_percent": round(campaign.review_share * 100, 6)}
         super().__init__(*args, **kwargs)
-        for name, why in fixed_settings(campaign).items():
+        for name, why in services.fixed_settings(campaign).items():
             field = self.fields[name]
             # Django ignores what is sent for a disabled field.
             field.disabled = True
@@ -161,8 +136,8 @@ class CampaignForm(SettingsFields):
     )
     guidelines = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 14}),
-        initial=default_guidelines,
-        max_length=MAX_GUIDELINES,
+        initial=services.default_guidelines,
+        max_length=services.MAX_GUIDELINES,
         help_text="Markdown. You can change them at any time.",
     )
     field_order = ["dataset", "selection", "title", "labels", "overlap", "guidelines"]
@@ -185,18 +160,20 @@ class CampaignForm(SettingsFields):
     def clean_labels(self) -> list[str]:
         names = [name.strip() for name in self.cleaned_data["labels"].split(",")]
         labels = [name for name in names if name]
-        if problems := label_problems(labels):
+        if problems := services.label_problems(labels):
             raise forms.ValidationError(problems)
         return labels
 
 
 class GuidelinesForm(forms.Form):
     guidelines = forms.CharField(
-        widget=forms.Textarea(attrs={"rows": 24}), max_length=MAX_GUIDELINES, help_text="Markdown."
+        widget=forms.Textarea(attrs={"rows": 24}),
+        max_length=services.MAX_GUIDELINES,
+        help_text="Markdown.",
     )
     note = forms.CharField(
         required=False,
-        max_length=MAX_NOTE,
+        max_length=services.MAX_NOTE,
         label="Summary of changes",
         help_text="Shown to annotators.",
     )
@@ -237,7 +214,9 @@ CAMPAIGN_FIELDS = ("dataset", "selection", "title", "labels", "overlap", "guidel
 @require_safe
 def campaigns(request: UserRequest) -> HttpResponse:
     return render(
-        request, "annotation/campaigns/campaigns.html", {"rows": campaign_rows(request.user)}
+        request,
+        "annotation/campaigns/campaigns.html",
+        {"rows": selectors.campaign_rows(request.user)},
     )
 
 
@@ -253,9 +232,9 @@ def new_campaign(request: UserRequest) -> HttpResponse:
         },
     )
     if form.is_valid():
-        chosen = CampaignSettings(**form.chosen_settings())
+        chosen = services.CampaignSettings(**form.chosen_settings())
         named = {name: form.cleaned_data[name] for name in CAMPAIGN_FIELDS}
-        campaign = create_campaign(**named, settings=chosen, actor=request.user)
+        campaign = services.create_campaign(**named, settings=chosen, actor=request.user)
         messages.success(request, "Campaign created. Invite people, then open it.")
         return redirect("annotation:people", campaign.slug)
     return render(request, "annotation/campaigns/campaign_new.html", {"form": form})
@@ -265,14 +244,14 @@ def new_campaign(request: UserRequest) -> HttpResponse:
 @require_safe
 def overview(request: UserRequest, slug: str) -> HttpResponse:
     access = campaign_for(request.user, slug)
-    figures = campaign_overview(access.campaign)
-    steps = next_steps(access, figures, request.user.pk)
-    flagged = flagged_work(access.campaign) if access.may_manage else []
+    figures = selectors.campaign_overview(access.campaign)
+    steps = waiting.next_steps(access, figures, request.user.pk)
+    flagged = selectors.flagged_work(access.campaign) if access.may_manage else []
     context = {
         "access": access,
         "overview": figures,
         "steps": steps,
-        "stages": stage_lines(access, figures),
+        "stages": waiting.stage_lines(access, figures),
         "flagged": flagged,
     }
     return render(request, "annotation/campaigns/campaign.html", context)
@@ -295,7 +274,7 @@ def _action(act: Callable[[UserRequest, Campaign], str]) -> Callable[..., HttpRe
 
 @_action
 def open_(request: UserRequest, campaign: Campaign) -> str:
-    open_campaign(campaign=campaign, actor=request.user)
+    services.open_campaign(campaign=campaign, actor=request.user)
     if campaign.screening:
         return "The campaign is open. Annotators get each document after its screening."
     return "The campaign is open. Annotators find their documents under Annotate."
@@ -303,13 +282,13 @@ def open_(request: UserRequest, campaign: Campaign) -> str:
 
 @_action
 def close(request: UserRequest, campaign: Campaign) -> str:
-    close_campaign(campaign=campaign, actor=request.user)
+    services.close_campaign(campaign=campaign, actor=request.user)
     return "The campaign is closed. Unfinished work can be read, but not changed."
 
 
 @_action
 def reopen(request: UserRequest, campaign: Campaign) -> str:
-    reopen_campaign(campaign=campaign, actor=request.user)
+    services.reopen_campaign(campaign=campaign, actor=request.user)
     return "The campaign is open again."
 
 
@@ -335,7 +314,7 @@ def _change(request: UserRequest, access: CampaignAccess, form: CampaignSettings
     """Whether the settings were saved; otherwise adds the error to the form."""
     with refusals_in(form):
         changes = form.changes()
-        change_settings(campaign=access.campaign, actor=request.user, **changes)
+        services.change_settings(campaign=access.campaign, actor=request.user, **changes)
         messages.success(request, "Settings saved." if changes else "No changes.")
         return True
     return False
@@ -357,7 +336,7 @@ def guidelines(request: UserRequest, slug: str) -> HttpResponse:
     )
     if form.is_valid():
         text, note = form.cleaned_data["guidelines"], form.cleaned_data["note"]
-        edit_guidelines(campaign=access.campaign, text=text, note=note, actor=request.user)
+        services.edit_guidelines(campaign=access.campaign, text=text, note=note, actor=request.user)
         messages.success(request, "Guidelines saved.")
         return redirect("annotation:guidelines", slug)
     if access.may_manage and ("edit" in request.GET or form.is_bound):
@@ -369,14 +348,14 @@ def guidelines(request: UserRequest, slug: str) -> HttpResponse:
 def _reading(request: UserRequest, access: CampaignAccess) -> dict[str, Any]:
     campaign = access.campaign
     number = _number(request.GET.get("version", ""), campaign.guidelines_version)
-    version = guidelines_version(campaign, number)
-    mark_guidelines_seen(campaign=campaign, version=number, user=request.user)
+    version = selectors.guidelines_version(campaign, number)
+    services.mark_guidelines_seen(campaign=campaign, version=number, user=request.user)
     return {
         "access": access,
         "version": version,
         "is_newest": number == campaign.guidelines_version,
-        "changes": changes_of(version),
-        "versions": guidelines_versions(campaign),
+        "changes": selectors.changes_of(version),
+        "versions": selectors.guidelines_versions(campaign),
     }
 
 
@@ -393,7 +372,7 @@ def _number(asked: str, newest: int) -> int:
 @require_http_methods(["GET", "HEAD", "POST"])
 def release(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_campaign(request.user, slug)
-    state = release_state(access.campaign)
+    state = releases.release_state(access.campaign)
     form = ReleaseForm(
         request.POST if request.method == "POST" else None,
         warned=len(state.doubtful),
@@ -418,7 +397,7 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
 def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> HttpResponse | None:
     """Freezes the release and redirects; None, with errors in the form, if it was refused."""
     with refusals_in(form):
-        frozen = release_gold(
+        frozen = releases.release_gold(
             campaign=access.campaign,
             version=form.cleaned_data["version"],
             notes=form.cleaned_data["notes"],
@@ -443,7 +422,7 @@ def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> 
 def _draft(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> None:
     """Writes drafted change notes into the form."""
     with refusals_in(form):
-        notes = draft_release_notes(
+        notes = releases.draft_release_notes(
             campaign=access.campaign,
             visibility=form.cleaned_data["visibility"],
             draw=form.draw(),

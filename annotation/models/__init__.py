@@ -1,6 +1,6 @@
-"""Models of annotation, one module per noun.
+"""Models of annotation.
 
-Imports go one way: every other module may import `campaigns`.
+Imports go one way: every other module may import `campaigns`, and `quality` also `assignments`.
 """
 
 from .adjudication import Case, Decision, GoldSpan
@@ -8,15 +8,17 @@ from .assignments import Assignment, Comment, FirstSubmission, Revision, Span
 from .campaigns import (
     Campaign,
     CampaignDocument,
+    CampaignImport,
     CampaignInvitation,
     GuidelinesVersion,
     Membership,
+    ModelSuggestions,
     Reminder,
     SuggestionSource,
+    SuggestionUpload,
+    Upload,
 )
-from .review import ReviewItem, ReviewRound
-from .screening import KnownGold, QualificationResult, Screening
-from .uploads import CampaignImport, ModelSuggestions, SuggestionUpload
+from .quality import KnownGold, QualificationResult, ReviewItem, ReviewRound, Screening
 
 __all__ = [
     "Assignment",
@@ -42,4 +44,5 @@ __all__ = [
     "Span",
     "SuggestionSource",
     "SuggestionUpload",
+    "Upload",
 ]

@@ -23,18 +23,7 @@ from portal.datasets.models import DocumentContent
 from portal.web.answers import answer
 from portal.web.api import checked
 
-from .services import (
-    ScreeningQueue,
-    bring_back_document,
-    next_to_screen,
-    screen_or_exclude,
-    screening_page,
-    screening_queue,
-    screening_rows,
-    undo_screening,
-    verdicts_of,
-    with_verdicts,
-)
+from . import services
 
 
 class ScreeningVerdict(serializers.ModelSerializer[Screening]):
@@ -55,7 +44,9 @@ class ScreeningRow(serializers.Serializer[Any]):
     verdict = ScreeningVerdict(allow_null=True)
 
 
-ScreeningProgress = answer(ScreeningQueue, "ScreeningProgress", total=serializers.IntegerField())
+ScreeningProgress = answer(
+    services.ScreeningQueue, "ScreeningProgress", total=serializers.IntegerField()
+)
 
 
 class ScreeningList(serializers.Serializer[Any]):
@@ -116,21 +107,23 @@ class CampaignScreening(AnnotationView):
     def get(self, request: Request, slug: str) -> Response:
         access = campaign_for(request.user, slug)
         query = checked(ScreeningQuery, request.query_params)
-        rows = with_verdicts(list(screening_rows(access.campaign, query["state"])))
-        body = {"progress": screening_queue(access.campaign), "pages": rows}
+        rows = services.with_verdicts(
+            list(services.screening_rows(access.campaign, query["state"]))
+        )
+        body = {"progress": services.screening_queue(access.campaign), "pages": rows}
         return Response(ScreeningList(body).data)
 
 
 class ScreeningPageView(AnnotationView):
     @campaigns_schema(summary="Get a page to screen, without labels", responses=ScreeningPage)
     def get(self, request: Request, slug: str, name: str) -> Response:
-        _, row = screening_page(request.user, slug, name)
+        _, row = services.screening_page(request.user, slug, name)
         content = get_object_or_404(DocumentContent.objects.only("html"), pk=row.document_id)
         body = {
             "document": row.document.name,
             "stage": row.stage,
             "html": content.html,
-            "verdicts": verdicts_of(row),
+            "verdicts": services.verdicts_of(row),
         }
         return Response(ScreeningPage(body).data)
 
@@ -142,8 +135,8 @@ class ScreeningPageView(AnnotationView):
         responses={200: ScreeningGiven, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
-        access, row = screening_page(request.user, slug, name)
-        done = screen_or_exclude(
+        access, row = services.screening_page(request.user, slug, name)
+        done = services.screen_or_exclude(
             campaign_document=row,
             may_manage=access.may_manage,
             actor=user_of(request),
@@ -159,11 +152,11 @@ class ScreeningBack(AnnotationView):
         responses={200: ScreeningGiven, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
-        access, row = screening_page(request.user, slug, name)
+        access, row = services.screening_page(request.user, slug, name)
         if not access.may_manage:
             raise PermissionDenied("Only leads and organisers can restore a page.")
         body = checked(WorkflowReason, request.data)
-        done = bring_back_document(campaign_document=row, actor=user_of(request), **body)
+        done = services.bring_back_document(campaign_document=row, actor=user_of(request), **body)
         return Response(_given(row, done.stage))
 
 
@@ -174,13 +167,13 @@ class ScreeningUndo(AnnotationView):
         responses={200: ScreeningGiven, 409: AnnotationRefusal},
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
-        _, row = screening_page(request.user, slug, name)
-        undone = undo_screening(campaign_document=row, actor=user_of(request))
+        _, row = services.screening_page(request.user, slug, name)
+        undone = services.undo_screening(campaign_document=row, actor=user_of(request))
         return Response(_given(row, undone.stage))
 
 
 def _given(row: CampaignDocument, stage: str) -> dict[str, str | None]:
-    following = next_to_screen(row.campaign, row)
+    following = services.next_to_screen(row.campaign, row)
     return {
         "document": row.document.name,
         "stage": stage,

@@ -17,18 +17,7 @@ from annotation.models import CampaignDocument, Screening
 from portal.accounts.access import UserRequest
 from portal.datasets.responses import image_response, sandboxed_html_response
 
-from .services import (
-    bring_back_document,
-    last_screened_by,
-    next_to_screen,
-    screen_or_exclude,
-    screening_page,
-    screening_queue,
-    screening_rows,
-    undo_screening,
-    verdicts_of,
-    with_verdicts,
-)
+from . import services
 
 
 class ScreeningForm(forms.Form):
@@ -71,16 +60,16 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
     access = campaign_for(request.user, slug)
     state = request.GET.get("state", "")
     state = state if state in STATES else "waiting"
-    rows = screening_rows(access.campaign, state)
+    rows = services.screening_rows(access.campaign, state)
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-    page.object_list = with_verdicts(list(page.object_list))
+    page.object_list = services.with_verdicts(list(page.object_list))
     context = {
         "access": access,
-        "queue": screening_queue(access.campaign),
+        "queue": services.screening_queue(access.campaign),
         "page": page,
         "state": state,
         "query": f"state={state}",
-        "next": next_to_screen(access.campaign),
+        "next": services.next_to_screen(access.campaign),
     }
     return render(request, "annotation/screening/queue.html", context)
 
@@ -88,7 +77,7 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
-    access, document = screening_page(request.user, slug, name)
+    access, document = services.screening_page(request.user, slug, name)
     form = ScreeningForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         answer = _screen(request, access, document, form)
@@ -97,13 +86,13 @@ def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
     context = {
         "access": access,
         "document": document,
-        "verdicts": verdicts_of(document),
+        "verdicts": services.verdicts_of(document),
         "may": _offered(access, document),
         "form": form,
         "images": document.document.images.all(),
-        "queue": screening_queue(access.campaign),
-        "next": next_to_screen(access.campaign, document),
-        "undo": last_screened_by(request.user.pk, access.campaign),
+        "queue": services.screening_queue(access.campaign),
+        "next": services.next_to_screen(access.campaign, document),
+        "undo": services.last_screened_by(request.user.pk, access.campaign),
     }
     return render(request, "annotation/screening/page.html", context)
 
@@ -128,11 +117,11 @@ def _screen(
     faulty = given["verdict"] == Screening.Verdict.FAULTY
     with refusals_in(form):
         if not faulty and document.stage == Stage.EXCLUDED and access.may_manage:
-            bring_back_document(
+            services.bring_back_document(
                 campaign_document=document, reason=given["reason"], actor=request.user
             )
         else:
-            screen_or_exclude(
+            services.screen_or_exclude(
                 campaign_document=document,
                 may_manage=access.may_manage,
                 actor=request.user,
@@ -143,7 +132,7 @@ def _screen(
 
 
 def _on(request: UserRequest, access: CampaignAccess, document: CampaignDocument) -> HttpResponse:
-    following = next_to_screen(access.campaign, document)
+    following = services.next_to_screen(access.campaign, document)
     if following is None:
         messages.success(request, "All pages are screened.")
         return redirect("annotation:screening", access.campaign.slug)
@@ -153,9 +142,9 @@ def _on(request: UserRequest, access: CampaignAccess, document: CampaignDocument
 @login_required
 @require_POST
 def undo(request: UserRequest, slug: str, name: str) -> HttpResponse:
-    access, document = screening_page(request.user, slug, name)
+    access, document = services.screening_page(request.user, slug, name)
     with refusals_shown(request):
-        undo_screening(campaign_document=document, actor=request.user)
+        services.undo_screening(campaign_document=document, actor=request.user)
         messages.success(request, "Verdict undone. The page is back in screening.")
     return redirect("annotation:screening-page", access.campaign.slug, name)
 
@@ -163,12 +152,12 @@ def undo(request: UserRequest, slug: str, name: str) -> HttpResponse:
 @login_required
 @require_safe
 def page_html(request: UserRequest, slug: str, name: str) -> HttpResponse:
-    _, document = screening_page(request.user, slug, name)
+    _, document = services.screening_page(request.user, slug, name)
     return sandboxed_html_response(document.document.content.html)
 
 
 @login_required
 @require_safe
 def page_image(request: UserRequest, slug: str, name: str, number: int) -> HttpResponseBase:
-    _, document = screening_page(request.user, slug, name)
+    _, document = services.screening_page(request.user, slug, name)
     return image_response(get_object_or_404(document.document.images, number=number))

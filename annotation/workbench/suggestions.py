@@ -27,7 +27,7 @@ from annotation.models import (
     SuggestionSource,
     SuggestionUpload,
 )
-from annotation.models.uploads import Upload
+from annotation.models.campaigns import Upload
 from annotation.page_facts import page_facts
 from annotation.spans import MAX_SPANS
 from portal.accounts.models import User

@@ -187,10 +187,10 @@ def test_table_shows_and_changes_teams(draft: Campaign, lead: User, client_of: C
     client.post(ROOT, {"documents": ["page-001", "page-002"], "action": "calibration"})
     client.post(ROOT, {"documents": ["page-003"], "action": "overlap", "overlap": "4"})
     client.post(ROOT, {"documents": ["page-002"], "action": "ordinary"})
-    lines = {line.name: line for line in client.get(ROOT).context["lines"]}
-    assert lines["page-001"].is_calibration
+    lines = {line.name: line for line in client.get(ROOT).context["page"]}
+    assert lines["page-001"].purpose == "calibration"
     assert (lines["page-002"].size, lines["page-003"].size) == (2, 4)
-    only = client.get(f"{ROOT}?calibration").context["lines"]
+    only = client.get(f"{ROOT}?calibration").context["page"]
     assert [line.name for line in only] == ["page-001"]
     nothing = client.post(ROOT, {"action": "calibration"})
     assert "Select documents in the table first." in nothing.content.decode()
