@@ -173,7 +173,7 @@ def test_two_who_marked_nothing_give_no_items(
     pair, overall = level(campaign_agreement(campaign), "entity")
     assert pair == overall == Figure(None, None, None, None, 0, 1)
     html = client_of(lead).get("/campaigns/spring-round/agreement/").content.decode()
-    assert "Nothing was answered differently." in html
+    assert "The annotators agree on every text." in html
 
 
 def test_three_annotators_two_per_document(ann: User, ben: User, cleo: User) -> None:
@@ -224,7 +224,7 @@ def test_single_annotator_has_nobody_to_compare_with(
     agreement = campaign_agreement(campaign)
     assert (agreement.documents, agreement.single) == ((), 1)
     html = client_of(lead).get("/campaigns/spring-round/agreement/").content.decode()
-    assert "Nobody to compare" in html
+    assert "Only one annotator per document" in html
 
 
 def test_nothing_submitted_shows_what_the_page_is_for(

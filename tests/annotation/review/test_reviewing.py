@@ -72,7 +72,7 @@ def test_without_a_review_no_round_opens(ann: User, ben: User, lead: User, revie
         make_gold(campaign, number)
     assert not ReviewRound.objects.exists()
     assert review_blocks_release(campaign) is None
-    with pytest.raises(Refused, match="have no domain review"):
+    with pytest.raises(Refused, match="Domain review is disabled"):
         open_round_now(campaign=campaign, actor=lead)
 
 
@@ -111,7 +111,7 @@ def test_lead_opens_a_round_early(campaign: Campaign, lead: User) -> None:
     make_gold(campaign, 1)
     found = open_round_now(campaign=campaign, actor=lead)
     assert (found.pages, found.items.count()) == (1, 2)
-    with pytest.raises(Refused, match="in a review already") as refused:
+    with pytest.raises(Refused, match="already in a review round") as refused:
         open_round_now(campaign=campaign, actor=lead)
     assert refused.value.code == "nothing"
     assert Event.objects.get(verb="open_review_round").actor == lead
@@ -215,7 +215,7 @@ def test_sent_back_page_is_not_drawn_again(campaign: Campaign, reviewer: User, l
     page.cases.update(state="decided", decided_at=page.settled_at)
     CampaignDocument.objects.filter(pk=page.pk).update(stage="gold")
     assert open_due_round(campaign=campaign) is None
-    with pytest.raises(Refused, match="in a review already"):
+    with pytest.raises(Refused, match="already in a review round"):
         open_round_now(campaign=campaign, actor=lead)
 
 
