@@ -374,7 +374,7 @@ def test_campaign_goes_from_screening_to_a_reviewed_release(site: Site, people: 
     check_teams(people)
     label_everything(people)
     check_agreement(lead)
-    check_blocked(lead, "Review 1 is open: every fact drawn needs its verdict.")
+    check_blocked(lead, "Review 1 is open. Every drawn fact needs a verdict.")
     adjudicate(lead)
     check_blocked(lead, "Reviews 1 and 2 are open", "20 documents not finished yet")
 

@@ -129,7 +129,7 @@ def test_page_in_adjudication_takes_corrections_too(disputed: Campaign, lead: Us
 
 
 def test_place_over_several_cases_is_refused(settled: Campaign, lead: User) -> None:
-    with pytest.raises(Refused, match="2 cases were decided"):
+    with pytest.raises(Refused, match="2 decided cases"):
         reopen_document(**place(settled, "(310) as of March"), reason="Both.", actor=lead)
 
 

@@ -39,7 +39,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
     held = page_of(lead)
     held.goto(f"/campaigns/{campaign.slug}/qualification/")
     held.get_by_role("textbox", name="Pages").fill("known-1\nknown-2")
-    held.get_by_role("button", name="Add to the round").click()
+    held.get_by_role("button", name="Add pages").click()
     expect(held.get_by_text("Added to the round: known-1, known-2.")).to_be_visible()
 
     page = page_of(ann)
@@ -49,7 +49,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
     page.get_by_role("link", name="Begin").click()
     label_page(page, 1, *RIGHT)
     label_page(page, 2, RIGHT[0], ("Number", RIGHT[2][1]))
-    expect(page.get_by_text("You reached an F1 of 0.727 over 6 known facts")).to_be_visible()
+    expect(page.get_by_text("Your F1 is 0.727 over 6 known facts")).to_be_visible()
     expect(
         page.get_by_text("known-2: 1 of 3 right, 1 missed, 1 with another label")
     ).to_be_visible()
@@ -58,7 +58,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
 
     held.reload()
     held.get_by_role("button", name="Grant Ann another try").click()
-    expect(held.get_by_text("Ann has another try at 1 page.")).to_be_visible()
+    expect(held.get_by_text("Ann can retry 1 page.")).to_be_visible()
 
     page.goto(f"/campaigns/{campaign.slug}/qualification/")
     page.get_by_role("link", name="Go on").click()
@@ -69,7 +69,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
         mark(page, frame, label, quote)
     wait_saved(page)
     submit_task(page)
-    expect(page.get_by_text("You are qualified since")).to_be_visible()
+    expect(page.get_by_text("You qualified on")).to_be_visible()
     page.get_by_role("link", name="Go to my tasks").click()
     page.get_by_role("link", name="page-001", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("page-001")

@@ -124,7 +124,7 @@ def test_qualified_annotator_goes_on_with_real_pages(
     assert client_of(ann).get(f"/annotate/{work_of(ann, held).pk}/").status_code == 200
     # The pages of the round can still be read.
     assert client_of(ann).get(f"/annotate/{trial_of(ann, held).pk}/").status_code == 200
-    assert "You are qualified" in text(client_of(ann).get(ROUND))
+    assert "You qualified on" in text(client_of(ann).get(ROUND))
 
 
 def test_submitting_leads_through_the_round_to_its_result(
@@ -218,7 +218,7 @@ def test_lead_sees_everybody_and_grants_another_try(
     # What was right stays between Ann and the known gold.
     assert "June 30, 2024" not in page
     address = f"{ROUND}{member_of(ann, held).pk}/try/"
-    assert "another try at 1 page." in text(client.post(address, follow=True))
+    assert "can retry 1 page." in text(client.post(address, follow=True))
     assert "has not submitted every page" in text(client.post(address, follow=True))
 
 
@@ -254,7 +254,7 @@ def test_lead_adds_pages_by_form(campaign: Campaign, lead: User, client_of: Clie
     again = client.post(ROUND, wanted | {"names": "known-9\nknown-8"})
     assert "known-9: there is no such page; known-8: there is no such page." in text(again)
     nothing = client.post(ROUND, wanted | {"count": ""})
-    assert "Name pages, or say how many to draw." in text(nothing)
+    assert "Enter page names or a number to draw." in text(nothing)
     foreign = client.post(ROUND, wanted | {"source": "release:0"})
     assert "Select a valid choice" in text(foreign)
     assert rows.count() == 2
@@ -293,7 +293,7 @@ def test_page_says_what_to_do_without_a_round(
 ) -> None:
     assert "no qualification round" in text(client_of(ann).get(ROUND))
     page = text(client_of(lead).get(ROUND))
-    assert "Annotators get real pages at once" in page
+    assert "start with the campaign" in page
     assert "No known gold" in page
 
 

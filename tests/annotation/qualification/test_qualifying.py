@@ -223,7 +223,7 @@ def test_another_try_opens_pages_with_mistakes_and_keeps_results(
     submit(trial_of(ann, campaign, 2), *RIGHT)
     assert results(ann)[1:] == [("known-2", 1, 1, 1, 3), ("known-2", 2, 3, 3, 3)]
     assert member_of(ann, campaign).qualified_at is not None
-    with pytest.raises(Refused, match="qualified already"):
+    with pytest.raises(Refused, match="already qualified"):
         grant_qualification_try(campaign=campaign, user=ann, actor=lead)
 
 
@@ -239,7 +239,7 @@ def test_lead_qualifies_by_decision_with_a_reason(
     assert member_of(ann, campaign).qualified_at is not None
     (event,) = Event.objects.filter(verb="qualify_by_decision", actor=lead)
     assert event.data == {"user": ann.pk, "reason": "Wrote them."}
-    with pytest.raises(Refused, match="qualified already"):
+    with pytest.raises(Refused, match="already qualified"):
         qualify_by_decision(campaign=campaign, user=ann, reason="Again.", actor=lead)
     with pytest.raises(Refused, match="no annotator"):
         qualify_by_decision(campaign=campaign, user=lead, reason="Me.", actor=lead)
@@ -313,5 +313,5 @@ def test_gold_that_is_not_the_stored_page_is_refused(campaign: Campaign) -> None
     document = item.document
     assert document is not None
     type(document).objects.filter(pk=document.pk).update(text_sha256="1" * 64)
-    with pytest.raises(Refused, match="known-1: without its tags the gold is not the stored page"):
+    with pytest.raises(Refused, match="known-1: the text of its gold differs from the stored page"):
         hold_round(campaign, 1, release)

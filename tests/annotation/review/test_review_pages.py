@@ -73,8 +73,8 @@ def test_only_leads_open_a_round_early(
 ) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(review_pages=5)
     campaign.documents.filter(document__name="page-001").update(review_round=None)
-    assert "Open a review of it now" in client_of(lead).get(ROOT).content.decode()
-    assert "Open a review of it now" not in client_of(reviewer).get(ROOT).content.decode()
+    assert "Open a review now" in client_of(lead).get(ROOT).content.decode()
+    assert "Open a review now" not in client_of(reviewer).get(ROOT).content.decode()
     assert client_of(reviewer).post(f"{ROOT}open/").status_code == 403
     response = client_of(lead).post(f"{ROOT}open/", {"seed": "7"})
     assert response["Location"] == f"{ROOT}2/"
