@@ -64,7 +64,7 @@ def gold_releases(user: Any, campaign: Campaign) -> QuerySet[Release]:
 
 
 def gold_campaigns(user: Any, campaign: Campaign) -> QuerySet[Any]:
-    """Other campaigns with the same labels that the user manages, annotated with `gold_pages` > 0."""
+    """Other campaigns with the same labels that the user manages, with `gold_pages` above 0."""
     campaigns = visible_campaigns(user).exclude(pk=campaign.pk)
     if not is_organiser(user):
         led = Membership.objects.filter(user=user, role=Membership.Role.LEAD)

@@ -124,4 +124,4 @@ def correct_value(page: Page, fact: plan.Fact) -> None:
 
 def begin_review(page: Page, number: int) -> None:
     page.goto(f"{ROOT}/review/{number}/")
-    page.get_by_role("link", name="Begin with fact 1").press("Enter")
+    page.get_by_role("link", name="Start with fact 1").press("Enter")

@@ -46,7 +46,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
     page.goto(f"/annotate/{work_of(ann, campaign).pk}/")
     expect(page.get_by_role("heading", level=1)).to_have_text("First the qualification")
     page.get_by_role("link", name="Go to the qualification").click()
-    page.get_by_role("link", name="Begin").click()
+    page.get_by_role("link", name="Start").click()
     label_page(page, 1, *RIGHT)
     label_page(page, 2, RIGHT[0], ("Number", RIGHT[2][1]))
     expect(page.get_by_text("Your F1 is 0.727 over 6 known facts")).to_be_visible()
@@ -61,7 +61,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
     expect(held.get_by_text("Ann can retry 1 page.")).to_be_visible()
 
     page.goto(f"/campaigns/{campaign.slug}/qualification/")
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Continue").click()
     page.wait_for_url(re.compile("/annotate/"))
     frame = open_task(page, page.url)
     page.get_by_role("button", name=f"Remove Number {RIGHT[2][1]}").click()

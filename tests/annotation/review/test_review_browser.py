@@ -71,7 +71,7 @@ def test_reviewer_works_by_keyboard_alone(
 ) -> None:
     page = page_of(reviewer)
     page.goto("/campaigns/spring-round/review/1/")
-    page.get_by_role("link", name="Begin with fact 1").press("Enter")
+    page.get_by_role("link", name="Start with fact 1").press("Enter")
     on_fact(page, 1)
     page.keyboard.press("n")
     on_fact(page, 2)

@@ -128,8 +128,8 @@ def test_packed_lines(campaign: Campaign, upload: Callable[..., SuggestionUpload
     ("page", "message"),
     [
         ({"id": "page-009", "spans": []}, "the campaign has no document page-009"),
-        ({"spans": []}, "id is missing or not a text"),
-        ({"id": "page-001"}, "neither html, a text, nor spans, a list, is there"),
+        ({"spans": []}, "id is missing or not a string"),
+        ({"id": "page-001"}, "html (a string) or spans (a list) is missing"),
         ([], "it must be a JSON object"),
         ({"id": "page-001", "spans": [5]}, "spans[0] must be an object with start, end and label"),
         (
@@ -138,7 +138,7 @@ def test_packed_lines(campaign: Campaign, upload: Callable[..., SuggestionUpload
         ),
         (
             {"id": "page-001", "spans": [{"start": 1, "end": 2}]},
-            "spans[0].label must be a text",
+            "spans[0].label must be a string",
         ),
         (
             {"id": "page-001", "spans": [{"start": 1, "end": 9_999, "label": "Date"}]},
@@ -240,7 +240,7 @@ def test_file_of_another_kind_is_refused(
     response = api_of(lead).post(f"{API}uploads/", {"file": file()}, format="multipart")
     assert (response.status_code, response.json()["code"]) == (409, "file")
     page = client_of(lead).post(PAGE, {"upload": "1", "file": file()}).content.decode()
-    assert "marks.csv: suggestions are a .zip, a .jsonl or a .jsonl.gz" in page
+    assert "marks.csv: upload a .zip, .jsonl or .jsonl.gz file" in page
     assert not SuggestionUpload.objects.exists()
 
 
