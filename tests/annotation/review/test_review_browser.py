@@ -143,7 +143,7 @@ def test_own_marks_are_shown_against_gold(page_of: Pages, campaign: Campaign, an
     assert len(frame.evaluate(PAINTED, "right")) == 3
     page.get_by_role("button", name="missed").click()
     assert frame.evaluate(PAINTED, "active") == ["(310)"]
-    page.get_by_label("Only what differs").check()
+    page.get_by_label("Show only differences").check()
     expect(page.locator("[data-facts] > li:visible")).to_have_count(1)
 
 

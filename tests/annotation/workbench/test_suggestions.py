@@ -134,7 +134,7 @@ def test_packed_lines(campaign: Campaign, upload: Callable[..., SuggestionUpload
         ({"id": "page-001", "spans": [5]}, "spans[0] must be an object with start, end and label"),
         (
             {"id": "page-001", "spans": [{"start": True, "end": 2, "label": "Date"}]},
-            "spans[0].start must be a whole number",
+            "spans[0].start must be an integer",
         ),
         (
             {"id": "page-001", "spans": [{"start": 1, "end": 2}]},
@@ -166,7 +166,7 @@ def test_document_that_cannot_be_placed_is_named_and_the_others_are_placed(
 def test_document_given_twice_counts_once(upload: Callable[..., SuggestionUpload]) -> None:
     page = {"id": "page-001", "spans": []}
     done = upload(lines(page, page))
-    assert (done.documents, done.faults) == (1, ["marks.jsonl:2: page-001 came before"])
+    assert (done.documents, done.faults) == (1, ["marks.jsonl:2: page-001 is in the file twice"])
 
 
 def test_line_that_is_no_json_is_named(upload: Callable[..., SuggestionUpload]) -> None:

@@ -99,7 +99,7 @@ def test_a_date_labelled_as_number_is_mended_with_one_click(page_of: Pages, ann:
     page.keyboard.press("Control+Enter")
     dialog = page.get_by_role("dialog", name="Submit this page?")
     expect(dialog).to_contain_text("March 31, 2025 (Number): This is a date or duration")
-    dialog.get_by_role("button", name="Go on labelling").click()
+    dialog.get_by_role("button", name="Continue labelling").click()
     card.get_by_role("button", name="Label it Date").click()
     wait_saved(page)
     expect(card).not_to_contain_text("labelled a number")

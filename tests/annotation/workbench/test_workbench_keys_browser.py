@@ -171,8 +171,8 @@ def test_keys_of_one_character_are_switched_off_and_stay_off(
 ) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "?")
-    dialog = page.get_by_role("dialog", name="Keys")
-    dialog.get_by_role("checkbox", name="Use keys of one character").uncheck()
+    dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
+    dialog.get_by_role("checkbox", name="Enable single-character shortcuts").uncheck()
     press(page, "Escape")
     frame = open_task(page, work.get_absolute_url())
     press(page, "j", "1", "?")
@@ -183,8 +183,8 @@ def test_keys_of_one_character_are_switched_off_and_stay_off(
     page.get_by_role("toolbar").get_by_role("button", name="Number").click()
     wait_saved(page)
     assert marked(work) == [("Number", "1,200")]
-    page.get_by_role("button", name="Keys", exact=True).click()
-    dialog.get_by_role("checkbox", name="Use keys of one character").check()
+    page.get_by_role("button", name="Keyboard shortcuts", exact=True).click()
+    dialog.get_by_role("checkbox", name="Enable single-character shortcuts").check()
     press(page, "Escape", "h")
     expect(page.get_by_role("tab", name="History")).to_have_attribute("aria-selected", "true")
 
@@ -192,7 +192,7 @@ def test_keys_of_one_character_are_switched_off_and_stay_off(
 def test_the_list_of_keys_is_the_map_itself(page_of: Pages, work: Assignment, ann: User) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "?")
-    dialog = page.get_by_role("dialog", name="Keys")
+    dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(dialog.locator("dt")).not_to_have_count(0)
     count = page.evaluate(
         "import('/static/js/lib/keymap.js').then("
@@ -235,7 +235,7 @@ def test_history_tells_of_every_save_and_restores_any(
     press(page, "h")
     rows = page.locator("[data-revisions] > li")
     expect(rows).to_have_count(2)
-    rows.nth(1).get_by_role("button", name="What changed").click()
+    rows.nth(1).get_by_role("button", name="Show changes").click()
     expect(rows.nth(1)).to_contain_text("+ Number “1,200”")
     rows.nth(1).get_by_role("button", name="Restore").click()
     expect(rows).to_have_count(3)
@@ -314,7 +314,7 @@ def test_the_key_that_submits_does_not_submit_an_empty_page(
     dialog = page.get_by_role("dialog", name="Submit this page?")
     for _ in range(2):
         page.keyboard.press("Control+Enter")
-        expect(dialog.get_by_text("You labelled nothing on this page")).to_be_visible()
+        expect(dialog.get_by_text("You labelled nothing")).to_be_visible()
         expect(dialog.get_by_role("button", name="Submit")).to_be_disabled()
         page.keyboard.press("Enter")
         expect(dialog).to_be_hidden()
@@ -326,5 +326,5 @@ def test_the_key_that_submits_does_not_submit_an_empty_page(
     page.wait_for_url("**/annotate/")
     assert Assignment.objects.get(pk=work.pk).is_submitted
     page.goto(page.url + f"{work.pk}/")
-    page.get_by_role("button", name="Take it back").click()
+    page.get_by_role("button", name="Withdraw submission").click()
     expect(page.get_by_role("button", name="Submit…")).to_be_visible()

@@ -168,14 +168,14 @@ def test_a_file_of_the_page_is_taken_out_and_in(
 
     def take(path: Path) -> None:
         page.get_by_text("More", exact=True).click()
-        page.get_by_role("button", name="Take labels from a file…").click()
+        page.get_by_role("button", name="Import labels from a file…").click()
         page.get_by_label("File", exact=True).set_input_files(path)
-        page.get_by_role("button", name="Take them").click()
+        page.get_by_role("button", name="Import labels").click()
 
     broken = tmp_path / "broken.json"
     broken.write_text('{"spans": 7}', encoding="utf-8")
     take(broken)
-    dialog = page.get_by_role("dialog", name="Take labels from a file")
+    dialog = page.get_by_role("dialog", name="Import labels from a file")
     expect(dialog.locator("[data-import-fault]")).not_to_be_empty()
     dialog.get_by_role("button", name="Cancel").click()
     take(file)

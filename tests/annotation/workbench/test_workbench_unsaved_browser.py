@@ -152,9 +152,9 @@ def test_a_conflict_tells_what_differs(page_of: Pages, work: Assignment, ann: Us
 
 
 CHOICES = {
-    "Keep both together": [("Date", "1,200"), ("Date", "March 31, 2025"), ("Number", "Total")],
-    "Keep what is here": [("Date", "1,200"), ("Number", "(310)"), ("Number", "Total")],
-    "Take what is there": [("Number", "1,200"), ("Date", "March 31, 2025")],
+    "Keep both": [("Date", "1,200"), ("Date", "March 31, 2025"), ("Number", "Total")],
+    "Keep my version": [("Date", "1,200"), ("Number", "(310)"), ("Number", "Total")],
+    "Keep the saved version": [("Number", "1,200"), ("Date", "March 31, 2025")],
 }
 
 
@@ -168,7 +168,7 @@ def test_each_choice_ends_the_conflict(
     assert marked(work) == CHOICES[choice]
     expect(page.locator("[data-spans] li")).to_have_count(len(CHOICES[choice]))
     page.keyboard.press("Control+z")
-    if choice != "Keep what is here":  # what was chosen away comes back with undo
+    if choice != "Keep my version":  # what was chosen away comes back with undo
         expect(page.locator("[data-spans] li")).to_have_count(3)
 
 
@@ -182,7 +182,7 @@ def test_overlaps_between_two_versions_are_listed(
     page.keyboard.press("2")
     dialog = page.get_by_role("alertdialog")
     expect(dialog.locator("[data-group=dropped] li")).to_have_text(["Number “2025”"])
-    dialog.get_by_role("button", name="Keep both together").click()
+    dialog.get_by_role("button", name="Keep both").click()
     wait_saved(page)
     assert marked(work) == [("Date", "March 31, 2025")]
 

@@ -59,7 +59,7 @@ def test_value_and_sign_are_derived_edited_and_given_back(
     span = work.spans.get(quote="(310)")
     assert (span.value, span.sign, span.edited) == ("-311", "parentheses", True)
     row = page.locator("[data-spans] li", has_text="(310)")
-    expect(row).to_contain_text("by hand")
+    expect(row).to_contain_text("edited")
     page.get_by_role("button", name="Derive from the text again").click()
     wait_saved(page)
     span = work.spans.get(quote="(310)")
