@@ -176,7 +176,7 @@ def test_edit_moves_borders_labels_and_values(
     page.keyboard.press("v")
     value.fill("-31O")
     value.press("Enter")
-    expect(page.locator("#value-fault")).to_contain_text("Not taken")
+    expect(page.locator("#value-fault")).to_contain_text("Not saved")
     page.get_by_role("button", name="Use these spans").click()
     expect(page.locator("[data-edit-fault]")).to_contain_text("is invalid")
     value.fill("-310")

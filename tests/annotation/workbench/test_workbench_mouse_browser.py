@@ -122,7 +122,7 @@ def test_borders_are_dragged_and_stop_at_another_span(
     assert marked(work) == [("Number", "1,200 and"), ("Number", "(310)")]
     beyond = box_of(frame, "(310)")
     drag(page, (end[2] - 1, middle), (beyond[2] - 8, middle))
-    expect(page.locator("[data-hint]")).to_contain_text("“(310)” is labelled itself")
+    expect(page.locator("[data-hint]")).to_contain_text("“(310)” already has a label")
     wait_saved(page)
     assert marked(work) == [("Number", "1,200 and"), ("Number", "(310)")]
 
