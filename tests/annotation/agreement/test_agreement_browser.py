@@ -1,4 +1,4 @@
-"""The page on agreement in a real browser: readable, linked, within its width."""
+"""The agreement page in a real browser: readable, linked, within its width."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ ADDRESS = "/campaigns/spring-round/agreement/"
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> None:
-    """Rows of one test can have the keys and times of another's."""
+    """Rows of one test can have the keys and times of another test."""
     cache.clear()
 
 

@@ -1,4 +1,4 @@
-"""The qualification round in a real browser: held, failed, tried again, passed; and its looks."""
+"""The qualification round in a real browser: failed, tried again, passed; and its looks."""
 
 import re
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Pages = Callable[..., Page]
 
 
 def label_page(page: Page, number: int, *marks: tuple[str, str]) -> None:
-    """Marks on the page of the round that is open now or opens from its link, and submits."""
+    """Marks and submits the open page of the round, or the page behind its link."""
     frame = open_task(page, page.url)
     expect(page.get_by_role("heading", level=1)).to_have_text(f"known-{number}")
     for label, quote in marks:
@@ -89,7 +89,7 @@ def test_lead_qualifies_somebody_by_decision(page_of: Pages, ann: User, lead: Us
 
 
 def shown_off(ann: User, ben: User, lead: User) -> Campaign:
-    """Everything there is to see: a round failed, and gold pages with errors."""
+    """A failed round, and gold pages with errors."""
     campaign = make_campaign([ann, ben], lead=lead, documents=3)
     for user, quote in ((ann, "1,200"), (ben, "(310)")):
         for number in (1, 2):

@@ -82,7 +82,7 @@ def test_gold_of_another_campaign_is_a_source(
     for user in (ann, ben):
         submit(work_of(user, other), ("Number", "(310)"))
     make_document(campaign.dataset, "other", "<p>12</p>")
-    # Its page has the very text of a page of the campaign, which all would then know.
+    # Its page has the same text as a page of the campaign, whose answers would be known.
     with pytest.raises(Refused, match="has the same text as a page of the campaign"):
         add_qualification(campaign=campaign, source=other, names=["page-001"], actor=lead)
     fresh = make_campaign([ann], lead=lead, title="Winter round", opened=False)
@@ -185,7 +185,7 @@ def test_threshold_is_met_by_the_pooled_f1(campaign: Campaign, ann: User, ben: U
     submit(trial_of(ann, campaign, 1), *RIGHT)
     submit(trial_of(ann, campaign, 2), *RIGHT[:2])
     assert member_of(ann, campaign).qualified_at is not None
-    # Ben: one mark too many besides: 2 * 5 / (6 + 6), which is less.
+    # Ben has one extra mark: 2 * 5 / (6 + 6), which is less.
     submit(trial_of(ben, campaign, 1), *RIGHT)
     submit(trial_of(ben, campaign, 2), *RIGHT[:2], ("Number", "Page"))
     assert member_of(ben, campaign).qualified_at is None
@@ -216,7 +216,7 @@ def test_another_try_opens_pages_with_mistakes_and_keeps_results(
     assert grant_qualification_try(campaign=campaign, user=ann, actor=lead) == 1
     states = [trial_of(ann, campaign, number).state for number in (1, 2)]
     assert states == ["submitted", "in_progress"]
-    # While it is open again, what was right is hidden again.
+    # While it is open again, the right facts are hidden.
     done = annotator_round(campaign, member_of(ann, campaign))
     assert [found.page.name for found in page_findings(campaign, done)] == ["known-1"]
     assert done.f1 is None

@@ -1,4 +1,4 @@
-"""The review in a real browser: by keyboard alone, with the fact on the page and its image."""
+"""The review in a real browser: by keyboard, with the fact on the page and its image."""
 
 import io
 from collections.abc import Callable
@@ -27,7 +27,7 @@ PAINTED = """(name) => Array.from(CSS.highlights.get(name) ?? [], (range) => ran
 
 @pytest.fixture
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """One gold page, its four facts drawn, with an image."""
+    """One gold page with an image, of which all four facts are drawn."""
     found = reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=1, review_share=1)
     picture = io.BytesIO()
     Image.new("L", (600, 800), 240).save(picture, "PNG")
@@ -123,7 +123,7 @@ def test_keys_work_inside_the_page_and_not_while_held(
     frame_of(page).locator("body").click()
     page.keyboard.down("a")
     on_fact(page, 2)
-    page.keyboard.down("a")  # a repeat: the key was never released
+    page.keyboard.down("a")  # a repeat, because the key was not released
     page.keyboard.up("a")
     page.keyboard.press("Escape")
     on_fact(page, 2)

@@ -1,4 +1,4 @@
-"""The review's pages and endpoints: what they show, to whom, and what a form sent does."""
+"""Pages and endpoints of the review: content, access, and submitted forms."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ DECIDE = f"{API}1/items/1/decide/"
 @pytest.fixture
 @shared
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """Three pages, two of them gold and all of their facts drawn."""
+    """Three pages, of which two are gold and all their facts drawn."""
     found = reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, review_share=1)
     make_gold(found, 1)
     make_gold(found, 2)
@@ -141,9 +141,7 @@ def test_own_page_is_shown_without_verdicts(
 ) -> None:
     add_member(campaign=campaign, user=ann, role="reviewer", actor=None)
     client = client_of(ann)
-    assert (
-        "annotated or adjudicated this page" in client.get(f"{ROOT}1/1/").content.decode()
-    )
+    assert "annotated or adjudicated this page" in client.get(f"{ROOT}1/1/").content.decode()
     response = client.post(f"{ROOT}1/1/", {"verdict": "accepted"}, follow=True)
     assert "Another reviewer must decide" in response.content.decode()
     assert item_of(campaign).verdict == "pending"

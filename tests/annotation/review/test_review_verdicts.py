@@ -1,4 +1,4 @@
-"""What a reviewer's verdict does: to the item, to the gold, to the page and to the round."""
+"""The effect of a verdict on the item, the gold, the page and the round."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ AGREED = [
 @pytest.fixture
 @shared
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """Two gold pages, all of their facts drawn: items 1 to 4 are of the first page."""
+    """Two gold pages with all facts drawn. Items 1 to 4 are of the first page."""
     found = reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=2, review_share=1)
     make_gold(found, 1)
     make_gold(found, 2)
@@ -212,7 +212,7 @@ def test_other_facts_of_a_page_that_went_back_can_be_reviewed(
 @pytest.fixture
 @shared
 def disputed(campaign: Campaign, ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """A campaign whose first page came out of a case that Lea decided for `(310)`."""
+    """A campaign on whose first page Lea decided a case at `(310)`."""
     found = reviewed_campaign(
         [ann, ben], lead=lead, reviewer=reviewer, documents=1, review_share=1, title="Disputed"
     )

@@ -1,4 +1,4 @@
-"""Rounds of the domain review: when they open, what they draw, what they keep from a release."""
+"""Rounds of the domain review: when they open, their draws, and blocked releases."""
 
 from io import StringIO
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 @shared
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """Five pages of four facts; a review after every two of them, of half their facts."""
+    """Five pages of four facts, and a review of half their facts after every two pages."""
     return reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=5)
 
 
@@ -81,7 +81,7 @@ def test_items_are_the_draw_in_the_order_of_pages_and_text(campaign: Campaign, l
     make_gold(campaign, 1)
     make_gold(campaign, 2)
     found = open_round_now(campaign=campaign, actor=lead, seed=1)
-    # Eight facts get 0.13 0.85 0.76 0.26 | 0.50 0.45 0.65 0.79; the four smallest are drawn.
+    # Eight facts get 0.13 0.85 0.76 0.26 | 0.50 0.45 0.65 0.79. The four smallest are drawn.
     drawn = [
         (item.position, item.campaign_document.document.name, item.quote)
         for item in found.items.order_by("position")

@@ -1,4 +1,4 @@
-"""Suggestions: chosen by the lead; a model's marks uploaded, placed or refused by name."""
+"""Suggestions: chosen by the lead; a model's marks, uploaded and placed or refused."""
 
 import gzip
 import io
@@ -44,7 +44,7 @@ def zipped(**files: bytes) -> bytes:
 def upload(
     campaign: Campaign, lead: User, api_of: ApiOf, run_jobs: RunJobs
 ) -> Callable[..., SuggestionUpload]:
-    """Sends a file as Lea and lets the worker read it."""
+    """Uploads a file as Lea and runs the job that reads it."""
 
     def send(content: bytes, name: str = "marks.jsonl") -> SuggestionUpload:
         file = SimpleUploadedFile(name, content)
@@ -58,7 +58,7 @@ def upload(
 
 
 def tagged(campaign: Campaign, number: int = 1, tag: str = "Number") -> str:
-    """The page of a document with its first 1,200 tagged."""
+    """The page of a document whose first 1,200 is tagged."""
     html = document_of(campaign, number).document.content.html
     return html.replace("1,200", f"<{tag}>1,200</{tag}>", 1)
 

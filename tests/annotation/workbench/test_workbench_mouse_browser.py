@@ -1,4 +1,4 @@
-"""The workbench by mouse: double click, sloppy selections, dragged borders, panes, files."""
+"""The workbench by mouse: double click, imprecise selections, dragged borders, panes, files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +45,7 @@ def box_of(frame: Frame, quote: str) -> tuple[float, float, float, float]:
 def drag(
     page: Page, start: tuple[float, float], end: tuple[float, float], *, with_alt: bool = False
 ) -> None:
-    """Presses, moves and lets go, as the browser's own protocol.
+    """Presses, moves and releases the mouse by the browser's own protocol.
 
     While a button is down, Playwright runs a script in the frame below; in a sandbox without
     scripts it would wait for it for ever.

@@ -1,4 +1,4 @@
-"""Values written by hand in the workbench: checked at once, never in the way of other labels."""
+"""Edited values in the workbench: validated at once, without blocking other labels."""
 
 from collections.abc import Callable
 
