@@ -383,7 +383,7 @@ ValidationDocument = answer(
 
 class ValidationSendBack(WorkflowReason):
     assignments = serializers.ListField(
-        child=serializers.IntegerField(), allow_empty=False, help_text="Assignments to return."
+        child=serializers.IntegerField(), allow_empty=False, help_text="Assignments to send back."
     )
 
 
@@ -406,7 +406,7 @@ class CampaignValidation(AnnotationView):
 
 class ValidationBack(AnnotationView):
     @extend_schema(
-        summary="Return work to its annotators (leads)",
+        summary="Send work back to its annotators (leads)",
         description="They see the reason and submit again. Agreement still uses their first "
         "submission.",
         tags=["campaigns"],

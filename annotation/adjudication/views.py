@@ -158,21 +158,21 @@ def _choose(field: forms.Field, choices: list[tuple[str, str]]) -> None:
 
 
 class ValidationForm(forms.Form):
-    """Returns faulty work to annotators, who see the reason, or accepts it."""
+    """Sends faulty work back to annotators, who see the reason, or accepts it."""
 
     SEND_BACK, LET_PASS = "send_back", "let_pass"
 
-    action = forms.ChoiceField(choices=[(SEND_BACK, "return"), (LET_PASS, "accept")])
+    action = forms.ChoiceField(choices=[(SEND_BACK, "send back"), (LET_PASS, "accept")])
     assignments = forms.TypedMultipleChoiceField(
         required=False,
         coerce=int,
-        label="Return work to",
+        label="Send back to",
         widget=forms.CheckboxSelectMultiple,
     )
     reason = forms.CharField(
         max_length=MAX_WORKFLOW_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Shown to the annotators if you return their work.",
+        help_text="Shown to the annotators if you send their work back.",
     )
 
     def __init__(self, *args: Any, works: Sequence[FaultyWork], **kwargs: Any) -> None:
@@ -427,7 +427,7 @@ def _decide_validation(
             send_back(
                 campaign_document=document.row, assignments=works, reason=reason, actor=request.user
             )
-            messages.success(request, f"{document.name} was returned to its annotators.")
+            messages.success(request, f"{document.name} was sent back to its annotators.")
     except Refused as refusal:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
         return False

@@ -66,7 +66,7 @@ AgreementDetection = answer(
 AgreementLabelling = answer(
     Labelling,
     "AgreementLabelling",
-    entity="α of the labels of spans that two or more annotators marked.",
+    entity="α of the labels of spans with two or more annotators.",
 )
 
 
@@ -104,7 +104,7 @@ AgreementPerson = answer(
 AgreementTrendPoint = answer(
     TrendPoint,
     "AgreementTrendPoint",
-    first="Date on which the first of its documents was completed.",
+    first="When its first document was completed.",
 )
 AgreementTrend = answer(Trend, "AgreementTrend")
 ConfusedTextAnswer = answer(Answer, "ConfusedTextAnswer", answer="A label, or `not marked`.")

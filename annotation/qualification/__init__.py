@@ -1,4 +1,4 @@
-"""The qualification round that annotators pass first, and how well each annotator works.
+"""Qualification: pages with known gold that annotators must pass first, and annotators' quality.
 
-May import `annotation.assignments`: who qualifies gets documents.
+May import `annotation.assignments`, because annotators who qualify get documents.
 """

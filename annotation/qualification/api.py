@@ -1,4 +1,4 @@
-"""The qualification round, and the quality of annotators, for programs."""
+"""The API of qualification rounds and annotators' quality."""
 
 from typing import Any
 
@@ -73,13 +73,13 @@ class QualificationPage(serializers.Serializer[Any]):
     state = serializers.ChoiceField(
         source="assignment.state", choices=Assignment.State.choices, default=None, allow_null=True
     )
-    f1 = serializers.FloatField(allow_null=True, help_text="Of the last try.")
+    f1 = serializers.FloatField(allow_null=True, help_text="Span F1 of the last try.")
     tries = QualificationTry(source="results", many=True)
 
 
 class OwnQualificationPage(QualificationPage):
     findings = QualificationFinding(
-        many=True, help_text="Right and wrong, of a page that is submitted; else empty."
+        many=True, help_text="Right and wrong facts; empty unless the page is submitted."
     )
 
 
@@ -90,7 +90,7 @@ class QualificationRound(serializers.Serializer[Any]):
     f1 = serializers.FloatField(
         allow_null=True, help_text="Over the last tries at all pages; null until all are submitted."
     )
-    facts = serializers.IntegerField(help_text="Known facts of the pages submitted.")
+    facts = serializers.IntegerField(help_text="Known facts of the submitted pages.")
 
 
 class OwnQualification(QualificationRound):
@@ -98,9 +98,9 @@ class OwnQualification(QualificationRound):
 
 
 class AnnotatorQualification(QualificationRound):
-    id = serializers.IntegerField(source="member.pk", help_text="Of the membership.")
+    id = serializers.IntegerField(source="member.pk", help_text="Id of the membership.")
     annotator = serializers.CharField(source="name")
-    reason = serializers.CharField(help_text="Why they were qualified by decision, if so.")
+    reason = serializers.CharField(help_text="Why they were qualified by decision, or empty.")
     pages = QualificationPage(many=True)
 
 
@@ -116,11 +116,11 @@ GoldSource = answer(
 
 
 class CampaignQualification(serializers.Serializer[Any]):
-    threshold = serializers.FloatField(help_text="The F1 that has to be reached.")
-    own = OwnQualification(allow_null=True, help_text="For annotators; else null.")
-    annotators = AnnotatorQualification(many=True, help_text="For leads, organisers; else empty.")
-    pages = KnownPage(many=True, help_text="For leads, organisers; else empty.")
-    sources = GoldSource(many=True, help_text="For leads, organisers; else empty.")
+    threshold = serializers.FloatField(help_text="The F1 required to pass.")
+    own = OwnQualification(allow_null=True, help_text="Null unless you are an annotator.")
+    annotators = AnnotatorQualification(many=True, help_text="Only for leads and organisers.")
+    pages = KnownPage(many=True, help_text="Only for leads and organisers.")
+    sources = GoldSource(many=True, help_text="Only for leads and organisers.")
 
 
 class NewQualification(serializers.Serializer[Any]):
@@ -135,7 +135,7 @@ class NewQualification(serializers.Serializer[Any]):
     )
     count = serializers.IntegerField(
         required=False, default=0, min_value=1, max_value=MAX_PAGES,
-        help_text="How many pages to draw; instead of `names`.",
+        help_text="Number of pages to draw, instead of `names`.",
     )  # fmt: skip
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_SEED)
 
@@ -150,7 +150,7 @@ class AddedQualification(serializers.Serializer[Any]):
 
 
 class GrantedTry(serializers.Serializer[Any]):
-    pages = serializers.IntegerField(help_text="How many are open again.")
+    pages = serializers.IntegerField(help_text="Number of reopened pages.")
 
 
 class QualifyingDecision(serializers.Serializer[Any]):
@@ -175,25 +175,25 @@ AnnotatorQualityRow = answer(
     "AnnotatorQualityRow",
     leave_out=["user", "name", "line"],
     annotator=serializers.CharField(source="name"),
-    submitted="Pages submitted.",
-    gold_pages="Pages that the figures stand on.",
-    minutes="Median of active minutes, of pages all submitted.",
-    timed="Pages whose time was measured.",
+    submitted="Submitted pages.",
+    gold_pages="Gold pages that count.",
+    minutes="Median of active minutes over fully submitted pages.",
+    timed="Pages with a measured time.",
 )
 QualityAnswer = answer(
     CampaignQuality,
     "AnnotatorQuality",
     leave_out=["labels", "lowest"],
-    pages="Gold pages that two or more people labelled.",
-    single="Gold pages that one person labelled: left out.",
+    pages="Gold pages with two or more annotators.",
+    single="Gold pages with one annotator, which are excluded.",
 )
 
 
 class CampaignQualificationView(AnnotationView):
     @extend_schema(
-        summary="The qualification round of a campaign (annotators, leads, organisers)",
-        description="Annotators get their own results, with what was right and wrong on pages they "
-        "have submitted; leads and organisers those of all.",
+        summary="Get the qualification round of a campaign (annotators, leads, organisers)",
+        description="Annotators get their own results, with right and wrong facts of submitted "
+        "pages. Leads and organisers get the results of all annotators.",
         tags=["campaigns"],
         responses=CampaignQualification,
     )
@@ -208,8 +208,8 @@ class CampaignQualificationView(AnnotationView):
 
     @extend_schema(
         summary="Add pages with known gold to the round (leads, organisers)",
-        description="Every annotator who is not qualified gets them, and has to pass before real "
-        "pages open.",
+        description="Assigns the pages to every annotator who is not qualified. They must pass "
+        "before the campaign's own pages open.",
         tags=["campaigns"],
         request=NewQualification,
         responses={201: AddedQualification, 409: AnnotationRefusal},
@@ -219,7 +219,7 @@ class CampaignQualificationView(AnnotationView):
         wanted = checked(NewQualification, request.data)
         source = find_source(request.user, access.campaign, wanted.pop("source"))
         if source is None:
-            raise ValidationError({"source": ["is none of the sources you may use here"]})
+            raise ValidationError({"source": ["Choose one of `sources`."]})
         names = add_qualification(
             campaign=access.campaign, source=source, actor=user_of(request), **wanted
         )
@@ -261,7 +261,7 @@ def _managed(access: CampaignAccess, user: User) -> dict[str, Any]:
 class QualificationTryView(AnnotationView):
     @extend_schema(
         summary="Grant an annotator another try (leads, organisers)",
-        description="`id` is that of the membership. Opens every page with a mistake again.",
+        description="`id` is the id of the membership. Reopens every page with an error.",
         tags=["campaigns"],
         request=None,
         responses={200: GrantedTry, 409: AnnotationRefusal},
@@ -277,7 +277,7 @@ class QualificationTryView(AnnotationView):
 class QualificationDecision(AnnotationView):
     @extend_schema(
         summary="Qualify an annotator by decision (leads, organisers)",
-        description="`id` is that of the membership. The reason stays with the decision.",
+        description="`id` is the id of the membership. The reason is stored with the decision.",
         tags=["campaigns"],
         request=QualifyingDecision,
         responses={200: Qualified, 409: AnnotationRefusal},
@@ -301,9 +301,9 @@ def _annotator(access: CampaignAccess, pk: int) -> User:
 
 class CampaignAnnotatorQuality(AnnotationView):
     @extend_schema(
-        summary="How well each annotator works, over time (leads)",
-        description="First submissions against gold, on gold pages that two or more people "
-        "labelled.",
+        summary="Get the quality of annotators over time (leads)",
+        description="Compares first submissions with gold, on gold pages with two or more "
+        "annotators.",
         tags=["campaigns"],
         parameters=[
             OpenApiParameter(
@@ -311,7 +311,7 @@ class CampaignAnnotatorQuality(AnnotationView):
                 OpenApiTypes.STR,
                 enum=list(PERIODS),
                 default=WEEK,
-                description="A week, or so many gold pages.",
+                description="The period: a week, or a number of gold pages.",
             )
         ],
         responses=QualityAnswer,

@@ -1,8 +1,8 @@
-"""Annotators against gold: right and wrong in the round, and how well each works over time.
+"""Annotators compared with gold: results of the qualification round, and quality over time.
 
-Known gold is told to the annotator alone and only of pages that they have submitted. Over time,
-only gold pages are looked into, which everyone has submitted, and of these only pages that at
-least two people labelled: one person's page becomes gold as they marked it.
+Known gold is shown only to the annotator, and only for pages that they have submitted. Quality
+uses gold pages with at least two annotators, because the marks of a single annotator become gold
+unchanged.
 """
 
 from collections import defaultdict
@@ -39,7 +39,7 @@ MARGIN = 4
 
 @dataclass(frozen=True)
 class Point:
-    """Pixels from the upper left corner, and what the point says."""
+    """A point in pixels from the upper left corner, with its name and value."""
 
     x: float
     y: float
@@ -59,27 +59,27 @@ class Sparkline:
 
     @property
     def path(self) -> str:
-        """The points as an SVG polyline wants them."""
+        """The points as the attribute of an SVG polyline."""
         return " ".join(f"{point.x:g},{point.y:g}" for point in self.points)
 
 
 @dataclass(frozen=True)
 class Sparklines:
-    """The lines by key; `lowest` is the value at the bottom of all of them."""
+    """Lines by key. `lowest` is the value at the bottom of their common scale."""
 
     lowest: float
     lines: dict[int, Sparkline]
 
 
 def sparklines(series: Mapping[int, Sequence[tuple[str, float]]]) -> Sparklines:
-    """Lines through (name, value), values 0 to 1, evenly spaced in the order given.
+    """Lines through (name, value), values 0 to 1, evenly spaced in the given order.
 
     >>> drawn = sparklines({1: [("a", 0.75), ("b", 1.0)]})
     >>> drawn.lowest, drawn.lines[1].path
     (0.7, '4,20.6667 116,4')
     """
     values = [value for points in series.values() for _, value in points]
-    # Rounded first: 0.7 * 10 is less than 7 in binary. A line at 1 needs some room below as well.
+    # Rounded first, because 0.7 * 10 < 7 in binary. At most 0.9, so that a line at 1 has a scale.
     lowest = min(floor(round(min(values, default=0.9) * 10, 6)) / 10, 0.9)
     return Sparklines(lowest, {key: _line(points, lowest) for key, points in series.items()})
 
@@ -100,13 +100,13 @@ def _line(points: Sequence[tuple[str, float]], lowest: float) -> Sparkline:
 
 
 WEEK = "week"
-# What a point of the lines stands for, by its name in addresses.
+# The period of a point, by its name in URLs.
 PERIODS = {WEEK: "week", "5": "5 gold pages", "10": "10 gold pages", "25": "25 gold pages"}
 
 
 @dataclass(frozen=True)
 class Part:
-    """A label, or a period: its name, the pages it stands on and their counts."""
+    """A label or a period: its name, number of pages, and counts."""
 
     name: str
     pages: int
@@ -115,9 +115,9 @@ class Part:
 
 @dataclass(frozen=True)
 class AnnotatorQuality:
-    """One annotator. `minutes` is the median of active minutes per page; None without any.
+    """One annotator. `minutes` is the median of active minutes per page, or None.
 
-    It is taken over the `timed` pages that everybody has submitted and whose time was measured.
+    The median is over the `timed` pages that are fully submitted and have a measured time.
     """
 
     user: int
@@ -136,8 +136,8 @@ class AnnotatorQuality:
 
 @dataclass(frozen=True)
 class CampaignQuality:
-    """All annotators, in the order of joining. `lowest` is where the lines' common scale begins, 0
-    to 1; it ends at 1. `single` gold pages do not count: one person labelled them.
+    """All annotators, in the order of joining. The common scale of the lines is from `lowest` to 1.
+    `single` counts gold pages with one annotator, which are excluded.
     """
 
     every: str
@@ -150,7 +150,7 @@ class CampaignQuality:
 
 @dataclass(frozen=True)
 class _Measured:
-    """One annotator's first submission of a page that is gold, counted by label."""
+    """One annotator's first submission of a gold page, counted by label."""
 
     submitted_at: datetime
     by_label: Mapping[str, Tally]
@@ -162,7 +162,7 @@ class _Measured:
 
 @dataclass(frozen=True)
 class _Work:
-    """What somebody did on pages that become gold, whatever stage these have reached."""
+    """One annotator's work on all pages except those of the qualification round."""
 
     submitted: int
     flagged: int
@@ -174,12 +174,12 @@ _NONE = _Work(0, 0, 0, ())
 
 
 def chosen_period(asked: str) -> str:
-    """A key of PERIODS; weeks unless another one is asked for."""
+    """The requested key of PERIODS, by default weeks."""
     return asked if asked in PERIODS else WEEK
 
 
 def campaign_quality(campaign: Campaign, every: str = WEEK) -> CampaignQuality:
-    """The figures of every annotator; `every` is a key of PERIODS."""
+    """The figures of all annotators. `every` is a key of PERIODS."""
     teams = _teams(campaign)
     counted = {page for page, team in teams.items() if len(team) > 1}
     measured: defaultdict[int, list[_Measured]] = defaultdict(list)
@@ -233,7 +233,7 @@ def _label(label: str, measured: Sequence[_Measured]) -> Part:
 
 
 def _periods(measured: Sequence[_Measured], every: str) -> tuple[Part, ...]:
-    """In the order of time; a week is named by its Monday (UTC), a run by its pages from 1."""
+    """Periods in chronological order, named by their Monday (UTC) or their pages, from 1."""
     ordered = sorted(measured, key=lambda page: page.submitted_at)
     groups: dict[str, list[_Measured]] = defaultdict(list)
     if every == WEEK:
@@ -252,7 +252,7 @@ def _periods(measured: Sequence[_Measured], every: str) -> tuple[Part, ...]:
 
 
 def _points(periods: Sequence[Part]) -> list[tuple[str, float]]:
-    """(name, F1) of the periods that have one."""
+    """(name, F1) of the periods with an F1."""
     return [(part.name, part.tally.f1) for part in periods if part.tally.f1 is not None]
 
 
@@ -268,7 +268,7 @@ def _of_gold(campaign: Campaign) -> QuerySet[Assignment]:
 
 
 def _teams(campaign: Campaign) -> dict[int, list[int]]:
-    """Who labelled each gold page, by document."""
+    """The annotators of each gold page, by document."""
     teams: defaultdict[int, list[int]] = defaultdict(list)
     for document, user in _of_gold(campaign).values_list(
         "campaign_document__document", "annotator"
@@ -278,7 +278,7 @@ def _teams(campaign: Campaign) -> dict[int, list[int]]:
 
 
 def _measured(campaign: Campaign, counted: set[int]) -> Iterator[tuple[int, _Measured]]:
-    """(annotator, what they first submitted of a gold page); one text in memory at a time."""
+    """(annotator, first submission of a gold page), with one text in memory at a time."""
     rows: defaultdict[int, list[tuple[int, list[Span], datetime]]] = defaultdict(list)
     for document, user, spans, at in _of_gold(campaign).values_list(
         "campaign_document__document",
@@ -322,8 +322,8 @@ def _work(campaign: Campaign) -> dict[int, _Work]:
         )
     )
     seconds: defaultdict[int, list[int]] = defaultdict(list)
-    # Work that came through the API brings no time. How long somebody took tells about a page,
-    # so it waits until everybody has submitted.
+    # Work sent by the API has no time. The time on a page could reveal its number of facts, so it
+    # counts only after all annotators have submitted.
     timed = _in_work(campaign).filter(
         state=Assignment.State.SUBMITTED,
         active_seconds__gt=0,
@@ -338,7 +338,7 @@ def _work(campaign: Campaign) -> dict[int, _Work]:
 
 
 def _people(campaign: Campaign, work: Mapping[int, _Work]) -> dict[int, str]:
-    """Shown names of the annotators in the order of joining, and of those who left their work."""
+    """Names of the annotators in the order of joining, then of former ones with submissions."""
     members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related("user")
     people = {member.user_id: display_name(member.user) for member in members.order_by("id")}
     left = [user for user, done in work.items() if done.submitted and user not in people]
@@ -372,10 +372,9 @@ Cell = str | int | float
 
 
 def quality_rows(quality: CampaignQuality) -> Iterator[list[Cell]]:
-    """Rows under COLUMNS: for each annotator all of it, then each label, then each period.
+    """Rows under COLUMNS: for each annotator the total, then each label, then each period.
 
-    A rate that is undefined is an empty cell, never 0; what is told of a person as a whole stands
-    in the first of their rows alone.
+    Undefined rates are empty cells. Figures of the annotator's work are only in the total row.
     """
     for each in quality.annotators:
         yield _row(each, "all", "", each.gold_pages, each.tally) + _person(each)
@@ -401,7 +400,7 @@ def _person(each: AnnotatorQuality) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Side:
-    """A mark or a known fact, with its label's class and what stands around it."""
+    """A mark or a known fact, with the CSS class of its label and its context."""
 
     label: str
     css: str
@@ -412,7 +411,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Finding:
-    """A compared stretch: what is known to be right there, and what the annotator marked."""
+    """A compared range: the known facts and the annotator's marks in it."""
 
     outcome: Outcome
     gold: tuple[Side, ...]
@@ -421,7 +420,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class PageFindings:
-    """A submitted page against its known gold: the figures, the errors, and what was right."""
+    """A submitted page compared with its known gold: counts, errors, and right facts."""
 
     page: PageRound
     tally: Tally
@@ -430,7 +429,7 @@ class PageFindings:
 
 
 def page_findings(campaign: Campaign, done: AnnotatorRound) -> tuple[PageFindings, ...]:
-    """Right and wrong facts of the pages that are submitted now. For their annotator alone."""
+    """The findings of the submitted pages. Show them only to their annotator."""
     submitted = {
         page.assignment.pk: page for page in done.pages if page.assignment and page.is_submitted
     }

@@ -1,6 +1,6 @@
-"""The qualification round: where its known gold can come from, and how far each annotator has come.
+"""Reads of qualification rounds: possible sources of known gold, and annotators' results.
 
-A source is a frozen release whose gold the person may see, or another campaign that they manage.
+A source is a frozen release whose gold the user may see, or another campaign that they manage.
 """
 
 from collections import defaultdict
@@ -34,7 +34,7 @@ Source = Release | Campaign
 
 @dataclass(frozen=True)
 class Candidate:
-    """A page of a source by its published name, and what keeps it out, in words; else empty."""
+    """A page of a source. `obstacle` is the reason for which it cannot be used, or empty."""
 
     name: str
     document: int
@@ -43,7 +43,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SourceRow:
-    """A source as forms and programs name it: `release:PK` or `campaign:SLUG`."""
+    """A source with its key in forms and the API: `release:PK` or `campaign:SLUG`."""
 
     key: str
     title: str
@@ -51,7 +51,7 @@ class SourceRow:
 
 
 class UnusableGold(Exception):
-    """Why the gold of a page cannot be taken; the message names the page."""
+    """The gold of a page cannot be used; the message names the page."""
 
 
 def gold_releases(user: Any, campaign: Campaign) -> QuerySet[Release]:
@@ -64,9 +64,7 @@ def gold_releases(user: Any, campaign: Campaign) -> QuerySet[Release]:
 
 
 def gold_campaigns(user: Any, campaign: Campaign) -> QuerySet[Any]:
-    """Other campaigns with the same labels that the user manages, with their `gold_pages`, of
-    which there is at least one.
-    """
+    """Other campaigns with the same labels that the user manages, with `gold_pages` above 0."""
     campaigns = visible_campaigns(user).exclude(pk=campaign.pk)
     if not is_organiser(user):
         led = Membership.objects.filter(user=user, role=Membership.Role.LEAD)
@@ -80,12 +78,12 @@ def gold_campaigns(user: Any, campaign: Campaign) -> QuerySet[Any]:
 
 
 def labels_fit(source: Source, campaign: Campaign) -> bool:
-    """Gold answers every question of the campaign, and no other, when the labels are the same."""
+    """Whether the source and the campaign have the same labels."""
     return bool(source.labels) and set(source.labels) == set(campaign.labels)
 
 
 def source_rows(user: Any, campaign: Campaign) -> list[SourceRow]:
-    """All sources the user may choose from; campaigns, which nobody can look up, come first."""
+    """All sources of the user. Campaigns come first, because their gold is not public."""
     return [
         *(
             SourceRow(f"campaign:{row.slug}", f"gold of {row.title}", row.gold_pages)
@@ -99,7 +97,7 @@ def source_rows(user: Any, campaign: Campaign) -> list[SourceRow]:
 
 
 def find_source(user: Any, campaign: Campaign, key: str) -> Source | None:
-    """The source that the key of a `SourceRow` names; None when the user has no such source."""
+    """The source with the key of a `SourceRow`, or None."""
     kind, _, name = key.partition(":")
     if kind == "campaign":
         return gold_campaigns(user, campaign).filter(slug=name).first()
@@ -109,7 +107,7 @@ def find_source(user: Any, campaign: Campaign, key: str) -> Source | None:
 
 
 def describe_source(source: Source) -> str:
-    """What `KnownGold.source` keeps of it."""
+    """The name of the source, as stored in `KnownGold.source`."""
     return f"release {source}" if isinstance(source, Release) else f"gold of {source.title}"
 
 
@@ -120,13 +118,13 @@ def qualification_pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
 
 
 def candidates(campaign: Campaign, source: Source) -> list[Candidate]:
-    """The pages of the source by name, and which of them cannot be used here."""
+    """The pages of the source by name, with the reasons for which some cannot be used."""
     rows = _source_pages(source).values_list(
         "document__name", "document", "document__text_sha256", "document__kind", "document__state"
     )
     inside = set(campaign.documents.values_list("document", flat=True))
-    # The same text under another name would be labelled for gold by people who know the answers,
-    # and a name must lead to one page.
+    # A page with the same text would be labelled by annotators who know the answers, and names
+    # must be unique.
     taken: defaultdict[str, set[int]] = defaultdict(set)
     others = Document.objects.filter(dataset=campaign.dataset_id).exclude(
         pk__in=qualification_pages(campaign).values("document")
@@ -140,11 +138,11 @@ def candidates(campaign: Campaign, source: Source) -> list[Candidate]:
     for name, document, digest, kind, state in rows.order_by("document__name"):
         obstacle = ""
         if kind == Document.Kind.PICTURE:
-            obstacle = "is a picture without text"
+            obstacle = "is an image without text"
         elif state == Document.State.HELD:
             obstacle = "is held back"
         elif document in inside:
-            obstacle = "is in the campaign already"
+            obstacle = "is already in the campaign"
         elif taken[digest] - {document}:
             obstacle = "has the same text as a page of the campaign"
         elif taken[name] - {document}:
@@ -162,15 +160,15 @@ def _source_pages(source: Source) -> QuerySet[Any]:
 
 
 def draw_names(names: Iterable[str], count: int, seed: int) -> list[str]:
-    """`count` of the names, sorted; the same for the same seed, whatever their order.
+    """`count` of the names, sorted, or all if there are fewer. Independent of their order.
 
-    Each name in alphabetical order is given the next number of `random.Random(seed).random()`,
-    which Python promises to keep; the smallest numbers are drawn. All names when there are fewer.
+    Each name in alphabetical order gets the next number of `random.Random(seed).random()`, which
+    Python keeps stable across versions; the smallest numbers are drawn.
 
     >>> draw_names(["c", "a", "b"], 2, seed=1)
     ['a', 'c']
     """
-    numbers = Random(seed)  # noqa: S311 - a draw to be made again, and no secret
+    numbers = Random(seed)  # noqa: S311 - a reproducible draw, not a secret
     numbered = sorted((numbers.random(), name) for name in sorted(names))
     return sorted(name for _, name in numbered[:count])
 
@@ -199,19 +197,19 @@ def known_spans(source: Source, chosen: Sequence[Candidate]) -> dict[int, list[S
 def _tagged(item: ReleaseItem, document: Document, labels: Sequence[str]) -> list[Span]:
     html = item.gold.get("html")
     if not isinstance(html, str):
-        raise UnusableGold(f"{item.name}: its gold is no page with fact tags")
+        raise UnusableGold(f"{item.name}: its gold is not a page with fact tags")
     try:
         tagged = read_tags(html, labels)
     except (TagError, RefusedHtml, ValueError) as error:
         raise UnusableGold(f"{item.name}: {error}") from error
     if tagged.canonical.text_sha256 != document.text_sha256:
-        raise UnusableGold(f"{item.name}: without its tags the gold is not the stored page")
+        raise UnusableGold(f"{item.name}: the text of its gold differs from the stored page")
     return sorted(tagged.spans)
 
 
 @dataclass(frozen=True)
 class PageRound:
-    """One annotator's tries at one page; `assignment` is None before it was given to them."""
+    """One annotator's tries at one page. `assignment` is None until the page is assigned."""
 
     name: str
     assignment: Assignment | None
@@ -227,7 +225,7 @@ class PageRound:
 
     @property
     def f1(self) -> float | None:
-        """Span F1 of the latest try, 0 to 1; 1 where there was nothing to mark and nothing was."""
+        """Span F1 of the latest try, 0 to 1; 1 if neither gold nor annotator has a span."""
         if self.latest is None:
             return None
         return 1.0 if not self.has_errors else _f1([self.latest])
@@ -240,7 +238,7 @@ class PageRound:
 
 @dataclass(frozen=True)
 class AnnotatorRound:
-    """How far an annotator has come. `reason` is why a lead qualified them by decision, if so."""
+    """An annotator's results. `reason` is that of a lead who qualified them by decision."""
 
     member: Membership
     name: str
@@ -262,18 +260,18 @@ class AnnotatorRound:
 
     @property
     def is_submitted(self) -> bool:
-        """Whether there is a round and every page of it is submitted."""
+        """Whether the round has pages and all are submitted."""
         return bool(self.pages) and self.submitted == len(self.pages)
 
     @property
     def f1(self) -> float | None:
-        """Pooled over the latest tries at all pages, 0 to 1; None until all are submitted."""
+        """Span F1 over the latest tries at all pages, 0 to 1; None until all are submitted."""
         latest = [page.latest for page in self.pages if page.latest]
         return _f1(latest) if self.is_submitted else None
 
     @property
     def facts(self) -> int:
-        """Known facts that the pooled F1 stands on."""
+        """The number of known facts in the latest tries."""
         return sum(page.latest.expected for page in self.pages if page.latest)
 
     @property
@@ -286,7 +284,7 @@ class AnnotatorRound:
 
     @property
     def next(self) -> Assignment | None:
-        """The page to go on with."""
+        """The first page that is not submitted."""
         return next(
             (page.assignment for page in self.pages if page.assignment and not page.is_submitted),
             None,
@@ -307,7 +305,7 @@ class AnnotatorRound:
 
 @dataclass(frozen=True)
 class RoundPage:
-    """A qualification page as leads see it: its name, where its gold is from, how many facts."""
+    """A qualification page as leads see it: its name, the source of its gold, its facts."""
 
     name: str
     source: str
@@ -324,7 +322,7 @@ class Qualification:
 
 
 def campaign_qualification(campaign: Campaign) -> Qualification:
-    """For leads and organisers: results of everybody, and no fact."""
+    """The round for leads and organisers: all results, but no facts."""
     pages = list(_pages(campaign).select_related("known_gold"))
     members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related("user")
     reasons = _reasons(campaign)
@@ -343,13 +341,12 @@ def campaign_qualification(campaign: Campaign) -> Qualification:
 
 
 def annotator_round(campaign: Campaign, member: Membership) -> AnnotatorRound:
-    """One annotator's round."""
     pages = list(_pages(campaign))
     return _round(campaign, member, pages, _tries(pages, member.user_id), "")
 
 
 def own_round(access: CampaignAccess, user: int) -> AnnotatorRound | None:
-    """The round of somebody who annotates in the campaign; None for others."""
+    """The round of an annotator of the campaign; None for other users."""
     members = access.campaign.memberships.select_related("user")
     member = members.filter(user=user, role=Membership.Role.ANNOTATOR).first()
     return annotator_round(access.campaign, member) if member else None
@@ -362,7 +359,7 @@ def _pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
 def _tries(
     pages: Sequence[CampaignDocument], user: int | None = None
 ) -> dict[tuple[int, int], Assignment]:
-    """Assignments with their results by page and annotator."""
+    """Assignments with their results, by page and annotator."""
     rows = Assignment.objects.active().filter(campaign_document__in=pages)
     if user is not None:
         rows = rows.filter(annotator=user)
@@ -396,7 +393,7 @@ def _page(name: str, assignment: Assignment | None) -> PageRound:
 
 
 def _reasons(campaign: Campaign) -> dict[int, str]:
-    """Why leads qualified somebody by decision, by user; the last decision counts."""
+    """The reasons of leads who qualified annotators by decision, by user. The last one counts."""
     events = Event.objects.filter(
         verb="qualify_by_decision",
         subject_type=campaign._meta.label_lower,

@@ -1,6 +1,6 @@
-"""The qualification round: pages with known gold that an annotator has to pass before real ones.
+"""Qualification rounds: add pages, grade submissions, and qualify annotators.
 
-Qualification pages never settle and never become gold; nothing of them counts in the campaign.
+Qualification pages never settle and never become gold. They count in no figure of the campaign.
 """
 
 from collections.abc import Sequence
@@ -54,20 +54,19 @@ def add_qualification(
     count: int = 0,
     seed: int = 0,
 ) -> list[str]:
-    """Makes pages of `source` qualification pages and gives them to every annotator.
+    """Adds pages of `source` to the round and assigns them to every unqualified annotator.
 
-    The pages are those of `names` or else `count` drawn with `seed`; their gold is copied and
-    stays as it is. Returns their names. Until they pass, annotators see none of the real pages.
-    Raises Refused when the campaign is closed, the labels differ, a page cannot be used or there
-    are too few; nothing is changed then.
+    The pages are `names`, or `count` pages drawn with `seed`. Their gold is copied. Returns their
+    names. Annotators see no other pages until they pass. Raises Refused, without any change, if the
+    campaign is closed, the labels differ, a page cannot be used or there are too few.
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if locked.state == Campaign.State.CLOSED:
-        raise Refused("The campaign is closed: nobody could qualify any more.", code="closed")
+        raise Refused("The campaign is closed. Open it to add pages.", code="closed")
     if not labels_fit(source, locked):
         raise Refused(
             f"The gold has the labels {', '.join(source.labels)}, the campaign has "
-            f"{', '.join(locked.labels)}: they must be the same.",
+            f"{', '.join(locked.labels)}. They must be the same.",
             code="labels",
         )
     chosen = _chosen(candidates(locked, source), names, count, seed)
@@ -77,7 +76,7 @@ def add_qualification(
         raise Refused(f"{error}. Choose other pages.", code="gold") from error
     if not any(gold.values()):
         raise Refused(
-            "These pages hold no facts, so nobody could fail. Choose others.", code="gold"
+            "These pages have no facts, so no one could fail. Choose other pages.", code="gold"
         )
     _keep(locked, gold, describe_source(source))
     for member in _unqualified(locked):
@@ -93,21 +92,21 @@ def add_qualification(
 def _chosen(
     pages: Sequence[Candidate], names: Sequence[str], count: int, seed: int
 ) -> list[Candidate]:
-    """The pages asked for by name, or drawn of those that can be used."""
+    """The named pages, or pages drawn from those that can be used."""
     by_name = {page.name: page for page in pages}
     if not names:
         free = [page.name for page in pages if not page.obstacle]
         if not 0 < count <= len(free):
             raise Refused(
-                f"{len(free)} of its pages can be used: choose 1 to {len(free)} of them."
+                f"{len(free)} of its pages can be used. Draw 1 to {len(free)}."
                 if free
-                else "None of its pages can be used: the campaign has each of them already, or "
-                "another page with its text or its name.",
+                else "None of its pages can be used. The campaign already has each of them, or "
+                "another page with the same text or name.",
                 code="too_few_pages",
             )
         return [by_name[name] for name in draw_names(free, count, seed)]
     wanted = list(dict.fromkeys(names))
-    faults = [f"{name}: there is no such page" for name in wanted if name not in by_name]
+    faults = [f"{name} does not exist" for name in wanted if name not in by_name]
     chosen = [by_name[name] for name in wanted if name in by_name]
     faults += [f"{page.name} {page.obstacle}" for page in chosen if page.obstacle]
     if faults:
@@ -133,7 +132,7 @@ def _keep(campaign: Campaign, gold: dict[int, list[Span]], source: str) -> None:
 
 
 def _unqualified(campaign: Campaign) -> list[Membership]:
-    """Locked, so that results and decisions come one after the other."""
+    """The unqualified annotators, locked so that results and decisions are applied in turn."""
     members = Membership.objects.filter(
         campaign=campaign, role=Membership.Role.ANNOTATOR, qualified_at__isnull=True
     )
@@ -142,9 +141,9 @@ def _unqualified(campaign: Campaign) -> list[Membership]:
 
 @transaction.atomic
 def assign_qualification(*, campaign: Campaign, user: User) -> int:
-    """Gives a new annotator the campaign's qualification pages; returns how many were new to them.
+    """Assigns the qualification pages to a new annotator; returns the number of new assignments.
 
-    Who comes back finds their former tries, and is qualified at once if those were enough.
+    Annotators who rejoin keep their tries, and qualify at once if those reach the threshold.
     """
     locked = _lock(campaign)
     member = _locked(locked, user)
@@ -157,21 +156,21 @@ def assign_qualification(*, campaign: Campaign, user: User) -> int:
 
 @transaction.atomic
 def qualify_who_passed(*, campaign: Campaign) -> None:
-    """Qualifies those whose results are enough by now: for when the needed F1 was changed."""
+    """Qualifies all annotators who reach a changed threshold."""
     locked = _lock(campaign)
     for member in _unqualified(locked):
         _qualify_if_passed(locked, member)
 
 
 def _lock(campaign: Campaign) -> Campaign:
-    """Pages before their campaign, as everywhere, and the campaign before its people."""
+    """Locks pages, then the campaign. Its memberships may be locked afterwards."""
     lock_calibration(campaign)
     return Campaign.objects.select_for_update().get(pk=campaign.pk)
 
 
 def _assign(campaign: Campaign, member: Membership) -> int:
     pages = qualification_pages(campaign)
-    # Who left in the middle of a page and came back goes on with it.
+    # Annotators who left in the middle of a page and rejoined continue with it.
     back = Assignment.objects.filter(
         campaign_document__in=pages, annotator=member.user_id, state=State.WITHDRAWN
     ).update(state=State.IN_PROGRESS)
@@ -190,10 +189,9 @@ def _locked(campaign: Campaign, user: User) -> Membership | None:
 
 
 def grade_qualification(*, assignment: Assignment) -> QualificationResult:
-    """Compares a submitted qualification page with its known gold, and qualifies who has passed.
+    """Compares a submitted page with its known gold, and qualifies an annotator who has passed.
 
-    Each submission is a further result. Runs in the caller's transaction, which must hold the lock
-    of the assignment.
+    Each submission creates a result. The caller's transaction must hold the assignment's lock.
     """
     page = assignment.campaign_document
     gold = spans_of(page.known_gold.spans)
@@ -206,9 +204,9 @@ def grade_qualification(*, assignment: Assignment) -> QualificationResult:
         marked=figures.marked,
         expected=figures.expected,
     )
-    # Two last pages that are submitted at once wait for each other here.
+    # Serializes submissions of an annotator's last two pages.
     campaign = _lock(page.campaign)
-    # Who was taken out of the campaign meanwhile has no membership to qualify.
+    # Annotators who were removed from the campaign have no membership.
     if member := _locked(campaign, assignment.annotator):
         _qualify_if_passed(campaign, member)
     return result
@@ -232,21 +230,21 @@ def _qualify(campaign: Campaign, member: Membership) -> None:
 
 @transaction.atomic
 def grant_qualification_try(*, campaign: Campaign, user: User, actor: User) -> int:
-    """Opens every page again on which something was wrong; returns how many. Results are kept.
+    """Reopens every page with an error; returns their number. Results are kept.
 
-    Raises Refused when the annotator is qualified, or has still pages to submit or none to improve.
+    Raises Refused if the annotator is qualified, has not submitted all pages, or has no errors.
     """
     done = annotator_round(campaign, _member(campaign, user))
     if done.is_qualified:
-        raise Refused(f"{user} is qualified already.", code="qualified")
+        raise Refused(f"{user} is already qualified.", code="qualified")
     if not done.is_submitted:
-        raise Refused(f"{user} has not submitted every page of the round yet.", code="state")
+        raise Refused(f"{user} has not submitted every page of the round.", code="state")
     again = [page.assignment.pk for page in done.pages if page.assignment and page.has_errors]
     opened = Assignment.objects.filter(pk__in=again, state=State.SUBMITTED).update(
         state=State.IN_PROGRESS, submitted_at=None
     )
     if not opened:
-        raise Refused(f"{user} had every fact right: there is nothing to try again.", code="state")
+        raise Refused(f"{user} has no errors to correct.", code="state")
     record_event(
         verb="grant_qualification_try", subject=campaign, actor=actor, user=user.pk, pages=opened
     )
@@ -255,17 +253,17 @@ def grant_qualification_try(*, campaign: Campaign, user: User, actor: User) -> i
 
 @transaction.atomic
 def qualify_by_decision(*, campaign: Campaign, user: User, reason: str, actor: User) -> Membership:
-    """Lets an annotator work without passing the round; the reason stays in the log.
+    """Qualifies an annotator who has not passed the round; the reason is logged.
 
-    Raises Refused without a reason, when there is no round, and for who is qualified already.
+    Raises Refused without a reason or a round, and if the annotator is already qualified.
     """
     if not reason.strip():
-        raise Refused("Say why: the reason stays with the decision.", code="reason")
+        raise Refused("Enter a reason. It is stored with the decision.", code="reason")
     if not qualification_pages(campaign).exists():
         raise Refused("The campaign has no qualification round.", code="no_round")
     member = _member(campaign, user)
     if member.qualified_at:
-        raise Refused(f"{user} is qualified already.", code="qualified")
+        raise Refused(f"{user} is already qualified.", code="qualified")
     _qualify(campaign, member)
     record_event(
         verb="qualify_by_decision", subject=campaign, actor=actor, user=user.pk,
@@ -277,5 +275,5 @@ def qualify_by_decision(*, campaign: Campaign, user: User, reason: str, actor: U
 def _member(campaign: Campaign, user: User) -> Membership:
     member = _locked(_lock(campaign), user)
     if member is None:
-        raise Refused(f"{user} is no annotator of this campaign.", code="annotator")
+        raise Refused(f"{user} is not an annotator of this campaign.", code="annotator")
     return member

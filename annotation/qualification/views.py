@@ -1,4 +1,4 @@
-"""The qualification round: an annotator's own results; for leads everyone's, and their quality."""
+"""Pages of qualification: an annotator's own results; for leads, all results and quality."""
 
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +30,7 @@ from .services import (
 
 
 class QualificationForm(forms.Form):
-    """Pages of a source, by their names or drawn."""
+    """Pages of a source, given by name or drawn."""
 
     source = forms.ChoiceField(label="Gold from")
     names = forms.CharField(
@@ -38,10 +38,10 @@ class QualificationForm(forms.Form):
         label="Pages",
         widget=forms.Textarea(attrs={"rows": 3}),
         max_length=20_000,
-        help_text="Their names, one a line. Leave empty to draw some at random.",
+        help_text="One name per line. Leave empty to draw pages at random.",
     )
     count = forms.IntegerField(
-        required=False, label="How many to draw", initial=3, min_value=1, max_value=MAX_PAGES
+        required=False, label="Number to draw", initial=3, min_value=1, max_value=MAX_PAGES
     )
     seed = forms.IntegerField(
         required=False,
@@ -78,13 +78,13 @@ class QualificationForm(forms.Form):
         lines = [line.strip() for line in self.cleaned_data["names"].splitlines()]
         names = [line for line in lines if line]
         if len(names) > MAX_PAGES:
-            raise forms.ValidationError(f"At most {MAX_PAGES} pages at a time.")
+            raise forms.ValidationError(f"Enter at most {MAX_PAGES} pages.")
         return names
 
     def clean(self) -> dict[str, Any]:
         data = self.cleaned_data
         if "names" in data and not data["names"] and not data.get("count"):
-            self.add_error("count", "Name pages, or say how many to draw.")
+            self.add_error("count", "Enter page names or a number to draw.")
         data["seed"] = data.get("seed") or 0
         data["count"] = data.get("count") or 0
         return data
@@ -93,7 +93,7 @@ class QualificationForm(forms.Form):
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def qualification(request: UserRequest, slug: str) -> HttpResponse:
-    """A form that is sent adds pages to the round."""
+    """Shows the round. A POST adds pages to it."""
     access = qualified_campaign(request.user, slug)
     if request.method == "POST":
         access = managed_campaign(request.user, slug)
@@ -125,7 +125,7 @@ def _added(request: UserRequest, access: CampaignAccess, form: QualificationForm
         form.add_error(None, refusal.message)
         return False
     messages.success(
-        request, f"Added to the round: {', '.join(pages)}. Who annotates finds it under Annotate."
+        request, f"Added to the round: {', '.join(pages)}. Annotators see them in their tasks."
     )
     return True
 
@@ -135,7 +135,7 @@ def _added(request: UserRequest, access: CampaignAccess, form: QualificationForm
 def grant_try(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     def act(access: CampaignAccess, user: User) -> str:
         pages = grant_qualification_try(campaign=access.campaign, user=user, actor=request.user)
-        return f"{user} has another try at {pages} page{'' if pages == 1 else 's'}."
+        return f"{user} can retry {pages} page{'' if pages == 1 else 's'}."
 
     return _changed(request, slug, pk, act)
 
@@ -155,7 +155,7 @@ def qualify(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def _changed(
     request: UserRequest, slug: str, pk: int, act: Callable[[CampaignAccess, User], str]
 ) -> HttpResponse:
-    """Carries out `act` on an annotator, by membership, and says on the page how it went."""
+    """Calls `act` for the annotator of a membership, and shows its message or the refusal."""
     access = managed_campaign(request.user, slug)
     members = access.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
     member = get_object_or_404(members.select_related("user"), pk=pk)
@@ -169,7 +169,7 @@ def _changed(
 @login_required
 @require_safe
 def annotator_quality(request: UserRequest, slug: str) -> HttpResponse:
-    """`?every=` names the period that a point of the lines stands for."""
+    """`?every=` is the period of a point of the lines."""
     access = led_campaign(request.user, slug)
     every = chosen_period(request.GET.get("every", ""))
     context = {
@@ -184,7 +184,7 @@ def annotator_quality(request: UserRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def annotator_quality_csv(request: UserRequest, slug: str) -> HttpResponse:
-    """Every figure of the page, a row for each annotator, label and period."""
+    """The figures of the page, with a row for each annotator, label and period."""
     access = led_campaign(request.user, slug)
     every = chosen_period(request.GET.get("every", ""))
     rows = quality_rows(campaign_quality(access.campaign, every))

@@ -1,4 +1,4 @@
 """The domain review: seeded draws of gold facts, and a reviewer's verdict on each.
 
-May import what stands at the top of the app, and no other feature.
+May import the top-level modules of the app, and no other feature.
 """

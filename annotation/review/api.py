@@ -1,4 +1,4 @@
-"""The domain review, for programs."""
+"""The API of the domain review."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ from .selectors import (
 )
 from .services import MAX_REASON, MAX_SEED, decide_item, open_round_now
 
-# `pending` is none that a reviewer gives.
+# Reviewers cannot give the verdict `pending`.
 GIVEN_VERDICTS = [row for row in ReviewItem.Verdict.choices if row[0] != ReviewItem.Verdict.PENDING]
 
 
@@ -44,12 +44,12 @@ VerdictCounts = answer(
     Verdicts,
     "VerdictCounts",
     decided=serializers.IntegerField(),
-    total=serializers.IntegerField(help_text="Facts that were drawn."),
+    total=serializers.IntegerField(help_text="Drawn facts."),
     acceptance=serializers.FloatField(
         allow_null=True, help_text="Accepted / decided; null before the first verdict."
     ),
     interval=serializers.ListField(
-        child=serializers.FloatField(), allow_null=True, help_text="95 %, by Wilson: [low, high]."
+        child=serializers.FloatField(), allow_null=True, help_text="95 % Wilson interval."
     ),
 )
 
@@ -70,9 +70,9 @@ class ReviewRoundShape(serializers.Serializer[Any]):
 ReviewShape = answer(
     Review,
     "ReviewShape",
-    every="A round is due after so many pages; 0 for none.",
-    waiting="Gold pages that are in no round yet.",
-    blocks="Why a release has to wait.",
+    every="Gold pages after which a round opens; 0 for no review.",
+    waiting="Gold pages that are in no round.",
+    blocks="Why a release must wait, or null.",
     rounds=ReviewRoundShape(many=True, help_text="Newest first."),
 )
 
@@ -80,7 +80,7 @@ ReviewShape = answer(
 class NewReviewRound(serializers.Serializer[Any]):
     seed = serializers.IntegerField(
         required=False, allow_null=True, min_value=0, max_value=MAX_SEED, default=None,
-        help_text="Random unless given.",
+        help_text="Random by default.",
     )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ class ReviewedFact(serializers.Serializer[Any]):
 
 class ReviewItemRow(serializers.ModelSerializer[ReviewItem]):
     document = serializers.CharField(source="campaign_document.document.name")
-    correction = ReviewedFact(allow_null=True, help_text="Null where the fact was removed.")
+    correction = ReviewedFact(allow_null=True, help_text="Null if the fact was removed.")
     reviewer = serializers.CharField(allow_null=True)
 
     class Meta:
@@ -109,11 +109,11 @@ class ReviewItemRow(serializers.ModelSerializer[ReviewItem]):
 
 class ReviewItemDetail(serializers.Serializer[Any]):
     item = ReviewItemRow()
-    gold = ReviewedFact(many=True, source="access", help_text="What is gold there now.")
+    gold = ReviewedFact(many=True, source="gold_now", help_text="The current gold at this place.")
     before = serializers.CharField(source="context.before", default="", allow_blank=True)
     after = serializers.CharField(source="context.after", default="", allow_blank=True)
     obstacle = serializers.CharField(
-        allow_blank=True, help_text="Why I cannot give a verdict; empty when I can."
+        allow_blank=True, help_text="Why you cannot give a verdict; empty if you can."
     )
     next = serializers.IntegerField(
         source="next_position", allow_null=True, help_text="Position of the next fact to review."
@@ -141,13 +141,13 @@ class ReviewVerdict(serializers.Serializer[Any]):
     )
     reason = serializers.CharField(
         required=False, allow_blank=True, max_length=MAX_REASON, default="",
-        help_text="Needed for corrected and sent_back.",
+        help_text="Required for corrected and sent_back.",
     )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if (attrs["verdict"] == "corrected") != ("correction" in attrs):
             raise serializers.ValidationError(
-                {"correction": "Belongs to the verdict corrected; null removes the fact."}
+                {"correction": "Required with the verdict corrected, not allowed with any other."}
             )
         return attrs
 
@@ -160,7 +160,7 @@ class ReviewDecided(serializers.Serializer[Any]):
 
 class CampaignReview(AnnotationView):
     @extend_schema(
-        summary="The domain review of a campaign (reviewers, leads)",
+        summary="Get the domain review of a campaign (reviewers, leads)",
         tags=["campaigns"],
         responses=ReviewShape,
     )
@@ -169,8 +169,8 @@ class CampaignReview(AnnotationView):
         return Response(ReviewShape(review_of(access.campaign)).data)
 
     @extend_schema(
-        summary="Open a review before it is due (leads)",
-        description="Draws from the gold pages that no review has covered.",
+        summary="Open a review round before it is due (leads)",
+        description="Draws from all gold pages that are in no round.",
         tags=["campaigns"],
         request=NewReviewRound,
         responses={201: ReviewRoundShape, 409: AnnotationRefusal},
@@ -186,7 +186,7 @@ class CampaignReview(AnnotationView):
 class CampaignReviewRound(AnnotationView):
     @extend_schema(
         operation_id="campaigns_review_retrieve_one",
-        summary="One review (reviewers, leads)",
+        summary="Get a review round (reviewers, leads)",
         tags=["campaigns"],
         responses=ReviewRoundShape,
     )
@@ -200,7 +200,7 @@ def _round(campaign: Campaign, found: ReviewRound) -> Any:
 
 
 @extend_schema_view(
-    get=extend_schema(summary="Facts that a review drew (reviewers, leads)", tags=["campaigns"])
+    get=extend_schema(summary="List the facts of a review (reviewers, leads)", tags=["campaigns"])
 )
 class ReviewItemList(ListAPIView[ReviewItem]):
     permission_classes = [IsAuthenticated]
@@ -219,7 +219,7 @@ class ReviewItemList(ListAPIView[ReviewItem]):
 class ReviewItemDetailView(AnnotationView):
     @extend_schema(
         operation_id="campaigns_review_items_retrieve_one",
-        summary="One fact that was drawn (reviewers, leads)",
+        summary="Get a fact of a review round (reviewers, leads)",
         tags=["campaigns"],
         responses=ReviewItemDetail,
     )

@@ -1,6 +1,6 @@
-"""The domain review: its rounds and draws, what keeps gold from being released, and one fact of it.
+"""Reads of the domain review: rounds, draws, single facts, and whether it blocks a release.
 
-Reviewers see gold and nothing of its making: no annotator, and no mark that did not become gold.
+Reviewers see only gold: no annotators, and no marks that did not become gold.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ Stage = CampaignDocument.Stage
 
 @dataclass(frozen=True)
 class Verdicts:
-    """How many facts of a draw got which verdict."""
+    """The facts of a draw by verdict."""
 
     accepted: int
     corrected: int
@@ -66,8 +66,8 @@ class RoundRow:
 
 @dataclass(frozen=True)
 class Review:
-    """All rounds, newest first. `waiting` gold pages are in none yet; with `missing` more of them
-    the next round is due.
+    """All rounds, newest first. `waiting` gold pages are in no round; the next round opens after
+    `missing` more.
     """
 
     rounds: tuple[RoundRow, ...]
@@ -87,7 +87,7 @@ class Review:
 
 @dataclass(frozen=True)
 class Redrawn:
-    """A round's draw made again. `population` is None where it was not recorded."""
+    """A repeated draw of a round. `population` is None if it was not recorded."""
 
     population: int | None
     drawn: tuple[Key, ...]
@@ -99,14 +99,14 @@ class Redrawn:
 
 
 def uncovered_pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
-    """Gold pages whose facts no round has drawn from."""
+    """Gold pages that are in no round."""
     return CampaignDocument.objects.in_work().filter(
         campaign=campaign, stage=Stage.GOLD, review_round=None
     )
 
 
 def unreviewed_pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
-    """Gold pages that a review still has to come to, or to an end with; none without a review."""
+    """Gold pages that are in no round or in an open one; none if the campaign has no review."""
     gold = CampaignDocument.objects.in_work().filter(campaign=campaign, stage=Stage.GOLD)
     if not campaign.review_pages:
         return gold.none()
@@ -114,18 +114,18 @@ def unreviewed_pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
 
 
 def review_blocks_release(campaign: Campaign) -> str | None:
-    """Why the gold cannot be released yet, as a sentence; None when no review stands in the way."""
+    """The reason for which a release must wait, or None."""
     if not campaign.review_pages:
         return None
     rounds = campaign.review_rounds.filter(state=ReviewRound.State.OPEN)
     numbers = [str(number) for number in rounds.order_by("number").values_list("number", flat=True)]
     if numbers:
         subject = f"Review {numbers[0]} is" if len(numbers) == 1 else f"Reviews {_and(numbers)} are"
-        return f"{subject} open: every fact drawn needs its verdict."
+        return f"{subject} open. Every drawn fact needs a verdict."
     waiting = uncovered_pages(campaign).count()
     if waiting:
         pages = "1 gold page is" if waiting == 1 else f"{waiting} gold pages are"
-        return f"{pages} in no review yet: a lead can open one now."
+        return f"{pages} in no review round. A lead can open one."
     return None
 
 
@@ -134,7 +134,7 @@ def _and(words: Sequence[str]) -> str:
 
 
 def review_of(campaign: Campaign) -> Review:
-    """A fixed number of queries, however many rounds there are."""
+    """The rounds of a campaign, with a fixed number of queries."""
     return Review(
         rounds=tuple(round_row(found) for found in counted_rounds(campaign).order_by("-number")),
         every=campaign.review_pages,
@@ -145,7 +145,7 @@ def review_of(campaign: Campaign) -> Review:
 
 
 def counted_rounds(campaign: Campaign) -> QuerySet[ReviewRound]:
-    """Rounds with the number of their facts by verdict, which `round_row` reads."""
+    """Rounds with their number of facts by verdict, for `round_row`."""
     counts = {
         f"{verdict}_count": Count("items", filter=Q(items__verdict=verdict))
         for verdict in Verdict.values
@@ -154,24 +154,24 @@ def counted_rounds(campaign: Campaign) -> QuerySet[ReviewRound]:
 
 
 def round_row(found: ReviewRound) -> RoundRow:
-    """`found` comes from `counted_rounds`."""
+    """The row of a round of `counted_rounds`."""
     counts = {verdict: getattr(found, f"{verdict}_count") for verdict in Verdict.values}
     return RoundRow(found, Verdicts(**counts))
 
 
 def round_items(found: ReviewRound) -> QuerySet[ReviewItem]:
-    """The facts that were drawn, in the order of pages and text."""
+    """The drawn facts in the order of pages and text."""
     items = found.items.select_related("campaign_document__document", "reviewer")
     return items.order_by("position")
 
 
 def round_feedback(found: ReviewRound) -> QuerySet[ReviewItem]:
-    """What reviewers said about the facts they did not accept."""
+    """The facts that reviewers did not accept, with their reasons."""
     return round_items(found).filter(verdict__in=[Verdict.CORRECTED, Verdict.SENT_BACK])
 
 
 def redraw(found: ReviewRound) -> Redrawn:
-    """Makes the round's draw again, from the facts that were gold when it was opened."""
+    """Repeats the round's draw from the facts that were gold when it opened."""
     stored = found.items.order_by("position")
     rows = stored.values_list("campaign_document__document__name", "start")
     keys = tuple(Key(name, start) for name, start in rows)
@@ -181,16 +181,16 @@ def redraw(found: ReviewRound) -> Redrawn:
     return Redrawn(len(population), tuple(draw(population, found.share, found.seed)), keys)
 
 
-OWN_WORK = "You annotated or adjudicated this page yourself; another reviewer has to look at it."
-IN_WORK = "This page is in work again. Its facts can be reviewed when it is gold."
+OWN_WORK = "You annotated or adjudicated this page. Another reviewer must decide."
+IN_WORK = "This page is in work again. Review its facts when it is gold."
 
 
 @dataclass(frozen=True)
 class ItemView:
-    """A fact that was drawn, what is gold there now, and the text around it.
+    """A drawn fact, the current gold at its place, and the text around it.
 
-    `obstacle` says why the reader cannot decide it; `is_shown` is off while annotators work on the
-    page again.
+    `obstacle` is the reason for which the user cannot decide, or empty. `is_shown` is false while
+    annotators work on the page again.
     """
 
     item: ReviewItem
@@ -212,13 +212,13 @@ class ItemView:
 
     @property
     def has_changed(self) -> bool:
-        """Whether the gold here is another by now."""
+        """Whether the current gold differs from the drawn fact."""
         drawn = _identity(self.item)
         return tuple(_identity(span) for span in self.gold_now) != (drawn,)
 
 
 def next_pending(item: ReviewItem) -> int | None:
-    """Position of the next fact without a verdict, after the last from the beginning again."""
+    """Position of the next fact without a verdict; after the last one, of the first."""
     pending = ReviewItem.objects.filter(round=item.round_id, verdict=Verdict.PENDING)
     others = pending.exclude(pk=item.pk).order_by("position")
     following = others.filter(position__gt=item.position).first() or others.first()
@@ -226,7 +226,7 @@ def next_pending(item: ReviewItem) -> int | None:
 
 
 def current_gold(item: ReviewItem) -> list[GoldSpan]:
-    """What is gold now where the fact was drawn: mostly the fact itself."""
+    """The current gold at the place of the drawn fact."""
     spans = GoldSpan.objects.filter(
         campaign_document=item.campaign_document_id, start__lt=item.end, end__gt=item.start
     )
@@ -239,7 +239,7 @@ def worked_on(user: Any, campaign_document: CampaignDocument) -> bool:
     return (
         campaign_document.assignments.filter(annotator=user).exists()
         or campaign_document.cases.filter(decided_by=user).exists()
-        # Sending a page back opens its case again; that is the review's own act.
+        # Returning a page reopens its case, which is an act of the review.
         or decided.exclude(choice=Decision.Choice.REOPENED).exists()
     )
 
@@ -265,14 +265,14 @@ def _obstacle(page: CampaignDocument, reader: Any, *, shown: bool, may_decide: b
     if not shown:
         return IN_WORK
     if not may_decide:
-        return "You can read the review; verdicts are given by the campaign's reviewers."
+        return "Only the campaign's reviewers can give a verdict."
     if worked_on(reader, page):
         return OWN_WORK
     return ""
 
 
 def item_page_data(campaign: Campaign, view: ItemView) -> dict[str, Any]:
-    """What the page's JavaScript needs: the fact, and the gold of the page."""
+    """The data of the page's script: the fact, and the gold of the page."""
     item = view.item
     document = item.campaign_document.document
     place = [campaign.slug, item.round.number, item.position]

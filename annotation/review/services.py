@@ -1,4 +1,4 @@
-"""The domain review: rounds that draw gold facts by a seed, and what a verdict does to the gold."""
+"""Open review rounds, which draw gold facts by a seed, and apply verdicts to the gold."""
 
 import secrets
 from collections import Counter, defaultdict
@@ -32,12 +32,11 @@ Stage = CampaignDocument.Stage
 _FIELDS = ("label", "start", "end", "quote", "value", "sign")
 
 
-def accept_fact(item: ReviewItem, access: Sequence[GoldSpan]) -> None:
-    """Leaves the gold as it is; raises Refused when it is no longer what was drawn."""
-    if [fact_of(span) for span in access] != [fact_of(item)]:
+def accept_fact(item: ReviewItem, current: Sequence[GoldSpan]) -> None:
+    """Accepts the gold; raises Refused if it is no longer the drawn fact."""
+    if [fact_of(span) for span in current] != [fact_of(item)]:
         raise Refused(
-            "The gold here has changed since the fact was drawn. Say what it should be, or send "
-            "the page back.",
+            "The gold here has changed since the fact was drawn. Correct it or send it back.",
             code="changed",
         )
 
@@ -45,23 +44,23 @@ def accept_fact(item: ReviewItem, access: Sequence[GoldSpan]) -> None:
 def correct_fact(
     item: ReviewItem,
     campaign_document: CampaignDocument,
-    access: Sequence[GoldSpan],
+    current: Sequence[GoldSpan],
     correction: Mapping[str, Any] | None,
 ) -> dict[str, Any] | None:
-    """Replaces what is gold at the fact by the correction, or removes it for None.
+    """Replaces the gold at the fact by the correction, or removes it for None.
 
-    Where the gold has changed since the draw, the correction may be what it says now.
-    Returns the fact as it is afterwards. Raises InvalidSpans for a correction out of range, with an
-    unknown label or a value that is none, elsewhere than the fact, or overlapping other gold or an
-    open case; Refused when it changes nothing.
+    If the gold has changed since the draw, the correction may equal the current gold. Returns the
+    new fact. Raises InvalidSpans for a correction that is out of range, has an unknown label or an
+    invalid value, lies outside the fact, or overlaps other gold or an open case; Refused if it
+    changes nothing.
     """
     replacement = None if correction is None else _checked(item, campaign_document, correction)
-    now = [fact_of(span) for span in access]
+    now = [fact_of(span) for span in current]
     if replacement is not None and now == [replacement] == [fact_of(item)]:
-        raise Refused("The correction is what the gold says already.", code="unchanged")
-    # It stays with its case, so that opening the case again finds it.
-    case = next((span.case for span in access if span.case), None)
-    GoldSpan.objects.filter(pk__in=[span.pk for span in access]).delete()
+        raise Refused("The correction equals the current gold.", code="unchanged")
+    # The new gold keeps its case, so that reopening the case finds it.
+    case = next((span.case for span in current if span.case), None)
+    GoldSpan.objects.filter(pk__in=[span.pk for span in current]).delete()
     if replacement is not None:
         GoldSpan.objects.create(
             campaign_document=campaign_document,
@@ -98,12 +97,12 @@ def _misplaced(
 ) -> list[tuple[str, str]]:
     place = f"[{span.start}, {span.end})"
     if span.end <= item.start or span.start >= item.end:
-        return [("outside", f"{place} lies outside the fact, [{item.start}, {item.end})")]
+        return [("outside", f"{place} is outside the fact, [{item.start}, {item.end})")]
     others = campaign_document.gold_spans.filter(start__lt=span.end, end__gt=span.start)
     faults = [
         (
             "overlaps_gold",
-            f"{place} overlaps “{other.quote}” [{other.start}, {other.end}), which is gold already",
+            f"{place} overlaps “{other.quote}” [{other.start}, {other.end}), which is already gold",
         )
         for other in others.exclude(start__lt=item.end, end__gt=item.start)
     ]
@@ -119,22 +118,22 @@ def _misplaced(
 def send_back(
     item: ReviewItem,
     campaign_document: CampaignDocument,
-    access: Sequence[GoldSpan],
+    current: Sequence[GoldSpan],
     reason: str,
     actor: User,
 ) -> Case:
-    """Opens a case over the fact, with the gold as it was as its proposal; the page is not gold.
+    """Opens a case at the fact with the former gold as a proposal; the page is no longer gold.
 
-    A fact that came out of a case opens that one again, so that the decisions before stay in one
-    history: the gold as it was becomes one more proposal.
+    If the fact was decided in a case, that case is reopened and keeps its history. The former gold
+    becomes an additional proposal.
     """
-    start = min([item.start, *(span.start for span in access)])
-    end = max([item.end, *(span.end for span in access)])
-    case = _case_at(campaign_document, access, start, end)
+    start = min([item.start, *(span.start for span in current)])
+    end = max([item.end, *(span.end for span in current)])
+    case = _case_at(campaign_document, current, start, end)
     place = Q(start__lt=case.end, end__gt=case.start)
     taken = list(campaign_document.gold_spans.filter(place | Q(case=case.pk) if case.pk else place))
     was = {"assignment": None, "spans": [fact_of(span) for span in taken], "reason": reason}
-    # Decisions name proposals by their place, so that none may move.
+    # Decisions refer to proposals by index, so the order must not change.
     annotators = [proposal for proposal in case.proposals if proposal["assignment"] is not None]
     case.proposals = [*annotators, was]
     case.kind = Case.Kind.REVIEW
@@ -153,14 +152,14 @@ def send_back(
 
 
 def _case_at(
-    campaign_document: CampaignDocument, access: Sequence[GoldSpan], start: int, end: int
+    campaign_document: CampaignDocument, current: Sequence[GoldSpan], start: int, end: int
 ) -> Case:
-    """The case that the place came out of, widened to hold it, else a new one.
+    """The case in which the range was decided, widened to contain it, or a new one.
 
-    Where a case begins at the place it is that one: two may not begin at the same.
+    A case with the same start has priority, because starts are unique.
     """
     there = campaign_document.cases.filter(start=start).first()
-    former = there or next((span.case for span in access if span.case), None)
+    former = there or next((span.case for span in current if span.case), None)
     if former is None:
         return Case(campaign_document=campaign_document, start=start, end=end, proposals=[])
     former.start, former.end = min(former.start, start), max(former.end, end)
@@ -168,39 +167,39 @@ def _case_at(
 
 
 def fact_of(span: GoldSpan | ReviewItem) -> dict[str, Any]:
-    """What makes a fact the same: label, place, quote, value and sign."""
+    """The fields by which facts are compared: label, offsets, quote, value and sign."""
     return {field: getattr(span, field) for field in _FIELDS}
 
 
-# Above 2^53 numbers of JSON lose their last digits in JavaScript.
+# JavaScript cannot represent larger integers of JSON exactly.
 MAX_SEED = 2**53 - 1
 MAX_REASON = 2000
 Verdict = ReviewItem.Verdict
 
 
 class AlreadyReviewed(Refused):
-    """Somebody, perhaps the same person by a second click, gave a verdict before."""
+    """The fact already has a verdict, by another reviewer or by an earlier click."""
 
     code = "decided"
 
     def __init__(self, item: ReviewItem) -> None:
         when = f"{item.decided_at:%Y-%m-%d %H:%M} UTC"
         super().__init__(
-            f"Fact {item.position} was {item.get_verdict_display()} by {item.reviewer} on {when}; "
-            "nothing was changed now."
+            f"Fact {item.position} was {item.get_verdict_display()} by {item.reviewer} on {when}. "
+            "Your verdict was not saved."
         )
 
 
 def open_due_round(*, campaign: Campaign) -> ReviewRound | None:
-    """Opens a round when enough gold pages wait for one, or when the last page became gold.
+    """Opens a round if enough gold pages are in none, or if the last page became gold.
 
-    Runs in the caller's transaction. The campaign's row is locked, so that of two pages which
-    become gold at the same time the second sees the first.
+    Runs in the caller's transaction. Locks the campaign's row, so that pages that become gold at
+    the same time are counted one after the other.
     """
     if not campaign.review_pages:
         return None
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    if not locked.review_pages:  # switched off while this waited
+    if not locked.review_pages:  # disabled while this call was blocked
         return None
     pages = _lock_uncovered(locked)
     if not pages or (len(pages) < locked.review_pages and _has_unfinished(locked)):
@@ -210,19 +209,19 @@ def open_due_round(*, campaign: Campaign) -> ReviewRound | None:
 
 @transaction.atomic
 def open_round_now(*, campaign: Campaign, actor: User, seed: int | None = None) -> ReviewRound:
-    """Draws from the gold pages that no round has covered, however few they are.
+    """Draws from all gold pages that are in no round yet.
 
-    Raises Refused when there are none, when the campaign has no review, or for a seed below 0 or
-    above `MAX_SEED`.
+    Raises Refused if there are none, if the campaign has no review, or for a seed below 0 or above
+    `MAX_SEED`.
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if not locked.review_pages:
-        raise Refused("The campaign's settings have no domain review.", code="no_review")
+        raise Refused("Domain review is disabled in the campaign's settings.", code="no_review")
     if seed is not None and not 0 <= seed <= MAX_SEED:
         raise Refused(f"The seed must be from 0 to {MAX_SEED}.", code="seed")
     pages = _lock_uncovered(locked)
     if not pages:
-        raise Refused("Every gold page is in a review already.", code="nothing")
+        raise Refused("Every gold page is already in a review round.", code="nothing")
     return _open(locked, pages, secrets.randbits(32) if seed is None else seed, actor)
 
 
@@ -289,7 +288,7 @@ def _item(found: ReviewRound, position: int, fact: GoldSpan) -> ReviewItem:
 
 
 def _by_document(keys: Mapping[Key, GoldSpan]) -> dict[str, list[int]]:
-    """What was drawn from, kept so that the draw can be made again when the gold has changed."""
+    """The starts of all facts by document, stored so that the draw can be repeated later."""
     starts: dict[str, list[int]] = defaultdict(list)
     for key in sorted(keys):
         starts[key.document].append(key.start)
@@ -305,14 +304,14 @@ def decide_item(
     reason: str = "",
     actor: User,
 ) -> ReviewItem:
-    """Records a reviewer's verdict on a fact that was drawn, and does to the gold what it says.
+    """Records a reviewer's verdict on a drawn fact, and applies it to the gold.
 
-    `accepted` leaves the gold; `corrected` puts `correction` ({label, start, end, value?, sign?})
-    in the fact's place, or removes the fact for None; `sent_back` gives the page to adjudication
-    again. The latter two need a reason. The round is done with its last verdict.
+    `accepted` keeps the gold; `corrected` replaces the fact by `correction` ({label, start, end,
+    value?, sign?}), or removes it for None; `sent_back` returns the page to adjudication. The
+    latter two need a reason. The last verdict completes the round.
 
-    Raises AlreadyReviewed; InvalidSpans for a correction that cannot be taken; Refused for a
-    missing reason, for a page the reviewer worked on, and while the fact is in work again.
+    Raises AlreadyReviewed; InvalidSpans for an invalid correction; Refused for a missing reason,
+    for a page the reviewer worked on, and while the page is in work again.
     """
     campaign_document = (
         CampaignDocument.objects.select_for_update(of=("self",))
@@ -324,13 +323,13 @@ def decide_item(
     if now.verdict != Verdict.PENDING:
         raise AlreadyReviewed(now)
     _check(now, campaign_document, verdict, reason, actor)
-    access = current_gold(now)
+    current = current_gold(now)
     if verdict == Verdict.ACCEPTED:
-        accept_fact(now, access)
+        accept_fact(now, current)
     elif verdict == Verdict.CORRECTED:
-        now.correction = correct_fact(now, campaign_document, access, correction)
+        now.correction = correct_fact(now, campaign_document, current, correction)
     else:
-        send_back(now, campaign_document, access, reason, actor)
+        send_back(now, campaign_document, current, reason, actor)
     _record(now, campaign_document.campaign, verdict, reason, actor)
     _close_if_done(found)
     return now
@@ -340,11 +339,11 @@ def _check(
     item: ReviewItem, campaign_document: CampaignDocument, verdict: str, reason: str, actor: User
 ) -> None:
     if verdict not in {Verdict.ACCEPTED, Verdict.CORRECTED, Verdict.SENT_BACK}:
-        raise Refused("The verdict must be accepted, corrected or sent_back.", code="verdict")
+        raise Refused("Choose the verdict accepted, corrected or sent_back.", code="verdict")
     if verdict != Verdict.ACCEPTED and not reason.strip():
-        raise Refused("Say why: the reason is the feedback to the guidelines.", code="reason")
+        raise Refused("Enter a reason. It is feedback for the guidelines.", code="reason")
     if len(reason) > MAX_REASON:
-        raise Refused(f"The reason is longer than {MAX_REASON} characters.", code="reason")
+        raise Refused(f"Enter at most {MAX_REASON} characters.", code="reason")
     if worked_on(actor, campaign_document):
         raise Refused(OWN_WORK, code="own_work")
     stage = CampaignDocument.Stage
@@ -353,7 +352,7 @@ def _check(
     )
     if campaign_document.stage not in {stage.GOLD, stage.ADJUDICATION} or open_cases.exists():
         raise Refused(
-            "This fact is in work again. It can be reviewed when the page is gold.", code="in_work"
+            "This page is in work again. Review the fact when the page is gold.", code="in_work"
         )
 
 
@@ -375,7 +374,7 @@ def _record(item: ReviewItem, campaign: Campaign, verdict: str, reason: str, act
 
 
 def _close_if_done(found: ReviewRound) -> None:
-    """Runs under the lock of the round's row, or before anybody else can see the round."""
+    """The caller must hold the lock of the round's row, or have created it."""
     if found.items.filter(verdict=Verdict.PENDING).exists():
         return
     found.state = ReviewRound.State.DONE

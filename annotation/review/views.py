@@ -1,4 +1,4 @@
-"""The domain review: its rounds, one round, and one fact that was drawn."""
+"""Pages of the domain review: all rounds, one round, and one drawn fact."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ class OpenRoundForm(forms.Form):
         required=False,
         min_value=0,
         max_value=MAX_SEED,
-        help_text="Leave it empty for a random one. Give one to repeat a draw made elsewhere.",
+        help_text="Random if empty. Enter a seed to repeat a draw.",
     )
 
 
@@ -54,25 +54,25 @@ class SendBackForm(forms.Form):
         max_length=MAX_REASON,
         strip=True,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="What is wrong, for those who adjudicate the page again.",
+        help_text="Describe the problem for the adjudicators.",
     )
 
 
 class CorrectionForm(forms.Form):
-    """What shall be gold instead; with the button `remove` nothing shall be."""
+    """The correction of a fact. The button `remove` removes the fact instead."""
 
     label = forms.ChoiceField()
     start = forms.IntegerField(min_value=0)
     end = forms.IntegerField(min_value=1)
     value = forms.CharField(
-        required=False, max_length=MAX_VALUE, help_text="Empty: read from the text."
+        required=False, max_length=MAX_VALUE, help_text="Derived from the text if empty."
     )
     sign = forms.ChoiceField(required=False)
     reason = forms.CharField(
         max_length=MAX_REASON,
         strip=True,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Why. It is feedback to the guidelines, and annotators read it beside the gold.",
+        help_text="Feedback for the guidelines. Annotators see it with the gold.",
     )
 
     def __init__(
@@ -83,14 +83,14 @@ class CorrectionForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.initial = initial
         _choose(self.fields["label"], [(name, name) for name in labels])
-        _choose(self.fields["sign"], [("", "read from the text"), *SIGN_CHOICES])
+        _choose(self.fields["sign"], [("", "derived from the text"), *SIGN_CHOICES])
         if self.is_bound and "remove" in self.data:
             for name in fields:
                 self.fields[name].required = False
 
     @property
     def correction(self) -> dict[str, Any] | None:
-        """As `decide_item` takes it; None removes the fact."""
+        """The argument of `decide_item`; None removes the fact."""
         if "remove" in self.data:
             return None
         row = self.cleaned_data
@@ -157,7 +157,7 @@ def round_(request: UserRequest, slug: str, number: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def item(request: UserRequest, slug: str, number: int, position: int) -> HttpResponse:
-    """One fact. The field `verdict` of a form sent says which of the forms it was."""
+    """One fact. The field `verdict` identifies the submitted form."""
     access, found = item_for(request.user, slug, number, position)
     if request.method == "POST":
         check_may_decide(access)
@@ -177,7 +177,7 @@ def item(request: UserRequest, slug: str, number: int, position: int) -> HttpRes
 def _forms(
     request: UserRequest, verdict: str, view: ItemView, labels: list[str]
 ) -> tuple[CorrectionForm, SendBackForm]:
-    """Both, the one that was sent with its data."""
+    """Both forms; the submitted one is bound."""
     sent = request.POST if request.method == "POST" else None
     correct = CorrectionForm(
         sent if verdict == Verdict.CORRECTED else None,
@@ -194,7 +194,7 @@ def _decide(
     verdict: str,
     form: CorrectionForm | SendBackForm | None,
 ) -> HttpResponse | None:
-    """The way on after a verdict; None, with the form's errors, when it cannot be taken so."""
+    """The response to a verdict, or None if it failed and the form has errors."""
     try:
         decide_item(
             item=found,
@@ -214,15 +214,15 @@ def _decide(
             form.add_error(None, refusal.message)
             return None
         messages.error(request, refusal.message)
-        return redirect(_address(found.round, found.position))
+        return redirect(_item_url(found.round, found.position))
     following = next_pending(found)
     if following is None:
-        messages.success(request, f"Review {found.round.number} is done: all have a verdict.")
+        messages.success(request, f"Review {found.round.number} is done. All facts have a verdict.")
         return redirect(found.round)
-    return redirect(_address(found.round, following))
+    return redirect(_item_url(found.round, following))
 
 
-def _address(found: ReviewRound, position: int) -> str:
+def _item_url(found: ReviewRound, position: int) -> str:
     return f"{found.get_absolute_url()}{position}/"
 
 

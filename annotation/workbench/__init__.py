@@ -1,5 +1,5 @@
-"""An annotator's own work: tasks, saving and submitting spans, suggestions, remarks, own gold.
+"""An annotator's own work: tasks, saving and submitting spans, suggestions, comments, own gold.
 
-May import every feature that a submission sets going: `annotation.adjudication`,
+May import the features that a submission triggers: `annotation.adjudication`,
 `annotation.assignments`, `annotation.campaigns`, `annotation.qualification`, `annotation.review`.
 """

@@ -1,4 +1,4 @@
-"""An annotator's own assignments: read, save, submit, their history. Anyone else's answer 404."""
+"""The API of an annotator's own assignments and their history. Other assignments return 404."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -58,7 +58,7 @@ from .services import (
 
 
 class SpanShape(serializers.Serializer[Any]):
-    """A span as it is saved."""
+    """A saved span."""
 
     key = serializers.RegexField(SPAN_KEY)
     label = serializers.CharField()  # type: ignore[assignment]
@@ -67,7 +67,7 @@ class SpanShape(serializers.Serializer[Any]):
     quote = serializers.CharField(trim_whitespace=False)
     value = serializers.CharField(allow_blank=True)
     sign = serializers.CharField(allow_blank=True)
-    edited = serializers.BooleanField(help_text="Whether value and sign are the annotator's own.")
+    edited = serializers.BooleanField(help_text="Whether the annotator edited value or sign.")
 
 
 class SpanWithWarnings(SpanShape):
@@ -88,8 +88,8 @@ class AssignmentRow(serializers.ModelSerializer[Assignment]):
 
 
 class GuidelinesSeen(serializers.Serializer[Any]):
-    version = serializers.IntegerField(help_text="The newest one.")
-    seen_version = serializers.IntegerField(help_text="The newest one that I opened; 0 for none.")
+    version = serializers.IntegerField(help_text="The newest version.")
+    seen_version = serializers.IntegerField(help_text="The newest version that you opened, or 0.")
 
 
 class AssignmentFlag(serializers.Serializer[Any]):
@@ -108,9 +108,9 @@ class AssignmentDetail(serializers.Serializer[Any]):
     text_sha256 = serializers.CharField()
     text_chars = serializers.IntegerField()
     guidelines = GuidelinesSeen()
-    suggestions = serializers.BooleanField(help_text="Whether the campaign shows any.")
+    suggestions = serializers.BooleanField(help_text="Whether the campaign shows suggestions.")
     flag = AssignmentFlag()
-    return_reason = serializers.CharField(help_text="Why a lead sent the work back, if one did.")
+    return_reason = serializers.CharField(help_text="Why a lead sent the work back, or empty.")
     active_seconds = serializers.IntegerField()
     spans = SpanShape(many=True)
 
@@ -136,14 +136,14 @@ class SpansSaved(serializers.Serializer[Any]):
     revision = serializers.IntegerField()
     saved_at = serializers.DateTimeField()
     state = serializers.ChoiceField(choices=Assignment.State.choices)
-    spans = SpanRemark(many=True, help_text="Those that the save added or changed.")
+    spans = SpanRemark(many=True, help_text="The added and changed spans.")
 
 
 class SpansReplaced(serializers.Serializer[Any]):
     revision = serializers.IntegerField()
     saved_at = serializers.DateTimeField()
     state = serializers.ChoiceField(choices=Assignment.State.choices)
-    spans = SpanWithWarnings(many=True, help_text="All of them.")
+    spans = SpanWithWarnings(many=True, help_text="All spans.")
 
 
 class RevisionRow(serializers.ModelSerializer[Revision]):
@@ -193,7 +193,7 @@ class AssignmentSubmission(serializers.Serializer[Any]):
     no_facts = serializers.BooleanField(
         required=False,
         default=False,
-        help_text="Confirms that the page has no facts; needed where no span is saved.",
+        help_text="Confirms that the page has no facts. Required if no span is saved.",
     )
 
 
@@ -204,21 +204,21 @@ class AssignmentSubmitted(AssignmentState):
 OwnGoldFact = answer(
     OwnFact,
     "OwnGoldFact",
-    own=ReviewedFact(many=True, help_text="My marks there."),
+    own=ReviewedFact(many=True, help_text="Your marks."),
     gold=ReviewedFact(many=True),
-    value_differs="Right, but read as another value.",
+    value_differs="Right offsets and label, but another value or sign.",
 )
 OwnGoldCounts = answer(OutcomeCount, "OwnGoldCounts")
 OwnGoldShape = answer(OwnGold, "OwnGoldShape", facts="In text order.")
 
 
 def save_answer(assignment: Assignment, saved: Saved) -> dict[str, Any]:
-    """For who sent the spans and has them: what our code adds to those that are new or changed."""
+    """The response to a save: derived values and warnings of added and changed spans."""
     return _answer(saved, span_remarks(assignment, [recorded_span(span) for span in saved.added]))
 
 
 def replacement_answer(assignment: Assignment, saved: Saved) -> dict[str, Any]:
-    """For who does not have them, as after a restore or an import: all of them, whole."""
+    """The response to a restore or an import: all spans with derived values and warnings."""
     drafts = spans_at(assignment, saved.revision)
     remarks = span_remarks(assignment, drafts)
     whole = [draft._asdict() | remark for draft, remark in zip(drafts, remarks, strict=True)]
@@ -249,7 +249,7 @@ def span_remarks(assignment: Assignment, drafts: Sequence[Draft]) -> list[dict[s
     ]
 
 
-@extend_schema_view(get=extend_schema(summary="My assignments", tags=["annotation"]))
+@extend_schema_view(get=extend_schema(summary="List your assignments", tags=["annotation"]))
 class AssignmentList(ListAPIView[Assignment]):
     permission_classes = [IsAuthenticated]
     serializer_class = AssignmentRow
@@ -263,7 +263,7 @@ class AssignmentList(ListAPIView[Assignment]):
 
 class AssignmentDetailView(AnnotationView):
     @extend_schema(
-        summary="One of my assignments with its spans",
+        summary="Get one of your assignments with its spans",
         tags=["annotation"],
         responses=AssignmentDetail,
     )
@@ -284,7 +284,7 @@ def _detail(assignment: Assignment) -> dict[str, Any]:
 
 class AssignmentContent(AnnotationView):
     @extend_schema(
-        summary="The page of one of my assignments",
+        summary="Get the page of one of your assignments",
         description="Spans are offsets into `text`, in Unicode code points.",
         tags=["annotation"],
         responses=AssignmentPage,
@@ -299,9 +299,9 @@ class AssignmentContent(AnnotationView):
 
 class AssignmentSpans(AnnotationView):
     @extend_schema(
-        summary="Save all spans of one of my assignments",
-        description="Name the revision the spans were made from. The same `save_key` sent again is "
-        "answered as the first time.",
+        summary="Save all spans of one of your assignments",
+        description="`base_revision` is the revision from which the spans were edited. A repeated "
+        "`save_key` returns the first result.",
         tags=["annotation"],
         request=SpansSave,
         responses={200: SpansSaved, 409: AnnotationConflict, 422: AnnotationInvalid},
@@ -322,10 +322,9 @@ class AssignmentSpans(AnnotationView):
 
 class AssignmentSubmit(AnnotationView):
     @extend_schema(
-        summary="Submit one of my assignments",
-        description="Its spans become final. A page without spans is refused with the code "
-        "`empty` unless `no_facts` confirms that it has none. `next` is the page of the next task, "
-        "if there is one.",
+        summary="Submit one of your assignments",
+        description="Makes its spans final. A page without spans is refused with the code "
+        "`empty` unless `no_facts` is true. `next` is the URL of the next task, or null.",
         tags=["annotation"],
         request=AssignmentSubmission,
         responses={200: AssignmentSubmitted, 409: AnnotationConflict, 422: AnnotationInvalid},
@@ -345,9 +344,9 @@ class AssignmentSubmit(AnnotationView):
 
 class AssignmentTakeBack(AnnotationView):
     @extend_schema(
-        summary="Take back a submission of mine",
-        description=f"For {TAKE_BACK_MINUTES} minutes, as long as another annotator of the page "
-        "has not submitted. The next submission counts as the first.",
+        summary="Withdraw one of your submissions",
+        description=f"Possible for {TAKE_BACK_MINUTES} minutes, while another annotator of the "
+        "page has not submitted. The next submission counts as the first.",
         tags=["annotation"],
         request=None,
         responses={200: AssignmentState, 409: AnnotationRefusal},
@@ -363,8 +362,8 @@ class RevisionList(AnnotationView, GenericAPIView[Revision]):
     serializer_class = RevisionRow
 
     @extend_schema(
-        summary="The history of one of my assignments, newest first",
-        description="Leads read it once everybody has submitted.",
+        summary="List the revisions of one of your assignments, newest first",
+        description="Leads can read it after all annotators have submitted.",
         tags=["annotation"],
         responses=RevisionRow(many=True),
     )
@@ -375,7 +374,7 @@ class RevisionList(AnnotationView, GenericAPIView[Revision]):
 
 class RevisionDetailView(AnnotationView):
     @extend_schema(
-        summary="One save: what it changed, and all spans as they were after it",
+        summary="Get a revision: its changes, and all spans after it",
         tags=["annotation"],
         responses=RevisionDetail,
     )
@@ -393,8 +392,8 @@ class RevisionDetailView(AnnotationView):
 
 class RevisionRestoreView(AnnotationView):
     @extend_schema(
-        summary="Make the spans of an earlier revision the newest ones",
-        description="Like a save: nothing of the history is lost. The answer holds all spans.",
+        summary="Restore the spans of an earlier revision",
+        description="Creates a new revision. Returns all spans.",
         tags=["annotation"],
         request=RevisionRestore,
         responses={200: SpansReplaced, 409: AnnotationConflict, 422: AnnotationInvalid},
@@ -418,8 +417,8 @@ def _revisions(assignment: Assignment) -> QuerySet[Revision]:
 
 class AssignmentGold(AnnotationView):
     @extend_schema(
-        summary="My marks beside the gold",
-        description="Once the page is gold; 409 before.",
+        summary="Compare your marks with the gold",
+        description="Returns 409 until the page is gold.",
         tags=["assignments"],
         responses={200: OwnGoldShape, 409: AnnotationRefusal},
     )

@@ -1,4 +1,4 @@
-"""One document with its spans as a file, and reading them back from one, as one save."""
+"""Download a document with its spans as a file, and import the spans of a file as one save."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ from portal.facts import Span as TextSpan
 from .selectors import stored_spans
 from .services import Saved, save_spans
 
-# Form → what a file of it is called, and its media type.
+# Form → suffix and media type.
 FORMS = {
     "tags": ("tags.html", "text/html"),
     "json": ("json", "application/json"),
@@ -43,7 +43,7 @@ FORMS = {
 def document_file(assignment: Assignment, form: str) -> TextFile:
     """The document with its saved spans in one of FORMS.
 
-    Inline tags hold places and labels; the other two hold everything but comments and history.
+    Inline tags have only offsets and labels. The other forms lack only comments and history.
     """
     document = assignment.campaign_document.document
     content = DocumentContent.objects.get(pk=document.pk)
@@ -76,7 +76,7 @@ def _facts(drafts: Sequence[Draft]) -> list[FactSpan]:
 
 
 def _meta(assignment: Assignment) -> dict[str, Any]:
-    """Where the document comes from, and whose work in which campaign the spans are."""
+    """The source of the document, and the campaign and revision of its spans."""
     campaign = assignment.campaign_document.campaign
     document = assignment.campaign_document.document
     return {
@@ -108,11 +108,11 @@ def import_document(
     save_key: str,
     author: User,
 ) -> Saved:
-    """Makes the spans of a file the assignment's spans, in one revision.
+    """Replaces the assignment's spans by those of a file, in one revision.
 
-    `form` is one of FORMS, or empty to tell it by the content. The same file under the same key is
-    answered as the first time. Raises InvalidSpans, naming the file with the line or field, when
-    the file cannot be read or is of another text, and what `save_spans` raises.
+    `form` is one of FORMS, or empty to detect it. The same file with the same key returns the first
+    result. Raises InvalidSpans, naming the file and its line or field, if the file cannot be read
+    or has another text, and as `save_spans` does.
     """
     name = filename[-_NAME_SHOWN:]
     try:
@@ -134,7 +134,7 @@ def import_document(
 
 
 def _read(assignment: Assignment, data: bytes, form: str) -> list[dict[str, Any]]:
-    """The spans as `save_spans` takes them; raises ValueError with the place of the fault."""
+    """The spans for `save_spans`; raises ValueError with the place of a fault."""
     document = assignment.campaign_document.document
     text = decode_html(data)
     labels = assignment.campaign_document.campaign.labels
@@ -173,7 +173,7 @@ def _require_same_text(assignment: Assignment, canonical: Canonical) -> None:
 
 
 def _own(spans: Iterable[FactSpan]) -> list[dict[str, Any]]:
-    """Spans that say what they mean. Where that is what our code derives, it is not an edit."""
+    """Spans with their values. A value equal to the derived one does not count as edited."""
     return [
         {
             "key": span.key,
@@ -189,7 +189,7 @@ def _own(spans: Iterable[FactSpan]) -> list[dict[str, Any]]:
 
 
 def _keyed(assignment: Assignment, text: str, spans: Sequence[Any]) -> list[dict[str, Any]]:
-    """Spans of tags have no keys: those there already keep theirs, so that comments stay."""
+    """Spans of tags with keys. Existing spans keep theirs, so that comments stay attached."""
     known = {(draft.start, draft.end, draft.label): draft.key for draft in stored_spans(assignment)}
     kept = {known.get((span.start, span.end, span.label)) for span in spans}
     keyed = []

@@ -1,4 +1,4 @@
-"""What goes with the spans of a page: its facts, suggestions, remarks, and files. For programs."""
+"""The API of a page's facts, suggestions, comments, flags and files."""
 
 import hashlib
 import json
@@ -116,7 +116,7 @@ CampaignSuggestions = answer(
     "CampaignSuggestions",
     leave_out=["uploads"],
     sources=serializers.ListField(child=serializers.ChoiceField(choices=SuggestionSource.choices)),
-    with_xbrl="Documents whose filer tagged facts.",
+    with_xbrl="Documents with inline XBRL.",
     with_model="Documents with a model's marks.",
 )
 
@@ -137,23 +137,23 @@ class SuggestionUploadRow(serializers.ModelSerializer[SuggestionUpload]):
 
 class AssignmentFacts(AnnotationView):
     @extend_schema(
-        summary="The numbers and dates of one of my pages, and what is suggested",
-        description="`facts`: [start, end, `number` or `date`], by rules, for selections to snap "
-        "to. `suggestions`: [start, end, label, source], none unless the campaign shows them; "
-        "after that what a filer said of it, if that is known.",
+        summary="Get the numbers, dates and suggestions of one of your pages",
+        description="`facts`: [start, end, `number` or `date`], found by rules, to snap selections "
+        "to. `suggestions`: [start, end, label, source], and the filer's XBRL details if known; "
+        "empty unless the campaign shows suggestions.",
         tags=["annotation"],
         responses=PageFacts,
     )
     def get(self, request: Request, pk: int) -> HttpResponseBase:
-        # The page never changes, but our rules and the campaign's suggestions may.
+        # The page never changes, but the rules and the campaign's suggestions may.
         return _kept_answer(request, _facts(own_assignment(request.user, pk).campaign_document))
 
 
 class AssignmentBoxes(AnnotationView):
     @extend_schema(
-        summary="Where the text of one of my pages lies on its images",
-        description="For images that were rendered here: [start, end, left, top, width, height] of "
-        "each word, in code points of the canonical text and pixels of the image.",
+        summary="Get the text boxes of one of your pages",
+        description="For rendered images: [start, end, left, top, width, height] of each word, in "
+        "code points of the canonical text and pixels of the image.",
         tags=["annotation"],
         responses=PageBoxes,
     )
@@ -163,7 +163,7 @@ class AssignmentBoxes(AnnotationView):
 
 
 def _kept_answer(request: Request, content: dict[str, Any]) -> HttpResponseBase:
-    """An answer that a browser keeps and asks after; it is sent again only once it has changed."""
+    """A JSON response with an ETag, which browsers revalidate; 304 if it has not changed."""
     body = json.dumps(content, separators=(",", ":")).encode()
     response = HttpResponse(body, content_type="application/json")
     etag = f'"{hashlib.sha256(body).hexdigest()}"'
@@ -185,8 +185,8 @@ def _facts(campaign_document: CampaignDocument) -> dict[str, Any]:
 
 class AssignmentWarnings(AnnotationView):
     @extend_schema(
-        summary="What looks wrong with the saved spans of one of my assignments",
-        description="Only spans with a warning are listed. A save tells the same of what it adds.",
+        summary="List the warnings about the saved spans of one of your assignments",
+        description="Lists only spans with a warning. A save returns the warnings of added spans.",
         tags=["annotation"],
         responses=SpanWarnings,
     )
@@ -199,8 +199,8 @@ class AssignmentWarnings(AnnotationView):
 
 class CommentList(AnnotationView):
     @extend_schema(
-        summary="The comments of one of my assignments",
-        description="Leads read them once everybody has submitted.",
+        summary="List the comments of one of your assignments",
+        description="Leads can read them after all annotators have submitted.",
         tags=["annotation"],
         responses=CommentShape(many=True),
     )
@@ -209,7 +209,7 @@ class CommentList(AnnotationView):
         return Response(CommentShape(comments, many=True).data)
 
     @extend_schema(
-        summary="Comment on a span, or on the page",
+        summary="Comment on a span or on the page",
         tags=["annotation"],
         request=NewComment,
         responses={201: CommentShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
@@ -226,7 +226,7 @@ class CommentList(AnnotationView):
 
 class CommentDetail(AnnotationView):
     @extend_schema(
-        summary="Change one of my comments",
+        summary="Edit one of your comments",
         tags=["annotation"],
         request=CommentEdit,
         responses={200: CommentShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
@@ -240,7 +240,7 @@ class CommentDetail(AnnotationView):
         return Response(CommentShape(edited).data)
 
     @extend_schema(
-        summary="Remove one of my comments",
+        summary="Delete one of your comments",
         tags=["annotation"],
         responses={204: None, 409: AnnotationRefusal},
     )
@@ -256,8 +256,8 @@ def _own_comment(request: Request, pk: int, comment: int) -> Comment:
 
 class AssignmentFlagView(AnnotationView):
     @extend_schema(
-        summary="Flag or skip one of my assignments, or take that back",
-        description="The lead sees kind and reason. Skipped tasks come last, and stay workable.",
+        summary="Flag or skip one of your assignments, or remove the flag",
+        description="Leads see kind and reason. Skipped tasks come last.",
         tags=["annotation"],
         request=AssignmentFlag,
         responses={200: AssignmentFlag, 409: AnnotationRefusal, 422: AnnotationInvalid},
@@ -274,8 +274,8 @@ class AssignmentFlagView(AnnotationView):
 
 class AssignmentExport(AnnotationView):
     @extend_schema(
-        summary="One of my pages with its spans, as a file",
-        description="Leads get it once everybody has submitted.",
+        summary="Download one of your pages with its spans",
+        description="Leads can download it after all annotators have submitted.",
         tags=["annotation"],
         parameters=[ExportQuery],
         responses=file_answers(kind for _, kind in FORMS.values()),
@@ -293,9 +293,9 @@ class AssignmentImport(AnnotationView):
     parser_classes = [PlainMultiPartParser]
 
     @extend_schema(
-        summary="Replace all spans of one of my assignments by those of a file",
-        description="Like a save: one revision, and nothing of the history is lost. Without `form` "
-        "the file's form is told by its content. The answer holds all spans.",
+        summary="Import the spans of a file into one of your assignments",
+        description="Replaces all spans and creates a new revision. Without `form` the format is "
+        "detected from the content. Returns all spans.",
         tags=["annotation"],
         request=DocumentImport,
         responses={
@@ -334,7 +334,7 @@ def _checked(request: Request) -> dict[str, Any]:
 
 
 def _faults(error: serializers.ValidationError) -> list[dict[str, Any]]:
-    """The faults of a form as those of a JSON body are told."""
+    """The faults of a form in the format of those of a JSON body."""
     assert isinstance(error.detail, dict)
     return [
         {"field": name, "code": name, "message": f"{name}: {problem}"}
@@ -345,7 +345,7 @@ def _faults(error: serializers.ValidationError) -> list[dict[str, Any]]:
 
 class CampaignSuggestionsView(AnnotationView):
     @extend_schema(
-        summary="Which suggestions a campaign shows (leads, organisers)",
+        summary="Get the suggestions that a campaign shows (leads, organisers)",
         tags=["campaigns"],
         responses=CampaignSuggestions,
     )
@@ -354,7 +354,7 @@ class CampaignSuggestionsView(AnnotationView):
         return Response(CampaignSuggestions(suggestion_state(campaign)).data)
 
     @extend_schema(
-        summary="Choose which suggestions a campaign shows (leads, organisers)",
+        summary="Choose the suggestions that a campaign shows (leads, organisers)",
         tags=["campaigns"],
         request=SuggestionSources,
         responses=CampaignSuggestions,
@@ -374,7 +374,7 @@ class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):
     parser_classes = [PlainMultiPartParser]
 
     @extend_schema(
-        summary="Uploads of a model's marks, newest first (leads, organisers)",
+        summary="List uploads of a model's marks, newest first (leads, organisers)",
         tags=["campaigns"],
         responses=SuggestionUploadRow(many=True),
     )

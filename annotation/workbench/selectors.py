@@ -1,7 +1,6 @@
-"""An annotator's own tasks, the spans of one of them, and these beside the gold once there is any.
+"""An annotator's own tasks, their spans, and the comparison with gold.
 
-Everything here is about one person's own work. Nothing of the other annotators is told: no mark, no
-name, not how many marked what.
+Nothing here reveals other annotators: neither marks, names nor counts.
 """
 
 from collections import Counter
@@ -40,17 +39,17 @@ _STORED = Prepared(
 
 
 def stored_spans(assignment: Assignment) -> list[Draft]:
-    """The spans as saved, in text order."""
+    """The saved spans in text order."""
     return [Draft._make(row) for row in _STORED.rows(assignment=assignment.pk)]
 
 
 def current_spans(assignment: Assignment) -> list[dict[str, Any]]:
-    """The spans as saved, in text order, with the fields of the API."""
+    """The saved spans in text order, with the fields of the API."""
     return [draft._asdict() for draft in stored_spans(assignment)]
 
 
 def spans_at(assignment: Assignment, number: int) -> list[Draft]:
-    """The spans as they were after revision `number`, in text order; none after revision 0."""
+    """The spans after revision `number`, in text order; none after revision 0."""
     present: dict[str, Draft] = {}
     changes = assignment.revisions.filter(number__lte=number).order_by("number")
     for added, removed in changes.values_list("added", "removed").iterator():
@@ -60,16 +59,16 @@ def spans_at(assignment: Assignment, number: int) -> list[Draft]:
     return sorted(present.values(), key=lambda draft: draft.start)
 
 
-# The tasks page shows this many of each state; the rest is one click away.
+# The tasks page lists this many tasks of each state.
 SHOWN = 10
 _QUALIFICATION = CampaignDocument.Purpose.QUALIFICATION
 
 
 @dataclass(frozen=True)
 class TaskGroup:
-    """One person's tasks in one campaign.
+    """One user's tasks in one campaign.
 
-    The lists hold the first few, the counts tell of all; `waiting` is all that can be worked on.
+    The lists are limited to SHOWN, the counts are complete. `waiting` has all unfinished tasks.
     """
 
     campaign: Campaign
@@ -87,7 +86,7 @@ class TaskGroup:
 
     @property
     def is_qualification(self) -> bool:
-        """Whether these are the pages of a qualification round, which come before all others."""
+        """Whether these are pages of a qualification round, which precede all others."""
         tasks = (*self.waiting, *self.submitted)
         return tasks[0].campaign_document.purpose == _QUALIFICATION
 
@@ -97,16 +96,13 @@ class TaskGroup:
 
     @property
     def next(self) -> Assignment | None:
-        """What is begun comes before what is new, and what was skipped last."""
+        """The next task: started ones first, then new ones, then skipped ones."""
         ordered = sorted(self.waiting, key=lambda task: task.flag == Assignment.Flag.SKIPPED)
         return ordered[0] if ordered and self.is_open else None
 
 
 def my_assignments(user: Any) -> QuerySet[Assignment]:
-    """Own assignments with what a list shows of them, in the order of work.
-
-    A page that was excluded as faulty is no work any more.
-    """
+    """The user's assignments for lists, in the order of work, without excluded pages."""
     left_out = Q(campaign_document__stage=CampaignDocument.Stage.EXCLUDED)
     return (
         own_assignments(user)
@@ -117,7 +113,7 @@ def my_assignments(user: Any) -> QuerySet[Assignment]:
 
 
 def task_groups(user: Any) -> list[TaskGroup]:
-    """Own tasks by campaign; campaigns with something to do come first."""
+    """The user's tasks by campaign. Campaigns with an open task come first."""
     by_campaign: dict[int, list[Assignment]] = {}
     for assignment in my_assignments(user):
         by_campaign.setdefault(assignment.campaign_document.campaign_id, []).append(assignment)
@@ -148,7 +144,7 @@ def _in_state(assignments: Iterable[Assignment], state: str) -> list[Assignment]
 
 
 def work_data(assignment: Assignment) -> dict[str, Any]:
-    """Where the work on a page stands, for programs and for the workbench alike."""
+    """The state of an assignment, for the API and the workbench."""
     campaign = assignment.campaign_document.campaign
     document = assignment.campaign_document.document
     return {
@@ -170,9 +166,9 @@ def work_data(assignment: Assignment) -> dict[str, Any]:
 
 
 def position_of(assignment: Assignment) -> tuple[int, int]:
-    """Which of the annotator's tasks in the campaign this is, from 1, and how many there are.
+    """The number of the task among the annotator's tasks in the campaign, from 1, and their total.
 
-    Pages of a qualification are counted by themselves.
+    Qualification pages are counted separately.
     """
     document = assignment.campaign_document
     query = _POSITION[document.purpose == _QUALIFICATION]
@@ -185,25 +181,23 @@ def position_of(assignment: Assignment) -> tuple[int, int]:
 def next_task(user: Any, assignment: Assignment) -> Assignment | None:
     """The user's next open task: later in this campaign, then earlier, then in another one.
 
-    What was skipped comes after all others.
+    Skipped tasks come last.
     """
     campaign = assignment.campaign_document.campaign_id
     here = {"user": user.pk, "campaign": campaign, "pk": assignment.pk}
-    # Nearly always there is one later in the campaign, and to ask for it alone is cheap.
+    # There is usually one later in the campaign, and this query is cheap.
     return _LATER.first(**here) or _OTHER.first(**here)
 
 
 def page_images(document: int) -> list[tuple[int, int, int, bool]]:
-    """Of each image of a document (a primary key) its number, width and height in pixels, and
-    whether it was rendered here, so that it is known where the text lies on it.
+    """Number, width and height in pixels of each image of a document (a primary key), and whether
+    it was rendered here and has text boxes.
     """
     return _IMAGES.rows(document=document)
 
 
 def url_after(user: Any, assignment: Assignment) -> str | None:
-    """Where an annotator goes on after submitting: after the last page of a qualification, to its
-    result.
-    """
+    """The URL after a submission: the next task, or the result of a finished qualification."""
     following = next_task(user, assignment)
     document = assignment.campaign_document
     if document.purpose == _QUALIFICATION:
@@ -260,13 +254,12 @@ _IMAGES = Prepared(
 )
 
 
-# Outcomes in the order in which they are counted.
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A mark or a gold fact as it is shown."""
+    """A mark or a gold fact for display."""
 
     label: str
     css: str
@@ -279,8 +272,8 @@ class Reading:
 
 @dataclass(frozen=True)
 class OwnFact:
-    """A stretch with one's own marks and the gold in it, and why the gold is so where somebody said
-    it. `value_differs` for what is right in place and label but was read otherwise.
+    """A range with the annotator's marks and the gold in it, and reasons given for the gold.
+    `value_differs`: offsets and label are right, but the value or sign is not.
     """
 
     outcome: Outcome
@@ -294,7 +287,7 @@ class OwnFact:
 
 @dataclass(frozen=True)
 class OutcomeCount:
-    """How many facts have this outcome."""
+    """The number of facts with this outcome."""
 
     outcome: Outcome
     count: int
@@ -302,7 +295,7 @@ class OutcomeCount:
 
 @dataclass(frozen=True)
 class OwnGold:
-    """An annotator's marks on a page beside its gold."""
+    """An annotator's marks on a page compared with its gold."""
 
     document: str
     facts: tuple[OwnFact, ...]
@@ -326,7 +319,7 @@ def is_gold(assignment: Assignment) -> bool:
 
 
 def own_gold(assignment: Assignment) -> OwnGold:
-    """The comparison for a page that is gold; ask `is_gold` before."""
+    """The comparison for a page that is gold. Check `is_gold` first."""
     page = assignment.campaign_document
     text, labels = page.document.content.text, page.campaign.labels
     own = _readings(assignment.spans.all(), text, labels)
@@ -346,7 +339,7 @@ def own_gold(assignment: Assignment) -> OwnGold:
 def _readings(
     spans: Iterable[Span | GoldSpan], text: str, labels: Sequence[str]
 ) -> dict[TextSpan, Reading]:
-    """By place and label without white space at the ends, as they are compared."""
+    """The spans by their trimmed offsets and label, as in the comparison."""
     return {
         trim_span(text, TextSpan(span.start, span.end, span.label)): Reading(
             label=span.label,
@@ -383,7 +376,7 @@ def _fact(
 
 
 def _remarks(page: CampaignDocument) -> list[_Remark]:
-    """Reasons of leads and reviewers. What the majority rule wrote counts marks of others."""
+    """Reasons of leads and reviewers. Those of the majority rule would reveal others' marks."""
     cases = page.cases.filter(state=Case.State.DECIDED, decided_by__isnull=False)
     items = ReviewItem.objects.filter(
         campaign_document=page,
@@ -397,7 +390,7 @@ def _remarks(page: CampaignDocument) -> list[_Remark]:
 
 
 def own_gold_page_data(assignment: Assignment, found: OwnGold) -> dict[str, Any]:
-    """What the page's JavaScript needs: where the rows of the list stand in the page."""
+    """The data of the page's script: the offsets of the facts in the list."""
     document = assignment.campaign_document.document
     return {
         "text_sha256": document.text_sha256,

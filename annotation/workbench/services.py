@@ -1,7 +1,6 @@
-"""Saving, submitting and remarks: what an annotator does to their own work.
+"""An annotator's changes to their own work: saving, submitting, comments and flags.
 
-A save is checked, idempotent, and never over somebody else's save. Submitting is the annotator's
-last word on a document.
+A save is validated and idempotent, and never overwrites another save. A submission is final.
 """
 
 import hashlib
@@ -42,7 +41,8 @@ from portal.web.prepared import Parameter, Prepared, PreparedDelete, PreparedUpd
 
 from .selectors import current_spans, spans_at, stored_spans
 
-# Nobody saves after more than a day at the page; a larger number is a broken clock.
+KEY_RULE = "must have 1 to 36 characters: letters or digits, “-” or “_”"
+# A larger number comes from a wrong clock.
 MAX_ACTIVE_SECONDS = 86_400
 
 _OPEN = Prepared(
@@ -68,7 +68,7 @@ _COLUMNS = ("assignment_id", *Draft._fields)
 
 @dataclass(frozen=True)
 class Saved:
-    """An accepted save: the revision it made, when, the assignment's state, and what it added."""
+    """An accepted save: its revision and time, the assignment's state, and the added spans."""
 
     revision: int
     saved_at: datetime
@@ -88,14 +88,13 @@ def save_spans(
     note: str = "",
     digest: str = "",
 ) -> Saved:
-    """Makes `spans` (decoded JSON) the assignment's spans and writes one revision.
+    """Replaces the assignment's spans by `spans` (decoded JSON) and creates one revision.
 
-    The same `save_key` again is answered as the first time and changes nothing. The revision is the
-    log of the save: it holds who, when and what, so no further event is written; `active_seconds`
-    (at work since the last save) are added once with it. `digest` tells one save from another
-    under the same key; by default it is that of the spans. Raises InvalidSpans, Conflict when
-    `base_revision` is not the current one, AlreadySubmitted and CampaignNotOpen; nothing is saved
-    then.
+    A repeated `save_key` returns the first result and changes nothing. The revision logs the save,
+    so no event is recorded. `active_seconds` (of work since the last save) are added once.
+    `digest` distinguishes saves with the same key; by default it is computed from the spans.
+    Saves nothing and raises InvalidSpans, Conflict if `base_revision` is not the current one,
+    AlreadySubmitted or CampaignNotOpen.
     """
     drafts = _checked(assignment, spans, save_key, text_sha256, active_seconds)
     digest = digest or _digest(drafts)
@@ -117,7 +116,7 @@ def save_spans(
                 state = str(Assignment.State.IN_PROGRESS)
                 return Saved(revision.number, revision.saved_at, state, added)
     except IntegrityError:
-        # The key was used before: what has just been written is undone, and answered below.
+        # The key was used before. The transaction is rolled back; the first result is returned.
         if not Revision.objects.filter(assignment=assignment.pk, save_key=save_key).exists():
             raise
     return _replayed(assignment, save_key, digest) or refuse_change(assignment, author)
@@ -126,10 +125,10 @@ def save_spans(
 def _owns_next_revision(
     assignment: Assignment, base_revision: int, author: User, active_seconds: int
 ) -> bool:
-    """Whoever changes this one row makes the next revision; a second tab finds no row to change.
+    """Claims the next revision by a conditional update of one row, which only one save can do.
 
-    The conditions are columns of the row itself: PostgreSQL looks at them again after waiting for
-    another save, which it would not do inside a subquery.
+    The conditions use columns of the row, because PostgreSQL checks those again after waiting for
+    another save, but not a subquery.
     """
     if not _OPEN.rows(page=assignment.campaign_document_id):
         return False
@@ -144,9 +143,9 @@ def _checked(
 ) -> list[Draft]:
     document = assignment.campaign_document.document
     if not KEY.fullmatch(save_key):
-        raise InvalidSpans([_save_fault("save_key", "must be 1 to 36 letters, digits, - or _")])
+        raise InvalidSpans([_save_fault("save_key", KEY_RULE)])
     if text_sha256 and text_sha256 != document.text_sha256:
-        raise InvalidSpans([_save_fault("text_sha256", "the page's text is another one")])
+        raise InvalidSpans([_save_fault("text_sha256", "does not match the page's text")])
     check_active_seconds(active_seconds)
     drafts, faults = read_spans(spans)
     if not faults:
@@ -158,7 +157,7 @@ def _checked(
 
 
 def check_active_seconds(seconds: int) -> None:
-    """Raises InvalidSpans for a time that cannot have passed since the last save."""
+    """Raises InvalidSpans for an impossible time since the last save."""
     if not 0 <= seconds <= MAX_ACTIVE_SECONDS:
         rule = f"must be from 0 to {MAX_ACTIVE_SECONDS}"
         raise InvalidSpans([_save_fault("active_seconds", rule)])
@@ -169,19 +168,19 @@ def _save_fault(field: str, message: str) -> dict[str, Any]:
 
 
 def _replayed(assignment: Assignment, save_key: str, digest: str) -> Saved | None:
-    """The answer of the first time, when this very save was accepted before."""
+    """The result of the first save with this key, or None."""
     known = Revision.objects.filter(assignment=assignment.pk, save_key=save_key).first()
     if known is None:
         return None
     if known.digest != digest:
-        # Answering "saved" would lose what is new in this one.
+        # Returning the first result would lose the new spans.
         raise InvalidSpans([_save_fault("save_key", "was used for a save with other spans")])
     state = Assignment.objects.values_list("state", flat=True).get(pk=assignment.pk)
     return Saved(known.number, known.saved_at, state, known.added)
 
 
 def refuse_change(assignment: Assignment, author: User) -> NoReturn:
-    """Says why the assignment cannot be saved to."""
+    """Raises the reason for which the assignment cannot be saved."""
     now = Assignment.objects.select_related("campaign_document__campaign").get(pk=assignment.pk)
     require_workable(now, author)
     raise conflict_of(now)
@@ -189,7 +188,7 @@ def refuse_change(assignment: Assignment, author: User) -> NoReturn:
 
 def require_workable(assignment: Assignment, actor: User) -> None:
     """Raises Reassigned, AlreadySubmitted, CampaignNotOpen or PageExcluded unless `actor` may work
-    on it now.
+    on the assignment.
     """
     if assignment.annotator_id != actor.pk or assignment.state == Assignment.State.WITHDRAWN:
         raise Reassigned
@@ -213,13 +212,12 @@ def conflict_of(assignment: Assignment) -> Conflict:
 def _write(
     assignment: Assignment, drafts: Iterable[Draft]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Replaces only the rows that differ; returns what was added and what was removed."""
+    """Replaces only the rows that differ; returns the added and the removed spans."""
     wanted = {draft.key: draft for draft in drafts}
     stored = {draft.key: draft for draft in stored_spans(assignment)}
     removed = [span for key, span in stored.items() if wanted.get(key) != span]
     added = [span for key, span in wanted.items() if stored.get(key) != span]
-    # A changed span is removed and added anew, so that two spans can trade places without ever
-    # colliding.
+    # A changed span is removed and inserted again, so that two spans can swap places.
     if removed:
         _REMOVE.run_each({"assignment": assignment.pk, "key": span.key} for span in removed)
     if added:
@@ -232,10 +230,9 @@ def _ordered(spans: Iterable[Draft]) -> list[dict[str, Any]]:
 
 
 def _digest(drafts: Iterable[Draft]) -> str:
-    """SHA-256 of the spans as a set: tells a repeated save from another one under the same key.
+    """SHA-256 of the spans as a set, which identifies a repeated save.
 
-    Only what was sent counts. What is derived from it may be read otherwise by a later version of
-    the rules, and the same save is the same save then, too.
+    Derived values are excluded, because a later version of the rules may derive other ones.
     """
     sent = sorted(draft if draft.edited else draft[: len(PLACED)] for draft in drafts)
     return hashlib.sha256(json.dumps(sent).encode()).hexdigest()
@@ -244,10 +241,7 @@ def _digest(drafts: Iterable[Draft]) -> str:
 def restore_revision(
     *, assignment: Assignment, number: int, base_revision: int, save_key: str, author: User
 ) -> Saved:
-    """Saves the spans again that were there after revision `number`, which must exist.
-
-    Raises what `save_spans` raises.
-    """
+    """Saves the spans of revision `number`, which must exist. Raises as `save_spans` does."""
     return save_spans(
         assignment=assignment,
         base_revision=base_revision,
@@ -264,14 +258,14 @@ MAX_REASON = 500
 
 @transaction.atomic
 def add_comment(*, assignment: Assignment, span_key: str, text: str, author: User) -> Comment:
-    """Writes a comment on the span with this key, or on the page when the key is empty.
+    """Adds a comment on the span with this key, or on the page if the key is empty.
 
-    The span need not be saved yet: it reaches the server a moment after it was made. Raises
-    InvalidSpans for an unfit key or text, and what `require_workable` raises.
+    The span need not be saved yet. Raises InvalidSpans for an invalid key or text, and as
+    `require_workable` does.
     """
     _require_workable(assignment, author)
     if span_key and not KEY.fullmatch(span_key):
-        raise InvalidSpans([_remark_fault("span_key", "must be 1 to 36 letters, digits, - or _")])
+        raise InvalidSpans([_remark_fault("span_key", KEY_RULE)])
     return Comment.objects.create(
         assignment=assignment,
         span_key=span_key,
@@ -282,7 +276,7 @@ def add_comment(*, assignment: Assignment, span_key: str, text: str, author: Use
 
 @transaction.atomic
 def edit_comment(*, comment: Comment, text: str, actor: User) -> Comment:
-    """Replaces the text of one's own comment; raises as `add_comment` does."""
+    """Replaces the text of a comment; raises as `add_comment` does."""
     _require_workable(comment.assignment, actor)
     comment.text = _checked_text("text", text, MAX_COMMENT)
     comment.edited_at = timezone.now()
@@ -292,7 +286,6 @@ def edit_comment(*, comment: Comment, text: str, actor: User) -> Comment:
 
 @transaction.atomic
 def delete_comment(*, comment: Comment, actor: User) -> None:
-    """Removes one's own comment."""
     _require_workable(comment.assignment, actor)
     record_event(verb="delete_comment", subject=comment, actor=actor)
     comment.delete()
@@ -300,10 +293,9 @@ def delete_comment(*, comment: Comment, actor: User) -> None:
 
 @transaction.atomic
 def set_flag(*, assignment: Assignment, kind: str, reason: str, actor: User) -> Assignment:
-    """Flags the page for the lead, skips it for now, or (kind empty) takes that back.
+    """Flags the page for the lead, skips it for now, or (with an empty kind) removes the flag.
 
-    Raises InvalidSpans for an unknown kind, or for one without a reason, and what
-    `require_workable` raises.
+    Raises InvalidSpans for an unknown kind or a missing reason, and as `require_workable` does.
     """
     if kind not in Assignment.Flag.values:
         kinds = ", ".join(repr(value) for value in Assignment.Flag.values)
@@ -312,13 +304,13 @@ def set_flag(*, assignment: Assignment, kind: str, reason: str, actor: User) -> 
     now = _require_workable(assignment, actor)
     now.flag, now.flag_reason = kind, text
     now.save(update_fields=["flag", "flag_reason"])
-    # No reason: it may speak of labels, which others must not see yet.
+    # The event omits the reason, which may reveal labels that are still blind.
     record_event(verb="flag_assignment", subject=now, actor=actor, kind=kind)
     return now
 
 
 def _require_workable(assignment: Assignment, actor: User) -> Assignment:
-    """The assignment as it is now, locked, so that no submission comes between."""
+    """The current assignment, locked against a submission at the same time."""
     locked = Assignment.objects.select_for_update(of=("self",))
     now = locked.select_related("campaign_document__campaign").get(pk=assignment.pk)
     require_workable(now, actor)
@@ -332,7 +324,7 @@ def _checked_text(field: str, text: str, longest: int) -> str:
     if len(plain) > longest:
         raise InvalidSpans([_remark_fault(field, f"must be at most {longest} characters")])
     if "\x00" in plain or any("\ud800" <= character <= "\udfff" for character in plain):
-        raise InvalidSpans([_remark_fault(field, "must not contain NUL or half a character")])
+        raise InvalidSpans([_remark_fault(field, "contains a NUL or an incomplete character")])
     return plain
 
 
@@ -345,7 +337,7 @@ Stage = CampaignDocument.Stage
 
 @dataclass(frozen=True)
 class Submitted:
-    """The assignment's state, and the stage its document has reached by it."""
+    """The assignment's state and the new stage of its document."""
 
     state: str
     stage: str
@@ -362,16 +354,14 @@ def submit_assignment(
 ) -> Submitted:
     """Makes the spans of `base_revision` final; the last submission of a document settles it.
 
-    The first submission is kept for good, for agreement is computed from it. A qualification page
-    is compared with its known gold instead. Submitting again from the same revision is answered as
-    the first time. A flag stays: the lead may still want to know. `no_facts` confirms that the page
-    has none; where spans exist it says nothing. Raises Conflict when the assignment is at another
-    revision, NothingLabelled for an empty page that is not confirmed, Reassigned and
-    CampaignNotOpen; nothing is changed then.
+    The first submission is kept for agreement. A qualification page is graded instead of settled.
+    A repeated submission of the same revision returns the same result. Flags are kept for the
+    lead. `no_facts` confirms that an empty page has no facts. Raises, without any change, Conflict
+    if the assignment is at another revision, NothingLabelled for an unconfirmed empty page,
+    Reassigned and CampaignNotOpen.
     """
     check_active_seconds(active_seconds)
-    # The lock makes the last two annotators of a document come one after the other, so that one
-    # sees both.
+    # The lock serializes the last two submissions of a document, so that one sees both.
     campaign_document = (
         CampaignDocument.objects.select_for_update(of=("self",))
         .select_related("campaign", "document")
@@ -393,7 +383,7 @@ def submit_assignment(
     now.submitted_at = timezone.now()
     now.active_seconds += active_seconds
     now.save(update_fields=["state", "submitted_at", "active_seconds"])
-    # No count of spans: it would tell others about labels they may not see yet.
+    # The event omits the number of spans, which would reveal labels that are still blind.
     record_event(verb="submit_assignment", subject=now, actor=actor, revision=now.revision)
     _freeze_first(now, now.submitted_at)
     if campaign_document.purpose == CampaignDocument.Purpose.QUALIFICATION:
@@ -404,7 +394,7 @@ def submit_assignment(
 
 
 def _freeze_first(assignment: Assignment, submitted_at: datetime) -> None:
-    """Keeps what was submitted first; a later submission, of work sent back, changes nothing."""
+    """Stores the first submission. Later ones, of work that was sent back, are not stored."""
     spans = assignment.spans.order_by("start").values_list("start", "end", "label", "value", "sign")
     first = FirstSubmission(
         assignment=assignment, spans=[list(span) for span in spans], submitted_at=submitted_at

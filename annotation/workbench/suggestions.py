@@ -1,4 +1,4 @@
-"""What annotators are shown as suggestions, and the marks of a model that a lead uploads for it.
+"""Suggestions for annotators, and files with a model's marks that leads upload as suggestions.
 
 A model's file is
 a .jsonl or .jsonl.gz    one document a line: {"id", "html"} with inline tags, or
@@ -54,8 +54,8 @@ LINES = (".jsonl", ".jsonl.gz")
 
 @dataclass(frozen=True)
 class ModelPage:
-    """What a model marked in one document: a tagged page, or spans. `where` is file, or file and
-    line.
+    """A model's marks in one document: a tagged page, or spans. `where` is the file, and the line
+    if it has lines.
     """
 
     where: str
@@ -66,7 +66,7 @@ class ModelPage:
 
 @dataclass(frozen=True)
 class ModelFault:
-    """What could not be read; the message names file or line, and field."""
+    """A part that could not be read. The message names the file or line, and the field."""
 
     message: str
 
@@ -74,16 +74,16 @@ class ModelFault:
 def read_model_pages(
     file: IO[bytes], filename: str, limits: ArchiveLimits
 ) -> Iterator[ModelPage | ModelFault]:
-    """Yields the documents one by one, and a fault for each that cannot be read.
+    """Yields each document, or a fault if it cannot be read.
 
-    Raises ArchiveFault when the file as a whole is unusable.
+    Raises ArchiveFault if the whole file is unusable.
     """
     if filename.lower().endswith(LINES):
         yield from _from_lines(file, filename, limits)
     elif filename.lower().endswith(".zip"):
         yield from _from_archive(file, limits)
     else:
-        message = f"{filename}: suggestions are a .zip, a .jsonl or a .jsonl.gz"
+        message = f"{filename}: upload a .zip, .jsonl or .jsonl.gz file"
         raise ArchiveFault("not_suggestions", message)
 
 
@@ -115,12 +115,12 @@ def _page_members(members: Sequence[Member]) -> list[str]:
     taken = PAGE_SUFFIXES | {".json"}
     names = [m.name for m in members if PurePosixPath(m.name).suffix.lower() in taken]
     if not names:
-        raise ArchiveFault("no_pages", "there is neither an ID.html nor an ID.json in the archive")
+        raise ArchiveFault("no_pages", "the archive has neither an ID.html nor an ID.json")
     return sorted(names)
 
 
 def _page(where: str, data: bytes, name: str = "") -> ModelPage | ModelFault:
-    """One JSON object; `name` is given where the file's name is the id."""
+    """The page of one JSON object. `name` is the id if the file name is."""
     try:
         page = json.loads(data.decode("utf-8"))
         if not isinstance(page, dict):
@@ -135,14 +135,14 @@ def _page(where: str, data: bytes, name: str = "") -> ModelPage | ModelFault:
 def _page_of(where: str, page: Mapping[str, Any], name: str) -> ModelPage:
     identity = name or page.get("id")
     if not isinstance(identity, str):
-        raise ValueError("id is missing or not a text")
+        raise ValueError("id is missing or not a string")
     if isinstance(page.get("html"), str):
         return ModelPage(where, identity, page["html"])
     spans = page.get("spans")
     if not isinstance(spans, list):
-        raise ValueError("neither html, a text, nor spans, a list, is there")
+        raise ValueError("html (a string) or spans (a list) is missing")
     if len(spans) > MAX_SPANS:
-        raise ValueError(f"spans: {len(spans)} are more than the {MAX_SPANS} one page may have")
+        raise ValueError(f"spans: a page may have {MAX_SPANS} at most, not {len(spans)}")
     return ModelPage(where, identity, spans=[_read_span(n, span) for n, span in enumerate(spans)])
 
 
@@ -153,9 +153,9 @@ def _read_span(number: int, span: object) -> Span:
     for field in ("start", "end"):
         # bool is an int in Python; in JSON it is not a number.
         if type(span.get(field)) is not int:
-            raise ValueError(f"{where}.{field} must be a whole number")
+            raise ValueError(f"{where}.{field} must be an integer")
     if not isinstance(span.get("label"), str):
-        raise ValueError(f"{where}.label must be a text")
+        raise ValueError(f"{where}.label must be a string")
     return Span(span["start"], span["end"], span["label"])
 
 
@@ -165,7 +165,7 @@ UPLOADS_SHOWN = 20
 class Suggestion(NamedTuple):
     """`[start, end)` in code points of the text; `source` is a SuggestionSource.
 
-    `details` is what a filer said of it, for people: concept, sign, scale, unit and period.
+    `details` are the filer's XBRL details as text: concept, sign, scale, unit and period.
     """
 
     start: int
@@ -179,10 +179,9 @@ Place = tuple[int, int, str, str]
 
 
 def page_suggestions(campaign_document: CampaignDocument) -> list[Suggestion]:
-    """The suggestions for a page in text order; no two share a character.
+    """The suggestions for a page in text order, without overlaps.
 
-    Of two that do, that of the better source stays: what the filer tagged, then what a model
-    marked, then what our rules found.
+    If two overlap, the better source has priority: the filer's XBRL, then a model, then the rules.
     """
     chosen: list[Suggestion] = []
     for source in SuggestionSource.values:
@@ -206,9 +205,9 @@ def _from(source: str, campaign_document: CampaignDocument) -> list[Suggestion]:
 
 
 def _whole(tagged: Sequence[Sequence[Any]], facts: Sequence[FoundFact]) -> list[Place]:
-    """What was tagged, with the parentheses and percent signs that filers leave outside.
+    """The tagged places, extended by parentheses and percent signs that filers leave outside.
 
-    `tagged` are rows of XbrlFacts, with their details or without.
+    `tagged` are rows of XbrlFacts, with or without details.
     """
     places: list[Place] = []
     for start, end, kind, concept, *more in tagged:
@@ -224,7 +223,7 @@ def _whole(tagged: Sequence[Sequence[Any]], facts: Sequence[FoundFact]) -> list[
 
 
 def _details(concept: str, said: Mapping[str, Any]) -> str:
-    """`us-gaap:Revenues, minus, ×10^6, USD, 2024-01-01 to 2024-12-31`: what is known of it."""
+    """`us-gaap:Revenues, minus, ×10^6, USD, 2024-01-01 to 2024-12-31`: the known details."""
     scale = said.get("scale")
     parts = (
         concept,
@@ -241,7 +240,7 @@ def _end_of(fact: FoundFact) -> int:
 
 
 def _labelled(places: Iterable[Place], source: str, campaign: Campaign) -> Iterable[Suggestion]:
-    """Suggestions with the first label of the campaign that facts of their kind can have."""
+    """Suggestions with the campaign's first label for facts of their kind."""
     labels = {label_kind(label): label for label in reversed(campaign.labels)}
     for start, end, kind, details in places:
         if kind in labels:
@@ -249,7 +248,7 @@ def _labelled(places: Iterable[Place], source: str, campaign: Campaign) -> Itera
 
 
 def _merged(chosen: list[Suggestion], further: list[Suggestion]) -> list[Suggestion]:
-    """Both together, without those of `further` that share a character with a chosen one."""
+    """Both lists together, without those of `further` that overlap a chosen one."""
     ends = [suggestion.end for suggestion in chosen]
 
     def is_free(suggestion: Suggestion) -> bool:
@@ -261,7 +260,7 @@ def _merged(chosen: list[Suggestion], further: list[Suggestion]) -> list[Suggest
 
 @dataclass(frozen=True)
 class SuggestionState:
-    """What a campaign shows and has to suggest: documents by source, and the newest uploads."""
+    """The campaign's sources of suggestions, its documents by source, and the newest uploads."""
 
     sources: list[str]
     documents: int
@@ -291,13 +290,10 @@ Placed = dict[int, list[Span]]
 
 @transaction.atomic
 def choose_suggestions(*, campaign: Campaign, sources: Sequence[str], actor: User) -> Campaign:
-    """Says which suggestions annotators are shown, from now on; none is the default.
-
-    Raises Refused for an unknown source.
-    """
+    """Sets the sources of suggestions that annotators see; raises Refused for an unknown source."""
     if unknown := sorted(set(sources) - set(SuggestionSource.values)):
         known = ", ".join(SuggestionSource.values)
-        raise Refused(f"{unknown[0]!r} is none of {known}.", code="source")
+        raise Refused(f"{unknown[0]!r} is not one of {known}.", code="source")
     chosen = [source for source in SuggestionSource.values if source in sources]
     if chosen != campaign.suggestion_sources:
         campaign.suggestion_sources = chosen
@@ -310,14 +306,14 @@ def choose_suggestions(*, campaign: Campaign, sources: Sequence[str], actor: Use
 def upload_suggestions(
     *, campaign: Campaign, file: "File[bytes]", source_name: str, actor: User
 ) -> SuggestionUpload:
-    """Stores a file with a model's marks and queues its reading.
+    """Stores a file with a model's marks and enqueues a job that reads it.
 
-    Raises Refused for a file of another kind.
+    Raises Refused for another type of file.
     """
     name = printable(source_name)
     suffix = next((s for s in (*LINES, ".zip") if name.lower().endswith(s)), "")
     if not suffix:
-        raise Refused(f"{name}: suggestions are a .zip, a .jsonl or a .jsonl.gz", code="file")
+        raise Refused(f"{name}: upload a .zip, .jsonl or .jsonl.gz file", code="file")
     upload = SuggestionUpload.objects.create(
         campaign=campaign,
         created_by=actor,
@@ -332,9 +328,9 @@ def upload_suggestions(
 def read_suggestions(
     upload: SuggestionUpload, *, progress: Callable[[int], None]
 ) -> tuple[Placed, list[str]]:
-    """The file's spans by campaign document, and a sentence for each document not placed.
+    """The file's spans by campaign document, and a message for each document without a place.
 
-    Writes nothing. Raises ArchiveFault when the file as a whole is unusable.
+    Writes nothing. Raises ArchiveFault if the whole file is unusable.
     """
     placed: Placed = {}
     faults: list[str] = []
@@ -350,7 +346,7 @@ def read_suggestions(
 
 
 def _place(campaign: Campaign, page: ModelPage | ModelFault, placed: Placed) -> None:
-    """Adds the page's spans to `placed`; raises ValueError with its place when it has none."""
+    """Adds the page's spans to `placed`; raises ValueError with the place of a fault."""
     if isinstance(page, ModelFault):
         raise ValueError(page.message)
     documents = CampaignDocument.objects.filter(campaign=campaign, document__name=page.name)
@@ -358,7 +354,7 @@ def _place(campaign: Campaign, page: ModelPage | ModelFault, placed: Placed) -> 
     if found is None:
         raise ValueError(f"{page.where}: the campaign has no document {printable(page.name)}")
     if found.pk in placed:
-        raise ValueError(f"{page.where}: {found.document} came before")
+        raise ValueError(f"{page.where}: {found.document} is in the file twice")
     try:
         placed[found.pk] = _spans_of(found, page)
     except (TagError, RefusedHtml, ValueError) as error:
@@ -381,7 +377,7 @@ def _spans_of(campaign_document: CampaignDocument, page: ModelPage) -> list[Span
 
 @transaction.atomic
 def keep_suggestions(*, upload: SuggestionUpload, placed: Placed, faults: Sequence[str]) -> None:
-    """Replaces what the campaign had for these documents; other documents keep theirs."""
+    """Replaces the model's suggestions of these documents; other documents keep theirs."""
     for document, spans in placed.items():
         ModelSuggestions.objects.update_or_create(
             campaign_document_id=document,
@@ -403,7 +399,7 @@ def keep_suggestions(*, upload: SuggestionUpload, placed: Placed, faults: Sequen
 
 @transaction.atomic
 def fail_suggestions(*, upload: SuggestionUpload, error: str) -> None:
-    """Says why the whole file was not read; what the campaign had stays."""
+    """Records why the file could not be read. Existing suggestions are kept."""
     end_upload(upload, SuggestionUpload.State.FAILED, verb="suggestions_failed", error=error)
 
 
@@ -411,7 +407,7 @@ AnyUpload = TypeVar("AnyUpload", bound=Upload)
 
 
 def end_upload(upload: AnyUpload, state: Upload.State, *, verb: str, **fields: Any) -> AnyUpload:
-    """Ends an upload that has not ended; the file is no longer needed and goes."""
+    """Ends an unfinished upload and deletes its file."""
     stored = type(upload)._default_manager.select_for_update().get(pk=upload.pk)
     if stored.is_finished:
         return stored

@@ -1,4 +1,4 @@
-"""An annotator's tasks, the workbench, and own marks beside the gold; for leads, suggestions."""
+"""Pages of annotators: tasks, workbench, comparison with gold; for leads, suggestions."""
 
 from functools import cache
 from typing import Any
@@ -38,16 +38,16 @@ from .suggestions import choose_suggestions, suggestion_state, upload_suggestion
 class SuggestionSourcesForm(forms.Form):
     sources = forms.MultipleChoiceField(
         required=False,
-        label="Annotators are shown",
+        label="Suggestions for annotators",
         choices=SuggestionSource.choices,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Suggestions save work, but they also steer it: whoever sees them agrees more. "
-        "Choose none to measure agreement on independent work.",
+        help_text="Suggestions save work but raise agreement. Choose none to measure independent "
+        "work.",
     )
 
 
 class SuggestionUploadForm(forms.Form):
-    """A model's marks; a worker reads the file and says of each document how it went."""
+    """A file with a model's marks, which a worker reads and reports on."""
 
     file = forms.FileField(
         label="File", widget=forms.ClearableFileInput(attrs={"accept": ".jsonl,.gz,.zip"})
@@ -56,7 +56,7 @@ class SuggestionUploadForm(forms.Form):
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if too_large:
-            # The upload was stopped and is not there; to call it missing would mislead.
+            # The upload was stopped, so the file is not just missing.
             self.fields["file"].error_messages["required"] = upload_limit_message()
 
 
@@ -66,7 +66,7 @@ PER_PAGE = 100
 @login_required
 @require_safe
 def tasks(request: UserRequest) -> HttpResponse:
-    """All campaigns in short; `?campaign=SLUG` lists everything of one."""
+    """All campaigns with a few tasks each; `?campaign=SLUG` lists all tasks of one."""
     campaign = request.GET.get("campaign")
     if not campaign:
         return render(
@@ -111,7 +111,7 @@ def take_back_(request: UserRequest, pk: int) -> HttpResponse:
     except Refused as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, "The page is yours again. Submit it when it is done.")
+        messages.success(request, "You can edit the page again. Submit it when you are done.")
     return redirect(assignment)
 
 
@@ -131,11 +131,11 @@ def _images(assignment: Assignment) -> list[dict[str, Any]]:
 
 
 def _workbench_data(assignment: Assignment) -> dict[str, Any]:
-    """What the page's JavaScript works on."""
+    """The data of the page's script."""
     campaign = assignment.campaign_document.campaign
     return {
         "assignment": assignment.pk,
-        # What a browser keeps of unsaved work belongs to one person on a shared machine.
+        # Browsers store unsaved work per user, because a machine may be shared.
         "user": assignment.annotator_id,
         "labels": [
             {"name": name, "key": str(place), "css": label_css(name, campaign.labels)}
@@ -148,21 +148,21 @@ def _workbench_data(assignment: Assignment) -> dict[str, Any]:
 
 
 def _workbench_urls(assignment: Assignment) -> dict[str, str]:
-    """Addresses by what they are for; a revision or comment adds its number and a slash."""
+    """The URLs of the page's script, which appends the number of a revision or comment."""
     campaign = assignment.campaign_document.campaign
     return {
         name: pattern.replace(_ANY_PK, str(assignment.pk)).replace(_ANY_SLUG, campaign.slug)
-        for name, pattern in _address_patterns(get_script_prefix()).items()
+        for name, pattern in _url_patterns(get_script_prefix()).items()
     }
 
 
-# What stands in a pattern for the task and for the campaign; no address has both.
+# Placeholders of the task and of the campaign in a pattern. No URL has both.
 _ANY_PK, _ANY_SLUG = "9007199254740993", "any-campaign"
 
 
 @cache
-def _address_patterns(_prefix: str) -> dict[str, str]:
-    """The addresses of the workbench below the site's prefix: to look them up takes time."""
+def _url_patterns(_prefix: str) -> dict[str, str]:
+    """The workbench's URLs below the site's prefix, cached because resolving them is slow."""
     endpoints = {
         "save": "assignment-spans",
         "submit": "assignment-submit",
@@ -219,7 +219,7 @@ def own_gold_page(request: UserRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def suggestions(request: UserRequest, slug: str) -> HttpResponse:
-    """Two forms: the one with a file uploads it, the other chooses the sources."""
+    """Two forms: one uploads a file, the other chooses the sources."""
     access = managed_campaign(request.user, slug)
     uploading = bool(request.FILES) or was_too_large(request) or "upload" in request.POST
     choosing = request.method == "POST" and not uploading
@@ -250,7 +250,7 @@ def _chosen(request: UserRequest, access: CampaignAccess, form: SuggestionSource
         return False
     sources = form.cleaned_data["sources"]
     choose_suggestions(campaign=access.campaign, sources=sources, actor=request.user)
-    messages.success(request, "Saved. Annotators see it when they open their next page.")
+    messages.success(request, "Saved. The change applies to pages that annotators open now.")
     return True
 
 
@@ -265,7 +265,7 @@ def _uploaded(request: UserRequest, access: CampaignAccess, form: SuggestionUplo
     except Refused as refusal:
         form.add_error("file", refusal.message)
         return False
-    messages.success(request, "The file is being read. Load this page again to see how it went.")
+    messages.success(request, "The file is being read. Reload this page to see the result.")
     return True
 
 

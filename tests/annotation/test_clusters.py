@@ -1,4 +1,4 @@
-"""Where annotators agree and where they differ."""
+"""Clusters of spans: where annotators agree and where they differ."""
 
 import doctest
 from itertools import pairwise
@@ -104,7 +104,7 @@ def test_score_of_a_label_is_the_largest_share() -> None:
 
 
 def test_score_of_a_boundary_is_the_mean_f1_of_characters() -> None:
-    """Of 5 and 6 characters 5 are shared: 10 / 11. A third agrees with one of them wholly."""
+    """5 of 5 and 6 characters are shared: 10 / 11. The third annotator equals one of them."""
     wider = Span(10, 16, "Number")
     assert clusters([[NUMBER], [wider]])[0].score == pytest.approx(10 / 11)
     three = clusters([[NUMBER], [wider], [wider]])[0]

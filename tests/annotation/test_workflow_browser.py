@@ -112,8 +112,8 @@ def test_unsent_labels_of_handed_over_work_stay_in_the_browser(
     select(frame, "(310)")
     page.keyboard.press("1")
     expect(page.locator("[data-hint]")).to_contain_text(
-        "This page was given to another annotator. You can no longer change it. What was not "
-        "saved is kept in this browser."
+        "This page was given to another annotator. You can no longer change it. Unsaved labels "
+        "are kept in this browser."
     )
     page.reload()
     expect(page.get_by_role("heading", level=1)).to_have_text("Page reassigned")

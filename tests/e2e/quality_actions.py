@@ -120,9 +120,9 @@ def correct_value(page: Page, fact: plan.Fact) -> None:
     expect(value).to_have_value(fact[3])
     value.fill(plan.corrected(fact)[3])
     page.get_by_label("Reason").first.fill("The heading says otherwise.")
-    page.get_by_role("button", name="Make this gold").press("Enter")
+    page.get_by_role("button", name="Save as gold").press("Enter")
 
 
 def begin_review(page: Page, number: int) -> None:
     page.goto(f"{ROOT}/review/{number}/")
-    page.get_by_role("link", name="Begin with fact 1").press("Enter")
+    page.get_by_role("link", name="Start with fact 1").press("Enter")

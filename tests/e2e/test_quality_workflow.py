@@ -257,7 +257,7 @@ def draw_again(site: Site, reviewer: Page, number: int) -> list[tuple[str, int]]
     facts = [(document, int(start)) for document, start in lines]
     assert facts == plan.drawn(number, int(header[1]))
     reviewer.goto(f"{ROOT}/review/{number}/")
-    rows = reviewer.get_by_role("table", name="Facts that were drawn").locator("tbody tr")
+    rows = reviewer.get_by_role("table", name="Drawn facts").locator("tbody tr")
     gold = plan.gold()
     expect(rows.locator("th a")).to_have_text([gold[fact][2] for fact in facts])
     expect(rows.locator("td").nth(0)).to_contain_text(facts[0][0])
@@ -277,7 +277,7 @@ def review(site: Site, reviewer: Page) -> tuple[tuple[str, int], str]:
     review_item(reviewer, 3)
     reviewer.keyboard.press("s")
     reviewer.keyboard.type("Is it a fact at all?")
-    reviewer.get_by_role("button", name="Send the page back").press("Enter")
+    reviewer.get_by_role("button", name="Send page back").press("Enter")
     review_item(reviewer, 4)
     reviewer.keyboard.press("a")
     expect(reviewer.get_by_role("status")).to_contain_text("Review 1 is done")
@@ -373,7 +373,7 @@ def test_campaign_goes_from_screening_to_a_reviewed_release(site: Site, people: 
     check_teams(people)
     label_everything(people)
     check_agreement(lead)
-    check_blocked(lead, "Review 1 is open: every fact drawn needs its verdict.")
+    check_blocked(lead, "Review 1 is open. Every drawn fact needs a verdict.")
     adjudicate(lead)
     check_blocked(lead, "Reviews 1 and 2 are open", "20 documents not finished yet")
 

@@ -7,7 +7,7 @@ import { buildIndex } from "../../static/js/lib/offsets.js";
 
 const range = (start, end, more = {}) => ({ start, end, ...more });
 
-test("a suggestion stands for the facts it touches", () => {
+test("a suggestion replaces the facts it touches", () => {
   const all = candidatesOf([range(0, 2), range(5, 8), range(9, 11)], [range(6, 10, { label: "Date" })]);
   assert.deepEqual(all.map((one) => [one.start, one.end]), [[0, 2], [6, 10]]);
 });

@@ -89,7 +89,7 @@ test("missing ids are a question, or a fault where every id is asked for", () =>
   const asked = summary(seen);
   assert.equal(asked.isTrouble, false);
   assert.deepEqual(asked.notes, [
-    "7 items without a prediction: b, c, d, e, f and 2 more. You will be asked whether you mean it.",
+    "7 items without a prediction: b, c, d, e, f and 2 more. You will be asked to confirm this.",
   ]);
   const refused = summary(seen, { completenessRule: "Every item must have one." });
   assert.equal(refused.isTrouble, true);

@@ -1,6 +1,6 @@
-// Seconds in which a person was at work: counted from act to act, not over pauses or while the page is hidden.
+// Counts the seconds in which a user was active, without pauses and hidden pages.
 
-/** After so long without a key, click or scroll nobody is at work. */
+/** Milliseconds without a key, click or scroll after which a user counts as idle. */
 const IDLE = 60_000;
 
 export class ActiveTime {
@@ -9,19 +9,19 @@ export class ActiveTime {
   #milliseconds = 0;
   #taken = 0;
 
-  /** @param {() => number} now   milliseconds of a clock that never goes back */
+  /** @param {() => number} now   milliseconds of a monotonic clock */
   constructor(now = () => performance.now()) {
     this.#now = now;
   }
 
-  /** The person did something. A pause too long counts as none at all. */
+  /** Records an act of the user. The time since the last act counts unless it was a pause. */
   act() {
     const now = this.#now();
     if (this.#since !== null && now - this.#since <= IDLE) this.#milliseconds += now - this.#since;
     this.#since = now;
   }
 
-  /** The page is hidden or left: what follows does not count until the next act. */
+  /** Stops counting until the next act, because the page is hidden or left. */
   pause() {
     if (this.#since !== null) this.act();
     this.#since = null;
@@ -32,7 +32,7 @@ export class ActiveTime {
     return Math.floor(this.#milliseconds / 1000);
   }
 
-  /** Hands out the whole seconds, each once. */
+  /** The whole seconds since the last call. */
   take() {
     const fresh = this.seconds - this.#taken;
     this.#taken = this.seconds;

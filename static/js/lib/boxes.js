@@ -1,16 +1,16 @@
-// Where the text of a page lies on one of its images.
+// The text boxes of a page on one of its images.
 //
 // A box is [start, end, left, top, width, height]: code points of the canonical text, pixels of the image.
 
 /** @typedef {[number, number, number, number, number, number]} Box */
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Area  pixels of the image */
 
-/** So far beside a word, in pixels of the image, a click still means it. */
+/** Distance from a word within which a click selects it, in pixels of the image. */
 const REACH = 24;
 
 /**
- * The areas of a stretch of text, one for each line it stands on; boxes must be sorted by `start`.
- * A word of which only a part is meant is cut in proportion. @param {Box[]} boxes @returns {Area[]}
+ * The areas of a range of text, one for each line; boxes must be sorted by `start`.
+ * A partly covered word is cut in proportion. @param {Box[]} boxes @returns {Area[]}
  */
 export function areasOf(boxes, { start, end }) {
   const areas = [];
@@ -30,7 +30,7 @@ export function areasOf(boxes, { start, end }) {
   return areas;
 }
 
-/** The character at or nearest to a point of the image; null where no text is near. @param {Box[]} boxes */
+/** The offset of the character at or nearest to a point; null if no text is near. @param {Box[]} boxes */
 export function offsetNear(boxes, x, y) {
   let best = null;
   let least = REACH;
@@ -46,7 +46,7 @@ export function offsetNear(boxes, x, y) {
   return Math.min(end - 1, Math.max(start, start + Math.floor(share * (end - start))));
 }
 
-/** The next word of the same line: it begins within a character or two of where the last one ended. */
+/** Whether the area is the next word of the same line: at most about a character away. */
 function isBeside(one, other) {
   const height = one.bottom - one.top;
   const overlap = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);

@@ -1,11 +1,11 @@
-// The facts that wait for a label, and the way from one to the next. Pure.
+// The facts without a label, and the next one from an offset. Pure.
 
 import { overlapping } from "./spans.js";
 
 /** @typedef {{start: number, end: number, kind?: string, label?: string, source?: string}} Candidate */
 
 /**
- * Suggestions and found facts as one list in text order; a suggestion stands for the facts it touches.
+ * Suggestions and found facts in text order. A suggestion replaces the facts it touches.
  * @param {Candidate[]} facts @param {Candidate[]} suggestions
  */
 export function candidatesOf(facts, suggestions) {
@@ -13,7 +13,7 @@ export function candidatesOf(facts, suggestions) {
   return [...suggestions, ...rest].sort((a, b) => a.start - b.start);
 }
 
-/** The next candidate behind (or before) an offset that no span covers, around the end of the page; or null. */
+/** The next candidate after (or before) an offset without a span, wrapping around; or null. */
 export function nextOpen(candidates, spans, offset, direction) {
   const isOpen = ({ start, end }) => overlapping(spans, start, end).length === 0;
   const ordered = direction > 0 ? candidates : [...candidates].reverse();
@@ -21,7 +21,7 @@ export function nextOpen(candidates, spans, offset, direction) {
   return ahead ?? ordered.find(isOpen) ?? null;
 }
 
-/** How many candidates no span covers; both lists are sorted, so one walk along them tells. */
+/** The number of candidates without a span. Both lists must be sorted. */
 export function countOpen(candidates, spans) {
   let count = 0;
   let at = 0;

@@ -1,16 +1,16 @@
-// Two versions of an assignment's spans that were both made from a third: what differs, and both as one. Pure.
+// Compares and merges two versions of an assignment's spans that have a common base. Pure.
 
 import { overlapping } from "./spans.js";
 
 /** @typedef {import("./spans.js").Span} Span */
 
-/** Whether two spans say the same of the same place. */
+/** Whether two spans have the same offsets, label, value and sign. */
 export const isSame = (a, b) =>
   a.start === b.start && a.end === b.end && a.label === b.label && a.value === b.value && a.sign === b.sign;
 
 const place = (span) => `${span.start}-${span.end}`;
 
-/** The other version's twin of each span: the same key, or the same place under another key. */
+/** The counterpart of each span: the one with the same key, or with the same offsets. */
 function twins(spans, others) {
   const byKey = new Map(others.map((span) => [span.key, span]));
   const byPlace = new Map(others.map((span) => [place(span), span]));
@@ -35,15 +35,15 @@ export function compare(mine, theirs) {
   return { onlyMine, onlyTheirs: theirs.filter((span) => !met.has(span)), changed };
 }
 
-/** Whether both versions say the same, by whatever keys. */
+/** Whether both versions have the same spans, regardless of their keys. */
 export function areAlike(mine, theirs) {
   const { onlyMine, onlyTheirs, changed } = compare(mine, theirs);
   return onlyMine.length + onlyTheirs.length + changed.length === 0;
 }
 
 /**
- * Both versions as one: what either side added, changed or removed since `base` is done. Where both did
- * something to the same place, mine stays and theirs is in `dropped`.
+ * Merges the additions, changes and removals of both versions since `base`. In a conflict, mine is kept and
+ * theirs is in `dropped`.
  *
  * @param {Span[]} base @param {Span[]} mine @param {Span[]} theirs
  * @returns {{spans: Span[], dropped: Span[]}}
@@ -63,7 +63,7 @@ export function merge(base, mine, theirs) {
   return withoutOverlaps(kept, wanted);
 }
 
-/** First all of `kept` that fit each other, then those of `wanted` that find room. */
+/** Keeps all of `kept`, then those of `wanted` that do not overlap. */
 function withoutOverlaps(kept, wanted) {
   let spans = [];
   const dropped = [];

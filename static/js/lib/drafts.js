@@ -1,11 +1,11 @@
-// What the server has not accepted yet, kept in the browser (IndexedDB) until it has.
+// Keeps unsaved work in the browser (IndexedDB) until the server has accepted it.
 //
-// Each page load keeps a record of its own, so that two tabs never write over each other. A page takes over what
-// former pages of the same person and task have left; idempotent saves make it harmless to take over too much.
+// Each page load has its own record, so that two tabs never overwrite each other. A page takes over the records of
+// former pages of the same user and task; saves are idempotent, so taking over too much is harmless.
 
 const DATABASE = "factboard";
 const STORE = "drafts";
-/** Milliseconds from a change to its being written. */
+/** Milliseconds between a change and its write. */
 const LAG = 30;
 
 /** @typedef {import("./saver.js").Unsaved} Unsaved */
@@ -33,7 +33,7 @@ export class Drafts {
   #database;
   #owner;
   #id;
-  /** The newest state asked for, while another one is being written. */
+  /** The newest state that is not written yet. */
   #next = undefined;
   #writing = null;
   isReliable = true;
@@ -46,13 +46,13 @@ export class Drafts {
     try {
       drafts.#database = await open();
     } catch {
-      // Private windows may refuse to store anything; the page then warns before it is left unsaved.
+      // Private windows may refuse to store anything. The page then warns before it is left.
       drafts.isReliable = false;
     }
     return drafts;
   }
 
-  /** What former pages left, oldest first; from here on it is the caller's. @returns {Promise<Unsaved[]>} */
+  /** The records of former pages, oldest first. The caller must save and forget them. @returns {Promise<Unsaved[]>} */
   async takeOver() {
     if (!this.isReliable) return [];
     const { user, assignment } = this.#owner;
@@ -67,7 +67,7 @@ export class Drafts {
   }
 
   /**
-   * Keeps the newest state, or nothing for null. Writes one at a time; states in between are left out.
+   * Stores the newest state, or deletes the record for null. Skips states while a write is under way.
    * @returns {Promise<void>} when this state or a newer one is written
    */
   keep(unsaved) {
@@ -81,7 +81,7 @@ export class Drafts {
 
   async #write() {
     try {
-      // Copying thousands of spans would keep the mark that was just made from being painted.
+      // Delayed, so that copying thousands of spans does not delay painting the new mark.
       await new Promise((resolve) => setTimeout(resolve, LAG));
       while (this.#next !== undefined) {
         const unsaved = this.#next;

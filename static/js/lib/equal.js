@@ -1,4 +1,4 @@
-// The places of a page that show the same text as a span. Pure.
+// The places of a page with the same text as a span. Pure.
 
 import { toCodePoints, toUnits } from "./offsets.js";
 import { touching } from "./snap.js";
@@ -10,8 +10,8 @@ const CONTEXT = 40;
 const isWord = (text) => /[\p{L}\p{N}\p{M}]/u.test(text);
 
 /**
- * Where `span`'s text stands again as a whole: not within a longer word, number or fact, not over another span,
- * and not across cells unless the span itself is.
+ * Other whole occurrences of the text of `span`: not within a longer word, number or fact, not over another span,
+ * and across cells only if the span itself is.
  *
  * @param {import("./offsets.js").TextIndex} index
  * @param {{start: number, end: number}[]} facts
@@ -46,7 +46,7 @@ function isApart(text, isBorder, start, end) {
   );
 }
 
-/** The words around a span on one line, for lists. */
+/** The text around a span, for lists. */
 export function around(index, { start, end }) {
   const from = toUnits(index, start);
   const to = toUnits(index, end);

@@ -1,4 +1,4 @@
-// Requests with the CSRF token. They answer with a status and never throw; status 0 is no connection.
+// Requests with the CSRF token. They return a status and never throw; status 0 means no connection.
 
 const PAUSE = 2000;
 
@@ -27,7 +27,7 @@ async function send(method, url, body) {
 
 export const get = (url) => send("GET", url);
 
-/** Asks again, every few seconds, while there is no connection or the server is in trouble. */
+/** Retries until there is a connection and the server has no error. */
 export async function getInTheEnd(url) {
   for (;;) {
     const answer = await get(url);
@@ -41,7 +41,7 @@ export const post = (url, body) => send("POST", url, body);
 export const patch = (url, body) => send("PATCH", url, body);
 export const remove = (url) => send("DELETE", url);
 
-/** What the server says is wrong, for people. @param {{status: number, body: any}} answer */
+/** The error message of a response. @param {{status: number, body: any}} answer */
 export function reasonOf({ status, body }) {
   if (status === 0) return "There is no connection.";
   const first = body?.errors?.[0]?.message ?? body?.message ?? body?.detail;

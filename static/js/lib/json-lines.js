@@ -1,26 +1,26 @@
 // JSON Lines in the browser: a file, plain or gzipped, as numbered lines of bytes.
 //
-// Lines are cut from bytes and not from decoded text, so that invalid UTF-8 is found on the line it stands on.
+// Lines are cut from bytes and not from decoded text, so that invalid UTF-8 is reported on the right line.
 
 const NEWLINE = 0x0a;
 const GZIP = [0x1f, 0x8b];
 const ZIP = [0x50, 0x4b]; // "PK"
 
-/** What a file is, by its first bytes, as the server tells it. @returns {"zip" | "gzip" | "lines"} */
+/** The type of a file by its first bytes, as on the server. @returns {"zip" | "gzip" | "lines"} */
 export function kindOf(head, name = "") {
   const begins = (magic) => magic.every((byte, place) => head[place] === byte);
   if (begins(ZIP) || name.toLowerCase().endsWith(".zip")) return "zip";
   return begins(GZIP) ? "gzip" : "lines";
 }
 
-/** The file's bytes, unpacked if need be. @param {Blob} file @returns {ReadableStream<Uint8Array>} */
+/** The file's bytes, decompressed if necessary. @param {Blob} file @returns {ReadableStream<Uint8Array>} */
 export function bytesOf(file, kind) {
   return kind === "gzip" ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
 }
 
 /**
- * The lines of a stream in batches, one for each piece that arrives, so that the caller can let go in between.
- * A line that is longer than `longest` ends it.
+ * The lines of a stream in batches, one for each chunk, so that the caller can yield in between.
+ * Stops at a line that is longer than `longest`.
  *
  * @param {ReadableStream<Uint8Array>} stream
  * @returns {AsyncGenerator<Uint8Array[]>}
@@ -39,7 +39,7 @@ export async function* linesOf(stream, longest = Infinity) {
     }
     if (rest.length) yield [rest];
   } finally {
-    // Unpacking may have failed already, and then there is nothing to be stopped.
+    // If decompressing failed, there is nothing to cancel.
     reader.cancel().catch(() => {});
   }
 }

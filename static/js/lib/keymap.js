@@ -1,12 +1,12 @@
-// Every key of the workbench, once: what it does is looked up here, and the list of keys is made from it. Pure.
+// All keys of the workbench: their actions, and their descriptions for the list of shortcuts. Pure.
 
 /**
  * @typedef {object} Binding
- * @property {string[]} keys    KeyboardEvent.key with modifiers before it: "Ctrl+", "Alt+", "Shift+"; letters small
+ * @property {string[]} keys    KeyboardEvent.key after the modifiers "Ctrl+", "Alt+", "Shift+"; in lower case
  * @property {string} action
- * @property {string} says      what the list of keys tells
- * @property {boolean} [edits]  has no place in a task that is read only
- * @property {string[][]} [several]  printed instead of the keys, which say how far or which
+ * @property {string} description  shown in the list of shortcuts
+ * @property {boolean} [edits]  omitted from a read-only task
+ * @property {string[][]} [several]  shown instead of the keys
  */
 
 /** @type {{title: string, bindings: Binding[]}[]} */
@@ -15,29 +15,29 @@ export const KEYMAP = [
     title: "Find",
     bindings: [
       { keys: ["j"], action: "next-candidate", description: "next fact without a label" },
-      { keys: ["k"], action: "previous-candidate", description: "fact without a label before" },
+      { keys: ["k"], action: "previous-candidate", description: "previous fact without a label" },
       { keys: ["n"], action: "next", description: "next labelled fact" },
-      { keys: ["p"], action: "previous", description: "labelled fact before" },
+      { keys: ["p"], action: "previous", description: "previous labelled fact" },
       { keys: ["ArrowRight"], action: "token-right", description: "next word" },
-      { keys: ["ArrowLeft"], action: "token-left", description: "word before" },
+      { keys: ["ArrowLeft"], action: "token-left", description: "previous word" },
       { keys: ["ArrowDown"], action: "line-down", description: "word in the line below" },
       { keys: ["ArrowUp"], action: "line-up", description: "word in the line above" },
       { keys: ["w"], action: "next-warning", description: "next fact with a warning" },
-      { keys: ["Escape"], action: "clear", description: "drop the selection" },
+      { keys: ["Escape"], action: "clear", description: "clear the selection" },
     ],
   },
   {
     title: "Label",
     bindings: [
-      { keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"], action: "label", description: "label the selection, or label anew", edits: true },
+      { keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"], action: "label", description: "label the selection, or change the label", edits: true },
       { keys: ["Shift+ArrowRight"], action: "end-right", description: "end one word later", edits: true },
       { keys: ["Shift+ArrowLeft"], action: "end-left", description: "end one word earlier", edits: true },
-      { keys: ["Alt+Shift+ArrowLeft"], action: "start-left", description: "begin one word earlier", edits: true },
-      { keys: ["Alt+Shift+ArrowRight"], action: "start-right", description: "begin one word later", edits: true },
+      { keys: ["Alt+Shift+ArrowLeft"], action: "start-left", description: "start one word earlier", edits: true },
+      { keys: ["Alt+Shift+ArrowRight"], action: "start-right", description: "start one word later", edits: true },
       { keys: ["Ctrl+Shift+ArrowRight"], action: "end-right-character", description: "end one character later", edits: true },
       { keys: ["Ctrl+Shift+ArrowLeft"], action: "end-left-character", description: "end one character earlier", edits: true },
-      { keys: ["Ctrl+Alt+ArrowLeft"], action: "start-left-character", description: "begin one character earlier", edits: true },
-      { keys: ["Ctrl+Alt+ArrowRight"], action: "start-right-character", description: "begin one character later", edits: true },
+      { keys: ["Ctrl+Alt+ArrowLeft"], action: "start-left-character", description: "start one character earlier", edits: true },
+      { keys: ["Ctrl+Alt+ArrowRight"], action: "start-right-character", description: "start one character later", edits: true },
       { keys: ["Delete", "Backspace"], action: "remove", description: "remove the label, or dismiss the suggestion", edits: true },
       { keys: ["e"], action: "equal", description: "label all equal…", edits: true },
       { keys: ["v"], action: "value", description: "edit value and sign", edits: true },
@@ -49,19 +49,19 @@ export const KEYMAP = [
     title: "Suggestions",
     bindings: [
       { keys: ["Enter"], action: "accept", description: "accept the suggestion", edits: true },
-      { keys: ["a"], action: "accept-visible", description: "accept all that are in view…", edits: true },
+      { keys: ["a"], action: "accept-visible", description: "accept all in view…", edits: true },
     ],
   },
   {
-    title: "Look",
+    title: "View",
     bindings: [
       { keys: ["i"], action: "image", description: "show or hide the page image" },
       { keys: ["+", "="], action: "zoom-in", description: "enlarge the image" },
       { keys: ["-"], action: "zoom-out", description: "shrink the image" },
-      { keys: ["0"], action: "zoom-fit", description: "image as wide as its pane" },
-      { keys: ["g"], action: "guidelines", description: "guidelines" },
-      { keys: ["h"], action: "history", description: "history" },
-      { keys: ["?"], action: "keys", description: "this list" },
+      { keys: ["0"], action: "zoom-fit", description: "fit the image to its pane" },
+      { keys: ["g"], action: "guidelines", description: "show the guidelines" },
+      { keys: ["h"], action: "history", description: "show the history" },
+      { keys: ["?"], action: "keys", description: "show this list" },
     ],
   },
   {
@@ -70,29 +70,29 @@ export const KEYMAP = [
       { keys: ["c"], action: "comment", description: "comment on the fact or the document" },
       { keys: ["f"], action: "flag", description: "flag or skip the task…" },
       { keys: ["Ctrl+Enter"], action: "submit", description: "submit…", edits: true },
-      { keys: ["t"], action: "next-task", description: "next task" },
+      { keys: ["t"], action: "next-task", description: "go to the next task" },
     ],
   },
 ];
 
-/** The binding of each key of these groups. @returns {Map<string, Binding>} */
+/** The bindings of these groups by key. @returns {Map<string, Binding>} */
 export const byKey = (groups) =>
   new Map(groups.flatMap(({ bindings }) => bindings.flatMap((binding) => binding.keys.map((key) => [key, binding]))));
 
 const ACTIONS = byKey(KEYMAP);
 
-/** The name of a key press as it stands in the map; Cmd counts as Ctrl. */
+/** The name of a key press in the map; Cmd counts as Ctrl. */
 export function keyName({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   const single = key.length === 1;
   const isLetter = single && key.toLowerCase() !== key.toUpperCase();
-  // With signs and digits the layout decides whether Shift is needed; it is part of the sign.
+  // For signs and digits, the keyboard layout decides whether Shift is needed, so it is ignored.
   const shift = shiftKey && (!single || isLetter);
   return [ctrlKey || metaKey ? "Ctrl+" : "", altKey ? "Alt+" : "", shift ? "Shift+" : "", isLetter ? key.toLowerCase() : key].join("");
 }
 
 /**
- * The action of a key press with its argument, or null. Without `characters` those of one letter, digit or sign
- * alone do nothing: they can be pressed, or spoken to a speech program, by mistake (WCAG 2.1.4).
+ * The action of a key press with its argument, or null. Without `characters`, single-character keys do nothing,
+ * because they can be pressed or spoken by mistake (WCAG 2.1.4).
  * @returns {{action: string, argument: string | undefined} | null}
  */
 export function actionOf(event, { characters = true, actions = ACTIONS } = {}) {
@@ -105,7 +105,7 @@ export function actionOf(event, { characters = true, actions = ACTIONS } = {}) {
 
 const SHOWN = { ArrowRight: "→", ArrowLeft: "←", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc" };
 
-/** The keys of a binding as they are printed: one list of parts for each. */
+/** The keys of a binding for display: a list of parts for each. */
 export function printed({ keys, action, several }) {
   if (several) return several;
   if (action === "label") return [["1"], ["…"], ["9"]];

@@ -1,5 +1,5 @@
-// How marks look inside a page. A page under annotation always has a light ground, so only the light scheme's
-// colours of the labels occur (components.css); the underline's style is the second cue besides colour.
+// The styles of marks on a page. Pages are always light, so only the colours of the light scheme are needed
+// (components.css). The style of the underline is the second cue besides colour.
 
 const COLOURS = ["#0a57a6", "#9c4700", "#8b2d7c", "#00684c", "#6a4a2c", "#00677a", "#a3143f", "#525d68", "#583db3"];
 const LINES = ["solid", "dashed", "dotted", "double", "wavy", "solid", "dashed", "dotted", "double"];
@@ -12,7 +12,7 @@ const labels = COLOURS.map((colour, n) => {
   }`;
 });
 
-/** A suggestion has no ground and a dashed line: it counts for nothing until it is accepted. */
+/** A suggestion has a dashed line and no background. */
 export const MARK_STYLES = `
   ${labels.join("\n")}
   ::highlight(suggested) { text-decoration: underline dashed 1px #1c2024; }

@@ -1,14 +1,14 @@
-// The marks of spans on a page: one Highlight per label, changed only where something changed.
+// Paints the spans of a page as one Highlight per label, and updates only changed ones.
 //
-// After every change a browser lays out anew all ranges of all highlights, so what an edit costs grows with the
-// number of ranges and not with the edit. On a page with thousands only those in and around the view are
-// therefore in the highlights; the others follow as the page is scrolled.
+// Each change makes the browser lay out all ranges of all highlights again, so the cost of an edit grows with the
+// number of ranges. On a page with thousands of spans, only those near the viewport are therefore highlighted;
+// scrolling updates them.
 
-/** Up to so many spans all are painted at once. */
+/** Up to this number, all spans are painted. */
 const ALL = 400;
-/** How much more than the view is painted above and below it, in heights of the view. */
+/** Painted height above and below the viewport, in heights of the viewport. */
 const AROUND = 1;
-/** Drawn over the labels' marks, the last on top. */
+/** Priorities above those of labels; the last is on top. */
 const ABOVE = { suggested: 1, pick: 2, active: 3 };
 
 export class Marks {
@@ -26,7 +26,7 @@ export class Marks {
     page.whenScrolled(() => this.#follow());
   }
 
-  /** Shows these spans, sorted and free of overlaps; what is painted already is left alone. */
+  /** Shows these spans, which must be sorted and not overlap. */
   set(spans) {
     this.#spans = spans;
     this.#paint();
@@ -55,7 +55,7 @@ export class Marks {
     return this.#spans.slice(first, last);
   }
 
-  /** How many spans lie above a height of the view. Text order is taken for the order from top to bottom. */
+  /** The number of spans above a height of the viewport, assuming that text runs from top to bottom. */
   #countAbove(y) {
     let low = 0;
     let high = this.#spans.length;

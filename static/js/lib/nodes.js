@@ -1,6 +1,6 @@
-// The text nodes of a page, and the borders between its blocks and cells that its text does not show.
+// The text nodes of a page, and the borders between its blocks and cells.
 
-/** Elements that stand within a line; every other one begins a block of its own. */
+/** Inline elements; every other element starts a block. */
 const INLINE = new Set(
   `a abbr b bdi bdo big cite code del em font i ins kbd mark nobr q s samp small span strike strong sub tt u var
   wbr`
@@ -18,7 +18,7 @@ export function textNodes(body) {
 }
 
 /**
- * The units at which a new block or table cell begins, ascending: the numbers of two cells often stand side by
+ * The units at which a new block or table cell begins, ascending: the numbers of two cells are often side by
  * side without white space.
  */
 export function bordersOf(body, nodes, units) {
@@ -46,7 +46,7 @@ function blockOf(element, known) {
   return block;
 }
 
-/** The text nodes before which a line break, a picture or a box stands. */
+/** The text nodes after a line break, an image or a form field. */
 function nodesAfterParting(body) {
   const walker = body.ownerDocument.createTreeWalker(body, 5 /* elements and text */);
   const found = new Set();

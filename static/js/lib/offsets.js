@@ -1,4 +1,4 @@
-// Offsets between the browser's text nodes and the canonical text.
+// Converts offsets between the browser's text nodes and the canonical text.
 //
 // The server counts code points over the concatenation of all text nodes; the browser counts UTF-16 units
 // within one node. One pass over the nodes makes an index; afterwards each conversion is a binary search.
@@ -28,7 +28,7 @@ function astralOffsets(text) {
   return found;
 }
 
-/** How many values of a sorted array are smaller than `value`. */
+/** The number of values of a sorted array that are smaller than `value`. */
 function countBelow(sorted, value) {
   let low = 0;
   let high = sorted.length;
@@ -40,7 +40,7 @@ function countBelow(sorted, value) {
   return low;
 }
 
-/** UTF-16 offset in the whole text to code points. Inside a pair counts as behind it. */
+/** UTF-16 offset in the whole text to code points. An offset within a pair counts as after it. */
 export function toCodePoints(index, unit) {
   return unit - countBelow(index.astral, unit);
 }
@@ -49,7 +49,7 @@ export function toCodePoints(index, unit) {
 export function toUnits(index, codePoint) {
   let low = 0;
   let high = index.astral.length;
-  // The n-th astral character stands at astral[n] units, which is astral[n] - n code points.
+  // The n-th astral character is at astral[n] units, which is astral[n] - n code points.
   while (low < high) {
     const middle = (low + high) >> 1;
     if (index.astral[middle] - middle < codePoint) low = middle + 1;
@@ -64,8 +64,8 @@ export function offsetOf(index, node, unitInNode) {
 }
 
 /**
- * A code point offset to the node and unit that hold it. At a border between nodes `end` chooses the
- * earlier node, so that a range never reaches into the next cell.
+ * A code point offset to its node and unit. At a border between nodes, `end` selects the
+ * earlier node, so that a range never extends into the next cell.
  */
 export function placeOf(index, codePoint, { end = false } = {}) {
   const unit = toUnits(index, codePoint);
@@ -79,7 +79,7 @@ export function slice(index, start, end) {
   return index.text.slice(toUnits(index, start), toUnits(index, end));
 }
 
-/** Moves both borders inwards over white space; null when nothing is left. */
+/** Trims white space from both ends; null if nothing is left. */
 export function trimmed(index, start, end) {
   const text = slice(index, start, end);
   const left = text.length - text.trimStart().length;

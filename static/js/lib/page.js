@@ -1,19 +1,19 @@
-// A document page in its sandboxed iframe: its canonical text, and places in it.
+// A document page in its sandboxed iframe: its canonical text and the places in it.
 //
-// Marks are drawn with the CSS Custom Highlight API registered in the iframe's own window (marks.js); the
-// document's DOM is never changed, so no mark can shift an offset.
+// Marks use the CSS Custom Highlight API of the iframe's window (marks.js). The document's DOM is never changed, so
+// no mark can shift an offset.
 
 import { bordersOf, textNodes } from "./nodes.js";
 import { buildIndex, offsetOf, placeOf, trimmed } from "./offsets.js";
 import { MARK_STYLES } from "./mark-styles.js";
 
-/** WebKit delivers no event to listeners attached from outside unless scripts are allowed; the CSP forbids them. */
+/** WebKit delivers no events to outside listeners unless scripts are allowed; the CSP forbids them anyway. */
 const isWebKit = /AppleWebKit/.test(navigator.userAgent) && !/Chrome|Chromium/.test(navigator.userAgent);
 
-/** Empty space at the foot of a page that nobody needs to have seen, in pixels. */
+/** Height of empty space at the bottom of a page that need not be seen, in pixels. */
 const BORDER = 16;
 
-/** Loads the address into the iframe and resolves to its page. @param {HTMLIFrameElement} frame */
+/** Loads the URL into the iframe and resolves to its page. @param {HTMLIFrameElement} frame */
 export function loadPage(frame, url) {
   frame.setAttribute("sandbox", isWebKit ? "allow-same-origin allow-scripts" : "allow-same-origin");
   return new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ export class Page {
     this.#look();
   }
 
-  /** Whether the end of the page was in view at some time. */
+  /** Whether the end of the page has been in view. */
   get isSeen() {
     this.#look();
     return this.#lowest + 2 * BORDER >= this.document.documentElement.scrollHeight;
@@ -75,7 +75,7 @@ export class Page {
     return "highlights" in (this.#window.CSS ?? {});
   }
 
-  /** The highlight of this name, which is made and registered when first asked for. */
+  /** The highlight with this name, created on first use. */
   highlight(name, priority = 0) {
     let highlight = this.#highlights.get(name);
     if (!highlight) {
@@ -87,7 +87,7 @@ export class Page {
     return highlight;
   }
 
-  /** Draws the spans under the names, replacing what the names showed before. */
+  /** Paints the spans under the names and clears all other highlights. */
   paint(groups) {
     for (const highlight of this.#highlights.values()) highlight.clear();
     for (const [name, spans] of Object.entries(groups)) {
@@ -102,7 +102,7 @@ export class Page {
     this.document.adoptedStyleSheets = [...this.document.adoptedStyleSheets, sheet];
   }
 
-  /** The selected text as trimmed offsets, or null when nothing or only white space is selected. */
+  /** The selected range, trimmed, or null if it has no text. */
   selection() {
     const selection = this.document.getSelection();
     if (!selection || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -123,24 +123,24 @@ export class Page {
     this.document.getSelection()?.removeAllRanges();
   }
 
-  /** The border between characters nearest to a point of the iframe, or null beside the text. */
+  /** The offset between characters nearest to a point of the iframe, or null outside the text. */
   borderAt(x, y) {
     const caret = this.#caret(x, y);
     return caret && this.#numberOf.has(caret.node) ? this.#offset(caret.node, caret.offset) : null;
   }
 
-  /** The offset of the character under a point of the iframe, or null beside the text. */
+  /** The offset of the character under a point of the iframe, or null outside the text. */
   offsetAt(x, y) {
     const offset = this.borderAt(x, y);
     if (offset === null) return null;
-    // A caret stands between characters: take the one whose box holds the point.
+    // A caret is between characters: choose the one whose box contains the point.
     for (const start of [offset - 1, offset]) {
       if (start >= 0 && this.#covers(start, x, y)) return start;
     }
     return null;
   }
 
-  /** The boxes of a range in the iframe's viewport, one for each line or cell. */
+  /** The boxes of a range in the iframe's viewport, one per line or cell. */
   boxes({ start, end }) {
     return Array.from(this.range(start, end).getClientRects()).filter((box) => box.width > 0);
   }
@@ -153,7 +153,7 @@ export class Page {
     for (const name of ["scroll", "resize"]) this.#window.addEventListener(name, call, { passive: true });
   }
 
-  /** The sides on which the page goes on beyond its frame: "", "left", "right" or both. */
+  /** The sides on which the page extends beyond its frame: "", "left", "right" or both. */
   get hiddenSides() {
     const { scrollX } = this.#window;
     const { scrollWidth, clientWidth } = this.document.documentElement;
@@ -166,7 +166,7 @@ export class Page {
     this.#window.scrollBy({ left, top, behavior: "instant" });
   }
 
-  /** Scrolls the span into view unless it is there already. */
+  /** Scrolls the span into view if necessary. */
   reveal({ start, end }) {
     const box = this.range(start, end).getBoundingClientRect();
     const { width, height } = this.viewport;
@@ -201,13 +201,13 @@ export class Page {
     );
   }
 
-  /** Offset of any DOM position, also of one between elements. */
+  /** The offset of any DOM position, also between elements. */
   #offset(container, unit) {
     const number = this.#numberOf.get(container);
     if (number !== undefined) return offsetOf(this.index, number, unit);
     const probe = this.document.createRange();
     probe.setStart(container, unit);
-    // The first text node at or behind the position begins exactly there.
+    // The first text node at or after the position starts exactly there.
     let low = 0;
     let high = this.#nodes.length;
     while (low < high) {

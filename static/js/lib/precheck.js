@@ -1,6 +1,6 @@
-// What can be said of a file of predictions before it is sent: faults by line, ids twice, unknown or missing.
+// Checks a file of predictions before the upload: faults by line, duplicate, unknown and missing ids.
 //
-// Pure. It says less than the server, which decides: what passes here may still be refused there.
+// Pure. The server checks more; a file that passes here may still be refused.
 
 /**
  * @typedef {{line: number, id: string | null, message: string}} Fault   line 0: the file as a whole
@@ -8,14 +8,14 @@
  * @property {number} predictions     lines that name an item
  * @property {Fault[]} faults         the first of them
  * @property {number} faultCount
- * @property {string[] | null} missing  known ids without a line; null where the ids are not told
+ * @property {string[] | null} missing  known ids without a line; null if the ids are unknown
  */
 
 const FAULTS_KEPT = 20;
 const LONGEST_ID = 160;
 const BOM = "\ufeff";
 
-/** Reads the lines of one file, one after the other. */
+/** Reads the lines of one file in order. */
 export class Precheck {
   #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   #idKeys;
@@ -27,8 +27,8 @@ export class Precheck {
 
   /**
    * @param {object} about
-   * @param {string[]} about.idKeys        keys of a line that together name its item, joined by colons
-   * @param {Iterable<string> | null} [about.ids]   of the items; null where they are not told
+   * @param {string[]} about.idKeys        keys of a line whose values, joined by colons, identify its item
+   * @param {Iterable<string> | null} [about.ids]   of the items; null if they are unknown
    */
   constructor({ idKeys, ids = null }) {
     this.#idKeys = idKeys;
@@ -43,7 +43,7 @@ export class Precheck {
     else if (value !== undefined) this.#take(value);
   }
 
-  /** Something that is wrong with the line at hand, or with the file as a whole. */
+  /** Records a fault of the current line, or of the whole file. */
   fault(message, { id = null, line = this.#number } = {}) {
     this.#faultCount += 1;
     if (this.#faults.length < FAULTS_KEPT) this.#faults.push({ line, id, message });
@@ -112,10 +112,10 @@ function idProblem(value, key) {
 const MISSING_SHOWN = 5;
 
 /**
- * What was found in words: a sentence, the faults, and what else there is to know.
+ * Describes the result: a title, the faults, and notes.
  *
  * @param {Found} found
- * @param {{completenessRule?: string}} [options] why a file must answer every item, where it must
+ * @param {{completenessRule?: string}} [options] the rule if a file must have a prediction for every item
  * @returns {{isTrouble: boolean, title: string, faults: string[], notes: string[]}}
  */
 export function summary(found, { completenessRule = "" } = {}) {
@@ -138,17 +138,17 @@ function missingNotes(missing, completenessRule) {
   const shown = missing.slice(0, MISSING_SHOWN).join(", ");
   const rest = missing.length - MISSING_SHOWN;
   const names = rest > 0 ? `${shown} and ${counted(rest, "more")}` : shown;
-  const meaning = completenessRule || "You will be asked whether you mean it.";
+  const meaning = completenessRule || "You will be asked to confirm this.";
   return [`${counted(missing.length, "item")} without a prediction: ${names}. ${meaning}`];
 }
 
-/** Such as “1 line” or “13,806 lines”. */
+/** For example “1 line” or “13,806 lines”. */
 export function counted(number, noun) {
   const plural = noun === "more" || number === 1 ? noun : `${noun}s`;
   return `${number.toLocaleString("en")} ${plural}`;
 }
 
-/** A size as the limits are told: “812 bytes”, “34 kB”, “12.4 MB”. */
+/** A size in words: “812 bytes”, “34 kB”, “12.4 MB”. */
 export function sizeInWords(bytes) {
   if (bytes < 1024) return counted(bytes, "byte");
   if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} kB`;

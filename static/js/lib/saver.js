@@ -1,8 +1,7 @@
-// Saves the newest state, one request at a time, and never loses the one that failed.
+// Saves the newest state, one request at a time, and retries failed saves.
 //
-// Pure but for what it is given. A save names the revision it was made from; the server refuses it when that is
-// no longer the newest (another tab saved), and the person decides. What the server has not accepted is handed to
-// `keep` with every change, so that it outlives the page.
+// A save names the revision from which it was edited. The server refuses it if another tab saved meanwhile; the user
+// then chooses a version. `keep` receives all unsaved work with every change, so that it survives the page.
 
 /**
  * @typedef {import("./spans.js").Span} Span
@@ -10,7 +9,7 @@
  * @typedef {{status: number, body: any}} Answer   status 0: no connection
  * @typedef {{base_revision: number, save_key: string, spans: Span[], active_seconds: number}} Save
  *
- * @typedef {object} Unsaved       what has to outlive the page
+ * @typedef {object} Unsaved       the work to keep
  * @property {number} revision     the newest revision known to be accepted
  * @property {Span[]} base         the spans of that revision
  * @property {Save | null} pending the save under way or failed
@@ -25,7 +24,7 @@ export class Saver {
   #failures = 0;
   #running = null;
   #timer = null;
-  /** The save that is under way or failed: sent again under the same key, so that it cannot count twice. */
+  /** The save under way or failed. It is sent again with the same key, so that it counts once. */
   #pending = null;
   #dirty = false;
 
@@ -33,11 +32,11 @@ export class Saver {
    * @param {object} parts
    * @param {number} parts.revision           the revision the page was loaded with
    * @param {Span[]} parts.base               the spans of that revision
-   * @param {() => Span[]} parts.snapshot     the spans as they are now
+   * @param {() => Span[]} parts.snapshot     the current spans
    * @param {(save: Save) => Promise<Answer>} parts.send
    * @param {(state: SaveState, detail?: any) => void} parts.report
    * @param {(unsaved: Unsaved | null) => Promise<void> | void} [parts.keep]    null: the server has everything
-   * @param {() => number} [parts.takeSeconds]   active time since it was asked last
+   * @param {() => number} [parts.takeSeconds]   active time since the last call
    * @param {() => string} parts.newKey
    * @param {(work: () => void, ms: number) => any} [parts.later]
    */
@@ -53,27 +52,27 @@ export class Saver {
     this.state = "saved";
   }
 
-  /** Something changed: save soon. */
+  /** Schedules a save after a change. */
   touch() {
     this.#dirty = true;
     this.#keep();
     if (this.state === "conflict") return;
-    this.#tell("dirty");
+    this.#setState("dirty");
     this.#schedule(PAUSE);
   }
 
-  /** Goes on where a former page was cut off; the promise tells when that is kept. @param {Unsaved} unsaved */
+  /** Continues the work of a former page. Resolves when it is stored. @param {Unsaved} unsaved */
   resume({ revision, base, pending, spans }) {
     this.revision = revision;
     this.base = base;
     this.#pending = pending;
     this.#dirty = spans !== null;
-    this.#tell("dirty");
+    this.#setState("dirty");
     this.#schedule(0);
     return this.#keep();
   }
 
-  /** Saves at once; resolves to whether everything is on the server. */
+  /** Saves at once. Resolves to whether everything is saved. */
   async flush() {
     while (this.hasUnsaved) {
       if (this.state === "conflict") return false;
@@ -83,19 +82,19 @@ export class Saver {
     return this.state !== "conflict";
   }
 
-  /** The connection is back: what failed is not left waiting. */
+  /** Retries a failed save, because the connection is back. */
   retry() {
     if (this.hasUnsaved && this.state !== "conflict") this.#run();
   }
 
-  /** The person chose between two versions: go on from the server's revision. */
+  /** Continues from the server's revision after the user chose a version. */
   resolve(revision, base, { keepMine }) {
     this.revision = revision;
     this.base = base;
     this.#pending = null;
     this.#dirty = keepMine;
     this.#keep();
-    this.#tell(keepMine ? "dirty" : "saved");
+    this.#setState(keepMine ? "dirty" : "saved");
     if (keepMine) this.#schedule(0);
   }
 
@@ -129,15 +128,15 @@ export class Saver {
       };
       this.#dirty = false;
     }
-    // Kept before it is sent: a page that is left now must know the key under which it may have arrived.
+    // Stored before it is sent, so that the next page knows the key of a save that may have arrived.
     await this.#keep();
-    this.#tell("saving");
+    this.#setState("saving");
     this.#take(await this.#parts.send(this.#pending));
   }
 
   #take({ status, body }) {
     if (status === 200) this.#accepted(body);
-    else if (status === 409) this.#tell("conflict", body);
+    else if (status === 409) this.#setState("conflict", body);
     else if (status === 0 || status >= 500 || status === 429) this.#failed();
     else this.#refused(body, status);
   }
@@ -150,25 +149,25 @@ export class Saver {
     this.#keep();
     this.#parts.report("accepted", body);
     if (this.#dirty) {
-      this.#tell("dirty");
+      this.#setState("dirty");
       this.#schedule(PAUSE);
     } else {
-      this.#tell("saved", body);
+      this.#setState("saved", body);
     }
   }
 
   #failed() {
-    this.#tell("offline");
+    this.#setState("offline");
     this.#schedule(RETRY[Math.min(this.#failures, RETRY.length - 1)]);
     this.#failures += 1;
   }
 
-  /** The server will never take this state: it stays unsaved until the person changes something. */
+  /** The server never accepts this state. It stays unsaved until the user changes something. */
   #refused(body, status) {
     this.#pending = null;
     this.#dirty = true;
     this.#keep();
-    this.#tell("refused", { ...body, status });
+    this.#setState("refused", { ...body, status });
   }
 
   #keep() {
@@ -178,7 +177,7 @@ export class Saver {
     return keep({ revision: this.revision, base: this.base, pending: this.#pending, spans });
   }
 
-  #tell(state, detail) {
+  #setState(state, detail) {
     this.state = state;
     this.#parts.report(state, detail);
   }

@@ -1,7 +1,7 @@
 // SHA-256 of a text's UTF-8 bytes (FIPS 180-4).
 //
-// The browser's own crypto.subtle exists on secure origins only; labelling must also work on a plain
-// intranet address, so the hash is computed here.
+// The browser's own crypto.subtle exists only on secure origins; labelling must also work on a plain
+// intranet host, so the hash is computed here.
 
 const ROUND = roots(64, 1 / 3);
 const START = roots(8, 1 / 2);

@@ -1,4 +1,4 @@
-// From what a hand selects to what it means: whole facts, whole words. Pure; the rule of portal.facts.snap.
+// Extends a selection to whole facts and words. Pure; the twin of portal.facts.snap.
 //
 // Offsets are code points. `facts` are sorted, free of overlaps and come from the server.
 

@@ -1,7 +1,7 @@
 // The spans of one assignment, sorted and free of overlaps, with undo and redo without limit.
 //
 // Pure: no DOM, no network. Every change replaces the list and keeps the objects of the spans that stay, so
-// that a former list is a former state and what changed is told by identity.
+// that a former list is a former state and changes are found by identity.
 
 /**
  * @typedef {object} Span
@@ -10,17 +10,17 @@
  * @property {number} start    code points of the canonical text, half open
  * @property {number} end
  * @property {string} quote
- * @property {string} [value]  only when the annotator wrote it; otherwise the server derives it
+ * @property {string} [value]  only if the annotator edited it; otherwise the server derives it
  * @property {string} [sign]
  */
 
-/** A name for a new span or save that no other browser will choose. */
+/** A unique key for a new span or save. */
 export function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Position of the first span that ends behind `offset`. */
+/** Position of the first span that ends after `offset`. */
 export function firstEndingAfter(spans, offset) {
   let low = 0;
   let high = spans.length;
@@ -72,12 +72,12 @@ export class SpanList {
     return this.#spans.find((span) => span.key === key) ?? null;
   }
 
-  /** Adds a span; the ones it would overlap are returned instead and nothing changes. */
+  /** Adds a span, or returns the spans that it overlaps. */
   add(span) {
     return this.addAll([span]);
   }
 
-  /** Adds spans as one step; returns the hindrances of all, and nothing changes unless there are none. */
+  /** Adds spans as one step, or returns the spans that they overlap. */
   addAll(spans) {
     const hindrances = spans.flatMap((span) => overlapping(this.#spans, span.start, span.end));
     if (hindrances.length === 0 && spans.length) this.#change(sorted([...this.#spans, ...spans]));
@@ -88,13 +88,13 @@ export class SpanList {
     if (this.find(key)) this.#change(this.#spans.filter((span) => span.key !== key));
   }
 
-  /** A new label: a value written for the old one is dropped, as it may be no value of the new one. */
+  /** Changes the label and drops an edited value, which may not fit the new label. */
   relabel(key, label) {
     if (this.find(key)?.label === label) return;
     this.#replaceOne(key, ({ value, sign, ...span }) => ({ ...span, label }));
   }
 
-  /** Moves the borders, unless another span is in the way; returns what is. */
+  /** Moves the borders, or returns the spans in the way. */
   resize(key, { start, end, quote }) {
     const hindrances = overlapping(this.#spans, start, end).filter((span) => span.key !== key);
     if (hindrances.length === 0) {
@@ -103,7 +103,7 @@ export class SpanList {
     return hindrances;
   }
 
-  /** The annotator's own value and sign; null gives the word back to the server. */
+  /** Sets an edited value and sign; null lets the server derive them. */
   setValue(key, own) {
     this.#replaceOne(key, ({ value, sign, ...span }) => ({ ...span, ...own }));
   }
@@ -120,7 +120,7 @@ export class SpanList {
     this.#spans = this.#undone.pop();
   }
 
-  /** Takes over another version as one step that can be undone. */
+  /** Replaces all spans as one step that can be undone. */
   replace(spans) {
     this.#change(sorted(spans));
   }

@@ -1,15 +1,15 @@
-// Words, numbers and single signs of a text, found around one place at a time. Pure.
+// Words, numbers and single signs of a text around a place. Pure.
 //
 // Offsets here are UTF-16 units of the text. `borders` are sorted units at which a new block or table cell
-// begins: no token reaches over one, even where no white space stands between two cells.
+// starts: no token crosses one, even without white space between two cells.
 
 const TOKEN = /[\p{L}\p{N}\p{M}]+(?:[.,'’\u00a0\u202f-](?=[\p{N}])[\p{N}]+)*|[^\s\p{L}\p{N}\p{M}]/gu;
-/** Farther than this no token is looked for in one go; longer words are cut there. */
+/** Maximum distance in which a token is searched; longer words are cut. */
 const REACH = 400;
 
 /** @typedef {{start: number, end: number}} Token */
 
-/** How many values of a sorted array are at most `value`. */
+/** The number of values of a sorted array that are at most `value`. */
 function countUpTo(sorted, value) {
   let low = 0;
   let high = sorted.length;
@@ -21,7 +21,7 @@ function countUpTo(sorted, value) {
   return low;
 }
 
-/** The stretch without a border that holds the unit. */
+/** The range without a border that contains the unit. */
 function blockAt(text, borders, unit) {
   const after = countUpTo(borders, unit);
   return {
@@ -30,7 +30,7 @@ function blockAt(text, borders, unit) {
   };
 }
 
-/** Steps back to behind white space, so that no token is entered in its middle. */
+/** Steps back to white space, so that no token is entered in its middle. */
 function safeStart(text, from, least) {
   let start = Math.max(least, from);
   while (start > least && !/\s/.test(text[start - 1]) && from - start < REACH) start -= 1;
@@ -44,7 +44,7 @@ function tokensBetween(text, start, end) {
   }));
 }
 
-/** The token that holds the unit, or null in white space. */
+/** The token that contains the unit, or null in white space. */
 export function tokenAt(text, borders, unit) {
   const block = blockAt(text, borders, unit);
   const start = safeStart(text, unit, block.start);
@@ -52,7 +52,7 @@ export function tokenAt(text, borders, unit) {
   return found.find((token) => token.start <= unit && unit < token.end) ?? null;
 }
 
-/** The first token that begins at or behind the unit, or null. */
+/** The first token that starts at or after the unit, or null. */
 export function tokenFrom(text, borders, unit) {
   for (let at = Math.max(0, unit); at < text.length; ) {
     const block = blockAt(text, borders, at);

@@ -1,6 +1,6 @@
-// Values and signs written by hand, checked as the server does: the twin of portal.facts.check_value. Pure.
+// Validates edited values and signs as the server does: the twin of portal.facts.check_value. Pure.
 //
-// A save is taken whole or not at all, so that a wrong value must not get into one.
+// The server refuses a save as a whole, so that a wrong value must not get into one.
 
 /** The ways a number shows its sign; a date has none. */
 export const SIGNS = [
@@ -26,13 +26,13 @@ export const signName = (sign) => SIGNS.find(([key]) => key === sign)?.[1] ?? si
 /** "number", "date", or undefined for a label whose facts have no value. */
 export const labelKind = (label) => ({ number: "number", date: "date", temporal: "date" })[label.toLowerCase()];
 
-/** The sign to go with a value: none without one, plain for a number that is not negative and shows no other. */
+/** The sign that fits a value: none without a value, plain for a number that is not negative and has no other. */
 export function fittingSign(value, sign, label) {
   if (!value) return "";
   return !sign && labelKind(label) === "number" && !value.startsWith("-") ? "plain" : sign;
 }
 
-/** What is wrong with a value and sign, in the server's words; null when nothing is. */
+/** The problem with a value and sign, in the server's words, or null. */
 export function valueFault(value, sign, label) {
   const kind = labelKind(label);
   if (kind === "number") return numberFault(value, sign);
@@ -68,7 +68,7 @@ function dateFault(value, sign) {
   return unreal === undefined ? null : `there is no such date as ${unreal}`;
 }
 
-/** Without a year every day is one that some year has. */
+/** Without a year, every day that some year has is valid. */
 function isReal(point) {
   const [, year = "2000", month, day, anyMonth, anyDay] = POINT.exec(point);
   const inMonth = Number(month ?? anyMonth ?? 1);

@@ -1,20 +1,20 @@
-// One fact that a review drew: shown on the page, judged by key, corrected by selecting text.
+// One fact of a review round: highlighted on the page, decided by key, corrected by selecting text.
 
 import { loadPage } from "../lib/page.js";
 import { slice } from "../lib/offsets.js";
 import { sha256 } from "../lib/sha256.js";
 import { ImagePane } from "../workbench/image-pane.js";
 
-/** The fact stands out; the gold around it keeps its labels' marks. */
+/** The fact is highlighted; the gold around it keeps the marks of its labels. */
 const MARKS = `
   ::highlight(fact) { background-color: #ffe08a; color: #1c2024; text-decoration: underline solid 3px #1c2024; }
 `;
 
 const root = document.querySelector("[data-review]");
 
-/** A accepts, C and S open what needs a reason, N goes on. What is typed into a field is no key. */
+/** A accepts, C and S open the forms with a reason, N goes to the next fact. Ignores keys in fields. */
 function onKey(event) {
-  // A key held down must not judge the next fact, which nobody has seen yet.
+  // A key that is held down must not decide the next fact.
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (event.target.closest?.("input, textarea, select")) {
     if (event.key === "Escape") closePanel(event.target.closest("details"));
@@ -42,7 +42,7 @@ function openPanel(selector) {
   if (!panel) return false;
   panel.open = true;
   panel.querySelector("textarea, select").scrollIntoView({ block: "nearest" });
-  // A correction begins with the page, sending back with the reason.
+  // The correction form starts with the label, the other one with the reason.
   (selector === "[data-back]" ? panel.querySelector("textarea") : panel.querySelector("select")).focus();
   return true;
 }
@@ -65,7 +65,7 @@ class Correction {
     this.#chars = chars;
     page.document.addEventListener("selectionchange", () => panel.open && this.#take());
     for (const name of ["start", "end"]) this.#field(name).addEventListener("input", () => this.#quote());
-    // Value and sign were those of another quote or label; the server reads them anew.
+    // Value and sign belong to the former quote and label; the server derives new ones.
     for (const name of ["start", "end", "label"]) {
       this.#field(name).addEventListener("change", () => this.#forgetValue());
     }
@@ -102,7 +102,7 @@ function showFact(page, data) {
   page.addStyles(MARKS);
   const groups = {};
   for (const { css, start, end } of data.gold) {
-    // A label the campaign has no longer has no mark.
+    // Labels that the campaign no longer has are not marked.
     if (css) (groups[css] ??= []).push({ start, end });
   }
   page.paint(groups);
@@ -127,11 +127,11 @@ async function start() {
     if (panel) new Correction(panel, page, data.text_chars);
     root.dataset.ready = "true";
   } catch {
-    // A verdict does not need the marks: the fact stands beside the page with its context.
+    // The panel shows the fact with its context, so a verdict is possible without marks.
     root.querySelector("[data-fault]").hidden = false;
     root.dataset.ready = "fault";
   }
-  // Not before the fact can be seen.
+  // Keys work only once the fact is visible.
   document.addEventListener("keydown", onKey);
 }
 

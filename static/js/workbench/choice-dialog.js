@@ -1,4 +1,4 @@
-// A preview of many places at once: how many, where, and each can be left out.
+// A preview of several places, each of which can be deselected.
 
 export class ChoiceDialog {
   #dialog;
@@ -21,9 +21,9 @@ export class ChoiceDialog {
   }
 
   /**
-   * Asks which of the places are meant.
+   * Asks the user to choose places.
    * @param {{title: string, verb: string, places: {before: string, quote: string, after: string, label: string}[]}} question
-   * @returns {Promise<object[] | null>}   null when nothing is to be done
+   * @returns {Promise<object[] | null>}   null if the user cancels
    */
   ask({ title, verb, places }) {
     this.#dialog.querySelector("[data-title]").textContent = title;

@@ -1,4 +1,4 @@
-// Comments on a fact or on the whole document; only their author and, once all have submitted, the lead read them.
+// Comments on a fact or on the document. Visible to their author and, after all have submitted, to the lead.
 
 import { getInTheEnd, patch, post, reasonOf, remove } from "../lib/http.js";
 
@@ -12,7 +12,7 @@ export class Comments {
   #fault;
   #all = [];
   #onChange;
-  /** The comment whose text is in the form; null for a new one. */
+  /** The comment that is being edited; null for a new one. */
   #edited = null;
 
   constructor(root, desk, onChange) {
@@ -40,7 +40,7 @@ export class Comments {
     if (answer.status === 200) this.#take(answer.body);
   }
 
-  /** How many comments a span has. */
+  /** The number of comments on a span. */
   count(key) {
     return this.#all.filter((comment) => comment.span_key === key).length;
   }

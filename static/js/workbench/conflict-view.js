@@ -1,4 +1,4 @@
-// Two versions of the same task, side by side in words, and the choice between them.
+// Compares two versions of a task, and asks the user to choose one.
 
 import { compare, merge } from "../lib/compare.js";
 
@@ -11,12 +11,12 @@ export class ConflictView {
   constructor(root) {
     this.#root = root.querySelector("[data-conflict]");
     this.#template = this.#root?.querySelector("template");
-    // There is nothing to go on with before one of the versions is chosen.
+    // The user must choose a version to continue.
     this.#root?.addEventListener("cancel", (event) => event.preventDefault());
   }
 
   /**
-   * Shows the versions and resolves to the spans that shall stay: `mine`, `theirs` or both together.
+   * Shows the versions and resolves to the spans of the chosen one: `mine`, `theirs` or both merged.
    * @returns {Promise<object[]>}
    */
   ask({ base, mine, theirs, savedAt }) {
@@ -53,7 +53,7 @@ export class ConflictView {
   }
 }
 
-/** A span in words; beside another one also what only the value tells apart. */
+/** A span as text; compared with another one, also its value if only that differs. */
 function described(span, other) {
   const words = `${span.label} “${span.quote.replace(/\s+/g, " ")}”`;
   const isAlike = other && other.label === span.label && other.quote === span.quote;

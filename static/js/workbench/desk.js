@@ -1,7 +1,7 @@
-// What lies on the desk: the page, its spans, and the one place that is being looked at.
+// The state of the workbench: the page, its spans, and the current place.
 //
-// The place is either a span (active) or a stretch of text without a label (pick). Everything that edits or
-// moves goes through here; what shows it listens to "spans", "place" and "facts".
+// The place is either a span (active) or a range of text without a label (pick). All edits and moves go through
+// the desk; views listen to "spans", "place" and "facts".
 
 import { candidatesOf, countOpen, nextOpen } from "../lib/candidates.js";
 import { isSame } from "../lib/compare.js";
@@ -12,14 +12,14 @@ import { overlapping, SpanList } from "../lib/spans.js";
 /** @typedef {import("../lib/spans.js").Span} Span */
 /** @typedef {{value: string, sign: string, edited: boolean, warnings: {code: string, message: string}[]}} Reading */
 
-/** A span as the annotator made it; what the server derived from it is its reading. */
+/** A span without the values that the server derived, which are its reading. */
 export function spanOf({ key, label, start, end, quote, value, sign, edited }) {
   const span = { key, label, start, end, quote };
   return edited ? { ...span, value, sign } : span;
 }
 
 export class Desk extends EventTarget {
-  /** What the page came with; its spans are marked at once, `read` is left to the caller. */
+  /** The page's data. Its spans are marked at once; the caller must call `read`. */
   data;
   page;
   list;
@@ -27,7 +27,7 @@ export class Desk extends EventTarget {
   #suggestionMarks;
   #activeMark;
   #pickMark;
-  /** Readings by key, each with the span it was made from. */
+  /** Readings by key, each with its span. */
   #readings = new Map();
   #place = {};
   #suggestions = [];
@@ -44,7 +44,7 @@ export class Desk extends EventTarget {
     this.#activeMark = new PlaceMark(page, "active");
     this.#pickMark = new PlaceMark(page, "pick");
     this.facts = [];
-    /** Whether the server has told the facts yet. */
+    /** Whether the server's facts have arrived. */
     this.hasFacts = false;
     this.begin(data.spans.map(spanOf));
   }
@@ -55,26 +55,26 @@ export class Desk extends EventTarget {
 
   // --- spans --------------------------------------------------------------------------------
 
-  /** Begins anew with these spans as the server told them. */
+  /** Replaces all spans by those of the server. */
   load(spans) {
     this.begin(spans.map(spanOf));
     this.read(spans, this.list.all);
   }
 
-  /** Begins with spans of which the server has told no reading yet. @param {Span[]} spans */
+  /** Replaces all spans by spans without readings. @param {Span[]} spans */
   begin(spans) {
     this.list = new SpanList(spans);
     this.#show();
   }
 
-  /** Does one change that can be undone; "spans" tells whether something is to be saved. */
+  /** Applies one change, which can be undone. */
   edit(change) {
     if (!this.canEdit) return;
     const before = this.list.all;
     change(this.list);
     if (this.list.all === before) return;
     this.#show();
-    this.#tell("edit");
+    this.#emit("edit");
   }
 
   #show() {
@@ -82,21 +82,21 @@ export class Desk extends EventTarget {
     this.#suggestionMarks.set(this.openSuggestions);
     if (this.#place.key && !this.active) this.#place = {};
     this.#showPlace();
-    this.#tell("spans");
-    this.#tell("place");
+    this.#emit("spans");
+    this.#emit("place");
   }
 
-  /** Takes over what the server read from the spans that were sent. */
+  /** Stores the server's readings of the sent spans. */
   read(answers, sent) {
     const sentByKey = new Map(sent.map((span) => [span.key, span]));
     for (const { key, value, sign, edited, warnings = [] } of answers) {
       const of = sentByKey.get(key);
       if (of) this.#readings.set(key, { of, value, sign, edited, warnings });
     }
-    this.#tell("spans");
+    this.#emit("spans");
   }
 
-  /** What the server read from the span as it is now; null until it has. @returns {Reading | null} */
+  /** The server's reading of the span, or null if the span has changed since. @returns {Reading | null} */
   readingOf(span) {
     const reading = this.#readings.get(span.key);
     return reading && isSame(reading.of, span) ? reading : null;
@@ -106,19 +106,19 @@ export class Desk extends EventTarget {
     return slice(this.page.index, start, end);
   }
 
-  // --- the place ----------------------------------------------------------------------------
+  // --- place ----------------------------------------------------------------------------
 
-  /** The span that is looked at, or null. */
+  /** The active span, or null. */
   get active() {
     return this.#place.key ? this.list.find(this.#place.key) : null;
   }
 
-  /** The stretch that is looked at and has no label, or null. */
+  /** The picked range, which has no label, or null. */
   get pick() {
     return this.#place.pick ?? null;
   }
 
-  /** The span or stretch that is looked at. */
+  /** The active span or the picked range. */
   get place() {
     return this.active ?? this.pick;
   }
@@ -128,7 +128,7 @@ export class Desk extends EventTarget {
     this.page.clearSelection();
   }
 
-  /** Looks at a stretch; it becomes the page's selection too, so that it can be copied. */
+  /** Picks a range and selects its text, so that it can be copied. */
   pickRange({ start, end }, { reveal = false } = {}) {
     this.#moveTo({ pick: { start, end } }, reveal);
     this.page.select({ start, end });
@@ -143,7 +143,7 @@ export class Desk extends EventTarget {
     this.#place = place;
     this.#showPlace();
     if (reveal && this.place) this.page.reveal(this.place);
-    this.#tell("place");
+    this.#emit("place");
   }
 
   #showPlace() {
@@ -151,7 +151,7 @@ export class Desk extends EventTarget {
     this.#pickMark.show(this.pick);
   }
 
-  /** Shows where borders would be while they are dragged. */
+  /** Previews borders while they are dragged. */
   preview(range) {
     this.#activeMark.show(range);
   }
@@ -164,14 +164,14 @@ export class Desk extends EventTarget {
     this.#suggestions = suggestions;
     this.#suggestionMarks.set(this.openSuggestions);
     this.#candidates = candidatesOf(facts, suggestions);
-    this.#tell("facts");
+    this.#emit("facts");
   }
 
   get openSuggestions() {
     return this.#suggestions.filter((one) => this.#isOpen(one));
   }
 
-  /** The suggestion that stands exactly here or covers the place, while no span does. */
+  /** The suggestion that covers the place, unless a span does. */
   suggestionAt({ start, end }) {
     return overlapping(this.#suggestions, start, end).find((one) => this.#isOpen(one)) ?? null;
   }
@@ -191,7 +191,7 @@ export class Desk extends EventTarget {
     return countOpen(this.#candidates, this.list.all);
   }
 
-  /** "number", "date" or "" of the fact that stands exactly here. */
+  /** "number", "date" or "" of the fact with exactly this range. */
   kindOf({ start, end }) {
     const [fact] = overlapping(this.facts, start, end);
     return fact?.start === start && fact.end === end ? fact.kind : "";
@@ -201,13 +201,13 @@ export class Desk extends EventTarget {
     return overlapping(this.list.all, start, end).length === 0;
   }
 
-  // --- telling ------------------------------------------------------------------------------
+  // --- events ------------------------------------------------------------------------------
 
   hint(text) {
     this.dispatchEvent(new CustomEvent("hint", { detail: text }));
   }
 
-  #tell(name) {
+  #emit(name) {
     this.dispatchEvent(new Event(name));
   }
 }

@@ -1,4 +1,4 @@
-// Taking the spans of a file in, as one save that can be undone.
+// Imports the spans of a file as one save, which can be undone.
 
 import { post, reasonOf } from "../lib/http.js";
 import { newKey } from "../lib/spans.js";
@@ -32,11 +32,11 @@ export class Files {
   async #send() {
     const [file] = this.#form.elements.file.files;
     if (!file) {
-      this.#fault.textContent = "Please choose a file.";
+      this.#fault.textContent = "Choose a file.";
       return;
     }
     if (!(await this.#saving.saver.flush())) {
-      this.#fault.textContent = "Your own labels are not saved yet; please try again when they are.";
+      this.#fault.textContent = "Your labels are not saved yet. Try again in a moment.";
       return;
     }
     const body = new FormData();
@@ -50,6 +50,6 @@ export class Files {
     }
     this.#saving.adopt(answer.body.revision, answer.body.spans);
     this.#dialog.close();
-    this.#desk.hint(`${file.name} replaced the labels. Undo brings the former ones back.`);
+    this.#desk.hint(`${file.name} replaced the labels. Undo restores the former ones.`);
   }
 }

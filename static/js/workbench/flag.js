@@ -1,4 +1,4 @@
-// Flagging a task for the lead, or skipping it for now, each with a reason.
+// Flags a task for the lead or skips it for now, with a reason.
 
 import { put, reasonOf } from "../lib/http.js";
 
@@ -37,7 +37,7 @@ export class Flag {
     const kind = this.#form.elements.kind.value;
     const reason = kind ? this.#form.elements.reason.value.trim() : "";
     if (kind && !reason) {
-      this.#fault.textContent = "Please write the reason: the lead reads it.";
+      this.#fault.textContent = "Enter a reason for the lead.";
       this.#form.elements.reason.focus();
       return;
     }

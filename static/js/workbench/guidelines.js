@@ -1,4 +1,4 @@
-// The guidelines beside the page, with a mark when they changed since this person last opened them.
+// The guidelines in the side panel, marked if they changed since the user last opened them.
 
 import { post } from "../lib/http.js";
 

@@ -1,4 +1,4 @@
-// Every save of this task, and the way back to any of them: restoring adds a save and takes none away.
+// All saves of this task. Restoring one adds a save and removes none.
 
 import { get, post, reasonOf } from "../lib/http.js";
 import { newKey } from "../lib/spans.js";
@@ -27,7 +27,7 @@ export class History {
   }
 
   async open() {
-    // What is on its way belongs to the list too.
+    // Includes a save that is under way.
     await this.#saving.saver.flush();
     this.#list.replaceChildren();
     await this.#load(this.#desk.data.urls.revisions);
@@ -62,7 +62,7 @@ export class History {
     if (part === "restore") await this.#restore(number);
   }
 
-  /** What the save changed, in words below its row. */
+  /** Shows the changes of the save below its row. */
   async #look(row, number) {
     const details = row.querySelector("[data-part=details]");
     const button = row.querySelector("[data-part=look]");
@@ -91,6 +91,6 @@ export class History {
     }
     this.#saving.adopt(answer.body.revision, answer.body.spans);
     await this.open();
-    this.#desk.hint(`Restored #${number}. Nothing of the history is lost.`);
+    this.#desk.hint(`Restored #${number} as a new save.`);
   }
 }

@@ -1,4 +1,4 @@
-// The page image: zoomed with Ctrl and the wheel, buttons or keys, moved by dragging or scrolling.
+// The page image: zoom with Ctrl and the wheel, buttons or keys; move by dragging or scrolling.
 
 const LEAST = 0.25;
 const MOST = 6;
@@ -29,7 +29,7 @@ export class ImagePane {
     this.#scaleTo(1);
   }
 
-  /** Keeps what is under the point (by default the middle) where it is. */
+  /** Zooms around a point, by default the middle. */
   #scaleTo(zoom, point) {
     const frame = this.#frame;
     if (!frame) return;

@@ -1,12 +1,12 @@
-// A fact and its place on the page image: the place that is looked at is outlined on the image, and a click
-// on the image looks at what stands there. Only images that were rendered here know where their text lies.
+// Links facts and the page image: the current place is outlined on the image, and a click on the image selects
+// the text there. Only rendered images have text boxes.
 
 import { areasOf, offsetNear } from "../lib/boxes.js";
 import { getInTheEnd } from "../lib/http.js";
 import { touching } from "../lib/snap.js";
 import { spanAt } from "../lib/spans.js";
 
-/** So far the pointer may move between press and release of a click, in pixels. */
+/** Distance that the pointer may move during a click, in pixels. */
 const STILL = 4;
 
 export class ImagePlaces {
@@ -22,7 +22,7 @@ export class ImagePlaces {
     this.#frame = root.querySelector("[data-image-frame]");
   }
 
-  /** Asks where the text lies, if it is known of any image. */
+  /** Fetches the text boxes if any image has them. */
   async load() {
     if (!this.#frame?.querySelector("[data-has-boxes]")) return;
     const answer = await getInTheEnd(this.#desk.data.urls.boxes);
@@ -48,7 +48,7 @@ export class ImagePlaces {
     if (outlines.length) this.#reveal(outlines[0]);
   }
 
-  /** Scrolls the image, and nothing else, unless the outline is in view. */
+  /** Scrolls only the image, and only if the outline is not in view. */
   #reveal(outlined) {
     const frame = this.#frame;
     const view = frame.getBoundingClientRect();
@@ -73,7 +73,7 @@ export class ImagePlaces {
     }
   }
 
-  /** As a click in the page would: the span that is there, else the fact, else the word. */
+  /** Selects the span, fact or word at the offset, as a click on the page does. */
   #lookAt(offset, boxes) {
     const desk = this.#desk;
     const span = spanAt(desk.list.all, offset);
@@ -87,7 +87,7 @@ export class ImagePlaces {
   }
 }
 
-/** A frame around an area, in shares of the image so that it goes with the zoom. */
+/** Outlines an area. Its position is relative to the image, so that it follows the zoom. */
 function outline({ sheet, width, height }, area) {
   const element = document.createElement("span");
   element.className = "image-place";

@@ -1,4 +1,4 @@
-// The list of all keys, made from the map that the keys are looked up in, and the switch for those of one character.
+// The list of keyboard shortcuts, made from the key map, and the switch for single-character shortcuts.
 
 import { KEYMAP, printed } from "../lib/keymap.js";
 
@@ -23,7 +23,7 @@ export class KeysDialog {
     this.#apply();
   }
 
-  /** Whether keys of one letter, digit or sign do anything. */
+  /** Whether single-character shortcuts are enabled. */
   get hasCharacters() {
     return this.#switch.checked;
   }
@@ -47,7 +47,7 @@ export class KeysDialog {
     try {
       localStorage.setItem(this.#name, this.hasCharacters ? "on" : "off");
     } catch {
-      // A private window may store nothing; the choice then lasts as long as the page.
+      // A private window may refuse to store it. The choice then lasts until the page is left.
     }
   }
 

@@ -1,4 +1,4 @@
-// Giving, changing and taking away labels: what the keys 1 to 9, the arrows with Shift and Delete do.
+// Adds, changes and removes labels, by keys or buttons.
 
 import { toCodePoints, toUnits, trimmed } from "../lib/offsets.js";
 import { newKey, overlapping } from "../lib/spans.js";
@@ -13,9 +13,9 @@ const shortened = (text) => {
 
 export class Labelling {
   #desk;
-  /** The label last given to each kind of fact: what a double click gives. */
+  /** The label last given to each kind of fact, which a double click uses. */
   #usual = new Map();
-  /** What was double-clicked before the server had told the facts. @type {{start: number, end: number} | null} */
+  /** A range that was double-clicked before the facts arrived. @type {{start: number, end: number} | null} */
   #early = null;
 
   /** @param {import("./desk.js").Desk} desk */
@@ -28,19 +28,19 @@ export class Labelling {
     desk.addEventListener("facts", () => this.#catchUp());
   }
 
-  /** The whole fact that a selection means; with `exact` what was selected, without white space around it. */
+  /** The whole fact at a selection, or with `exact` the selection without white space at its ends. */
   meant({ start, end }, { exact = false } = {}) {
     const { page, facts } = this.#desk;
     return exact ? trimmed(page.index, start, end) : snap(page.index, page.borders, facts, start, end);
   }
 
-  /** The range with whole words at both ends. */
+  /** The range, extended to whole words. */
   grown(range) {
     const { index, borders } = this.#desk.page;
     return wholeWords(index, borders, range);
   }
 
-  /** Labels the selection, or gives the active span another label. */
+  /** Labels the selection, or changes the label of the active span. */
   label(number) {
     const desk = this.#desk;
     const label = desk.data.labels[number]?.name;
@@ -48,10 +48,10 @@ export class Labelling {
     const range = this.#selected();
     if (range) this.mark(range, label);
     else if (desk.active) desk.edit((list) => list.relabel(desk.active.key, label));
-    else desk.hint("Select or double-click a fact first, or go to the next one; then choose its label.");
+    else desk.hint("First select or double-click a fact, then choose its label.");
   }
 
-  /** Makes a span, or gives the one that stands exactly there this label. */
+  /** Adds a span, or changes the label of the span with the same range. */
   mark({ start, end }, label) {
     const desk = this.#desk;
     const hindrances = overlapping(desk.list.all, start, end);
@@ -63,7 +63,7 @@ export class Labelling {
       desk.activate(same.key);
     } else if (hindrances.length) {
       desk.activate(hindrances[0].key);
-      desk.hint(`This overlaps “${shortened(hindrances[0].quote)}”. Remove that label first, or move its borders.`);
+      desk.hint(`This overlaps “${shortened(hindrances[0].quote)}”. First remove that label or move its borders.`);
     } else {
       const span = { key: newKey(), label, start, end, quote: desk.quote(start, end) };
       desk.edit((list) => list.add(span));
@@ -71,7 +71,7 @@ export class Labelling {
     }
   }
 
-  /** What a double click on a fact does: its usual label, when there is one. */
+  /** Gives a fact its usual label, if there is one. */
   markAsUsual(range) {
     const label = this.#usual.get(this.#desk.kindOf(range));
     if (label && this.#desk.canEdit) this.mark(range, label);
@@ -79,7 +79,7 @@ export class Labelling {
     if (!this.#desk.hasFacts) this.#early = range;
   }
 
-  /** Labels what was double-clicked too early, if it is still what the annotator is at. */
+  /** Labels a range that was double-clicked before the facts arrived, if it is still picked. */
   #catchUp() {
     const early = this.#early;
     this.#early = null;
@@ -99,7 +99,7 @@ export class Labelling {
     const span = desk.list.find(key);
     if (!span) return;
     desk.edit((list) => list.remove(key));
-    // The place stays, so that another label is one key away.
+    // The place stays picked, so that another label needs only one key.
     if (desk.canEdit) desk.pickRange(span);
   }
 
@@ -126,10 +126,10 @@ export class Labelling {
     if (quote === active.quote && start === active.start) return;
     let hindrances = [];
     desk.edit((list) => (hindrances = list.resize(active.key, { start, end, quote })));
-    if (hindrances.length) desk.hint(`“${shortened(hindrances[0].quote)}” is labelled itself and stands in the way.`);
+    if (hindrances.length) desk.hint(`“${shortened(hindrances[0].quote)}” already has a label.`);
   }
 
-  /** Undo and redo show what they changed. */
+  /** Undoes or redoes a step and shows the changed span. */
   travel(step) {
     const desk = this.#desk;
     const before = new Set(desk.list.all);
@@ -138,7 +138,7 @@ export class Labelling {
     if (changed) desk.activate(changed.key, { reveal: true });
   }
 
-  /** The browser's own selection, unless it is the pick already: then nothing is left to snap. */
+  /** The browser's selection, or the pick if it is the same, which needs no snapping. */
   #selected() {
     const desk = this.#desk;
     const selected = desk.page.selection();

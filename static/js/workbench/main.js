@@ -1,4 +1,4 @@
-// The workbench: one annotator's task. This module puts the parts together and says which act does what.
+// The workbench: one annotator's task. Connects the parts, and maps actions to them.
 
 import { getInTheEnd, reasonOf } from "../lib/http.js";
 import { equalPlaces } from "../lib/equal.js";
@@ -69,10 +69,10 @@ class Workbench {
     this.#listen();
   }
 
-  /** What the server tells later: labelling does not wait for it. */
+  /** Fetches data that labelling does not need to wait for. */
   async fetchRest() {
     const { urls } = this.#desk.data;
-    // What a former page had not saved goes first: the warnings are those of what is saved.
+    // Unsaved work of a former page is saved first, because warnings refer to saved spans.
     await this.saving.saver.flush();
     const asked = [getInTheEnd(urls.facts), getInTheEnd(urls.warnings), this.comments.load()];
     const [facts, warnings] = await Promise.all(asked);
@@ -80,7 +80,7 @@ class Workbench {
       const found = facts.body.facts.map(([start, end, kind]) => ({ start, end, kind }));
       this.#desk.setFacts(found, this.suggestions.offered(facts.body.suggestions));
     } else {
-      this.#desk.hint(`Selections do not snap to whole facts: ${reasonOf(facts)}`);
+      this.#desk.hint(`Selections cannot snap to whole facts: ${reasonOf(facts)}`);
     }
     if (warnings.status === 200) this.#desk.read(warnings.body.spans, this.saving.saver.base);
     this.#root.dataset.facts = String(facts.status === 200);
@@ -143,12 +143,12 @@ class Workbench {
     const desk = this.#desk;
     const { active, page } = desk;
     if (!active) {
-      desk.hint("Go to a labelled fact first: its equals get the same label.");
+      desk.hint("First go to a labelled fact.");
       return;
     }
     const found = equalPlaces(page.index, page.borders, desk.facts, desk.list.all, active);
     if (found.length === 0) {
-      desk.hint(`“${active.quote}” stands nowhere else without a label.`);
+      desk.hint(`“${active.quote}” has no other place without a label.`);
       return;
     }
     const { label, quote } = active;
@@ -172,9 +172,9 @@ class Workbench {
     const isWithin = (selector) => event.target.closest?.(selector);
     if (event.defaultPrevented || isWithin("input, textarea, select, dialog[open]")) return;
     const found = actionOf(event, { characters: this.keys.hasCharacters });
-    // A key that is held down must not go through to what it opened.
+    // Ignores repeats of a key that is held down.
     if (!found || (event.repeat && found.action === "submit")) return;
-    // What has the focus comes first: Enter presses a button, plain arrows scroll a frame.
+    // The focused element has priority: Enter activates a button, arrows scroll a frame.
     if (event.key === "Enter" && !event.ctrlKey && isWithin("button, a, summary")) return;
     if (/^Arrow/.test(event.key) && !event.shiftKey && isWithin("[data-scrolls]")) return;
     event.preventDefault();
@@ -192,7 +192,7 @@ async function start(root) {
     return;
   }
   performance.measure("workbench: text checked", { start: loaded });
-  // The page is seen before its marks, and the marks before the list: each is a frame of its own.
+  // Painted in separate frames: the page, its marks, then the list.
   await nextFrame();
   const painting = performance.now();
   const desk = new Desk(data, page);
@@ -206,7 +206,7 @@ async function start(root) {
   await workbench.fetchRest();
 }
 
-/** When what was changed has been painted; in a tab that is not shown nothing ever is, so it waits no longer. */
+/** Resolves after the next paint. Hidden tabs are never painted, so there it resolves at once. */
 function nextFrame() {
   return new Promise((resolve) => {
     requestAnimationFrame(() => setTimeout(resolve));
@@ -214,7 +214,7 @@ function nextFrame() {
   });
 }
 
-/** Labelling must not begin on a text whose offsets would differ from the server's. */
+/** Shows an error instead of the workbench, because offsets could differ from the server's. */
 function fail(root, reason) {
   root.querySelector(`[data-fault=${reason}]`).hidden = false;
   root.dataset.ready = "fault";

@@ -1,10 +1,10 @@
-// Going from fact to fact and from word to word without a mouse.
+// Moves from fact to fact and from word to word by keyboard.
 
 import { toCodePoints, toUnits } from "../lib/offsets.js";
 import { touching } from "../lib/snap.js";
 import { tokenBefore, tokenFrom, tokenAt } from "../lib/tokens.js";
 
-/** How far the line above or below is looked for, in pixels and in steps. */
+/** Maximum distance of a line above or below, and steps of the search, in pixels. */
 const REACH = 160;
 const STEP = 6;
 
@@ -35,7 +35,7 @@ export class Moving {
   candidate(direction) {
     const next = this.#desk.nextCandidate(direction);
     if (next) this.#desk.pickRange(next, { reveal: true });
-    else this.#desk.hint("Every number and date that was found here has a label.");
+    else this.#desk.hint("Every number and date on this page has a label.");
   }
 
   token(direction) {
@@ -47,7 +47,7 @@ export class Moving {
     if (token) this.#stepOn(token);
   }
 
-  /** The word nearest to straight above or below. */
+  /** Moves to the nearest word above or below. */
   line(direction) {
     const desk = this.#desk;
     if (!desk.place) {
@@ -69,7 +69,7 @@ export class Moving {
     }
   }
 
-  /** A word is stood on as the fact or span it belongs to. */
+  /** Moves to the span or fact of a word, or to the word itself. */
   #stepOn(token) {
     const desk = this.#desk;
     const { index } = desk.page;
@@ -89,7 +89,7 @@ export class Moving {
     if (!token) return null;
     const range = { start: toCodePoints(page.index, token.start), end: toCodePoints(page.index, token.end) };
     const box = page.boxes(range)[0];
-    // The browser answers with the nearest text; only a word of another line is an answer here.
+    // The browser returns the nearest text. Only a word of another line counts.
     const isElsewhere = box && (box.top >= bottom - 1 || box.bottom <= top + 1);
     return isElsewhere && Math.abs((box.top + box.bottom) / 2 - y) < STEP * 3 ? token : null;
   }
@@ -102,7 +102,7 @@ export class Moving {
     if (direction < 0 && box.top - REACH < 0) page.scrollBy(0, -page.viewport.height / 3);
   }
 
-  /** The first text in view: where moving begins. */
+  /** The first text in view, where moving starts. */
   #top() {
     const { page } = this.#desk;
     for (let y = 10; y < page.viewport.height; y += 20) {

@@ -1,9 +1,9 @@
-// One's own marks beside the gold: painted on the page by how they compare, and found from the list.
+// The annotator's marks compared with gold: painted on the page by outcome, and linked from the list.
 
 import { loadPage } from "../lib/page.js";
 import { sha256 } from "../lib/sha256.js";
 
-/** Pages have a light ground always; the line is the second cue besides colour, as in the list. */
+/** Pages are always light. The line is the second cue besides colour, as in the list. */
 const MARKS = `
   ::highlight(right) { background-color: #1b653522; text-decoration: underline solid 2px #1b6535; }
   ::highlight(boundary), ::highlight(label) { background-color: #7d530022; text-decoration: underline dashed 2px #7d5300; }
@@ -22,7 +22,7 @@ function paint(page, facts) {
   page.document.addEventListener("click", (event) => event.preventDefault());
 }
 
-/** The place of a row stands out and comes into view. */
+/** Highlights the place of a row and scrolls to it. */
 function show(page, fact) {
   const active = page.highlight("active", 1);
   active.clear();
@@ -44,7 +44,7 @@ async function start() {
     }
     root.dataset.ready = "true";
   } catch {
-    // The list tells all of it without the marks.
+    // The list is complete without the marks.
     root.querySelector("[data-fault]").hidden = false;
     root.dataset.ready = "fault";
   }

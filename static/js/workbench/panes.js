@@ -1,8 +1,8 @@
-// The panes beside each other: their widths by mouse or arrow keys, and which are shown. Remembered per person.
+// The panes: their widths, set by mouse or arrow keys, and which are shown. Stored per user.
 
 const LEAST = { page: 260, image: 160, side: 240 };
 const STEP = 24;
-/** Below this the panes stand under each other (workbench.css). */
+/** Below this width the panes are stacked (workbench.css). */
 const NARROW = 960;
 
 export class Panes {
@@ -32,7 +32,7 @@ export class Panes {
     this.#remember();
   }
 
-  /** A narrow window has no room for both, so that there the image comes when it is asked for. */
+  /** In a narrow window the image is hidden by default, because both panes do not fit. */
   #remembered() {
     const usual = { hideImage: window.innerWidth < NARROW };
     try {
@@ -46,7 +46,7 @@ export class Panes {
     try {
       localStorage.setItem(this.#name, JSON.stringify(this.#layout));
     } catch {
-      // A private window may store nothing; the layout then lasts as long as the page.
+      // A private window may refuse to store it. The layout then lasts until the page is left.
     }
   }
 
@@ -69,7 +69,7 @@ export class Panes {
     this.#remember();
   }
 
-  /** As wide as leaves the page its least width. */
+  /** The maximum width that leaves the page its minimum width. */
   #most(pane) {
     const page = this.#root.querySelector("[data-page-pane]");
     return Math.max(LEAST[pane], this.#width(pane) + page.clientWidth - LEAST.page);
@@ -85,7 +85,7 @@ export class Panes {
     const from = event.clientX;
     const width = this.#width(pane);
     bar.setPointerCapture(event.pointerId);
-    // The iframe would swallow the movement.
+    // The iframe would intercept pointer events.
     this.#root.dataset.resizing = "";
     const move = ({ clientX }) => this.#resize(pane, width + from - clientX);
     bar.addEventListener("pointermove", move);

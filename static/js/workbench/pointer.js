@@ -1,15 +1,15 @@
-// The mouse in the page: click, double click, selecting, and dragging the borders of the active span.
+// The mouse on the page: click, double click, selection, and dragging the borders of the active span.
 
 import { spanAt } from "../lib/spans.js";
 
-/** So near to the edge of a mark the pointer takes hold of its border, in pixels. */
+/** Distance from the edge of a mark within which its border can be dragged, in pixels. */
 const NEAR = 5;
 
 export class Pointer {
   #desk;
   #labelling;
   #document;
-  /** The border that is being dragged. @type {{side: "start" | "end", range: {start: number, end: number}} | null} */
+  /** The dragged border. @type {{side: "start" | "end", range: {start: number, end: number}} | null} */
   #drag = null;
   #hasDragged = false;
 
@@ -76,7 +76,7 @@ export class Pointer {
   }
 
   #click(event) {
-    // Links lead nowhere in a page under annotation.
+    // Links are disabled.
     event.preventDefault();
     if (this.#hasDragged || event.detail > 1 || this.#desk.page.selection()) return;
     const offset = this.#desk.page.offsetAt(event.clientX, event.clientY);
@@ -108,7 +108,7 @@ export class Pointer {
     else delete dataset.over;
   }
 
-  /** Which border of the active span the pointer is at, or null. */
+  /** The border of the active span at the pointer, or null. */
   #borderNear({ clientX, clientY }) {
     const { active, canEdit, page } = this.#desk;
     if (!active || !canEdit) return null;

@@ -1,4 +1,4 @@
-// What is done and what is left: counts, the place that is looked at, and the time at work.
+// The progress of a task: counts, the current place, and the active time.
 
 const clock = (seconds) => {
   const minutes = Math.floor(seconds / 60);
@@ -75,7 +75,7 @@ export class Progress {
     const suggestion = this.#desk.suggestionAt(pick);
     if (suggestion) {
       const filed = suggestion.details ? ` (filed as ${suggestion.details})` : "";
-      return `${quote(pick)}: ${suggestion.label} suggested${filed}, Enter accepts`;
+      return `${quote(pick)}: ${suggestion.label} suggested${filed}. Press Enter to accept.`;
     }
     const keys = `, press 1 to ${Math.min(9, this.#desk.data.labels.length)}`;
     return `${quote(pick)}: no label yet${this.#root.hasAttribute("data-no-character-keys") ? "" : keys}`;

@@ -1,4 +1,4 @@
-// Saves what is on the desk, keeps it in the browser until the server has it, and lets two versions meet.
+// Saves the spans, keeps unsaved ones in the browser, and resolves conflicts.
 
 import { ActiveTime } from "../lib/active-time.js";
 import { areAlike } from "../lib/compare.js";
@@ -16,7 +16,7 @@ export class Saving {
   #conflict;
   #card;
   #drafts;
-  /** What other pages left and is still to be looked at. */
+  /** Records of other pages that are not processed yet. */
   #left = [];
   time = new ActiveTime();
 
@@ -37,7 +37,7 @@ export class Saving {
     });
   }
 
-  /** Opens the store in the browser and goes on with what a former page could not save. */
+  /** Opens the browser's store and continues the unsaved work of former pages. */
   async begin() {
     const { user, assignment, text_sha256 } = this.#desk.data;
     this.#drafts = await Drafts.open({ user, assignment, text_sha256, id: newKey() });
@@ -46,13 +46,13 @@ export class Saving {
     const found = await this.#drafts.takeOver();
     const fitting = found.filter((draft) => this.#desk.canEdit && draft.text_sha256 === text_sha256);
     if (fitting.length < found.length) {
-      this.#status.hint("This browser keeps labels of this task that can no longer be saved; please tell the lead.");
+      this.#status.hint("This browser has labels of this task that can no longer be saved. Contact the lead.");
     }
     this.#left = fitting;
     await this.#resumeNext();
   }
 
-  /** Starts from another version that the server holds, such as a restored one. */
+  /** Replaces the spans by another version of the server, such as a restored one. */
   adopt(revision, spans) {
     const own = spans.map(spanOf);
     this.#desk.edit((list) => list.replace(own));
@@ -64,10 +64,10 @@ export class Saving {
     const draft = this.#left.pop();
     if (!draft) return;
     this.#desk.begin(draft.spans ?? draft.pending.spans);
-    // Only once it is kept under this page's own name may the former page's record go.
+    // The former page's record may go only after its work is stored under this page's id.
     await this.saver.resume(draft);
     await this.#drafts.forget(draft.id);
-    this.#status.hint("What was not saved when this page was last left is here again.");
+    this.#status.hint("Your unsaved labels were restored.");
   }
 
   #report(state, detail) {
@@ -81,7 +81,7 @@ export class Saving {
     if (state === "saved") this.#afterSaved();
   }
 
-  /** A save of a former page may have been overtaken by another one: then the server's version is newer. */
+  /** A former page's save may have been replaced by a newer one, which is then loaded. */
   #afterSaved() {
     const { data } = this.#desk;
     if (this.saver.revision < data.revision) {
@@ -99,8 +99,8 @@ export class Saving {
 
   async #meet(detail) {
     if (detail?.code !== "conflict") {
-      const reason = detail?.message ?? "This task can no longer be changed. Reload the page to see it.";
-      this.#status.hint(`${reason} What was not saved is kept in this browser.`);
+      const reason = detail?.message ?? "This task can no longer be changed. Reload the page.";
+      this.#status.hint(`${reason} Unsaved labels are kept in this browser.`);
       return;
     }
     const theirs = detail.spans.map(spanOf);

@@ -1,4 +1,4 @@
-// The tabs of the panel beside the page: facts, comments, guidelines, history.
+// The tabs of the side panel: facts, comments, guidelines, history.
 
 export class SideTabs {
   #tabs;
@@ -10,7 +10,7 @@ export class SideTabs {
     root.querySelector("[role=tablist]").addEventListener("keydown", (event) => this.#key(event));
   }
 
-  /** Calls `work` whenever the tab of this name is opened. */
+  /** Calls `work` whenever this tab opens. */
   whenOpened(name, work) {
     this.#onOpen.set(name, work);
   }
@@ -29,7 +29,7 @@ export class SideTabs {
     this.#onOpen.get(name)?.();
   }
 
-  /** A key opens the tab, and pressed again goes back to the facts. */
+  /** Opens the tab, or the facts if it is already open. */
   toggle(name) {
     this.open(this.current === name ? "facts" : name);
   }

@@ -1,4 +1,4 @@
-// Tells on the pane's edges that the page is wider than the pane, and on which side it goes on.
+// Shows on the pane's edges that the page is wider than the pane, and on which side it continues.
 
 /** @param {HTMLElement} root @param {import("../lib/page.js").Page} page */
 export function showSideways(root, page) {

@@ -1,4 +1,4 @@
-// The fact that is being looked at: its text, value and sign to be edited, and what is odd about it.
+// The active fact: its text, value and sign, and its warnings.
 
 import { fittingSign, valueFault } from "../lib/values.js";
 
@@ -9,7 +9,7 @@ export class SpanCard {
   #sign;
   #fault;
   #shown = null;
-  // What was typed and not taken, by the fact's key: it is there again when one comes back to it.
+  // Rejected values by the fact's key, which are shown again when the fact is active again.
   #refused = new Map();
 
   constructor(root, desk) {
@@ -31,10 +31,10 @@ export class SpanCard {
     this.#value.select();
   }
 
-  /** The server's word on this fact's value. */
+  /** Shows the server's error for this fact's value. */
   refuse(key, message) {
     this.#desk.activate(key, { reveal: true });
-    this.#tellFault(message);
+    this.#showFault(message);
   }
 
   #show() {
@@ -53,7 +53,7 @@ export class SpanCard {
       const typed = this.#refused.get(span.key);
       this.#value.value = typed?.value ?? span.value ?? reading?.value ?? "";
       this.#sign.value = typed?.sign ?? span.sign ?? reading?.sign ?? "";
-      this.#tellFault(typed?.message ?? "");
+      this.#showFault(typed?.message ?? "");
     }
     this.#card.querySelector("[data-derive]").hidden = span.value === undefined || !this.#desk.canEdit;
     const warnings = reading?.warnings ?? [];
@@ -62,7 +62,7 @@ export class SpanCard {
     );
   }
 
-  /** A warning that a label would mend has a button that gives that label. */
+  /** A warning, with a button if another label would resolve it. */
   #warning({ key }, { message, label }) {
     const item = Object.assign(document.createElement("li"), { textContent: `${message} ` });
     if (label && this.#desk.canEdit) {
@@ -81,10 +81,10 @@ export class SpanCard {
     const sign = fittingSign(value, this.#sign.value, span.label);
     this.#sign.value = sign;
     const fault = valueFault(value, sign, span.label);
-    const message = fault ? `Not taken: ${fault}.` : "";
+    const message = fault ? `Not saved: ${fault}.` : "";
     if (fault) this.#refused.set(span.key, { value, sign, message });
     else this.#refused.delete(span.key);
-    this.#tellFault(message);
+    this.#showFault(message);
     const reading = this.#desk.readingOf(span);
     if (fault || (reading?.value === value && reading?.sign === sign)) return;
     this.#desk.edit((list) => list.setValue(span.key, { value, sign }));
@@ -111,12 +111,12 @@ export class SpanCard {
     }
   }
 
-  /** How many facts hold a typed value that was not taken. */
+  /** The number of facts with a rejected value. */
   get refusedCount() {
     return [...this.#refused.keys()].filter((key) => this.#desk.list.all.some((span) => span.key === key)).length;
   }
 
-  #tellFault(text) {
+  #showFault(text) {
     this.#fault.textContent = text;
     this.#value.toggleAttribute("aria-invalid", Boolean(text));
     if (text) this.#value.setAttribute("aria-invalid", "true");

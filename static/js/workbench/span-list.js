@@ -1,8 +1,8 @@
-// The list of labelled facts beside the page. Only the rows in view exist, so that thousands cost no more than ten.
+// The list of labelled facts. Only visible rows exist, so that thousands of facts are as fast as ten.
 
 import { signName } from "../lib/values.js";
 
-/** The height of a row in pixels, as the style sheet has it. */
+/** The height of a row in pixels, as in the style sheet. */
 const ROW = 46;
 const MARGIN = 8;
 
@@ -36,7 +36,7 @@ export class SpanListView {
     desk.addEventListener("place", () => this.#soon());
   }
 
-  /** Once per frame, however much has changed. */
+  /** Updates the list at most once per frame. */
   #soon() {
     if (this.#scheduled) return;
     this.#scheduled = true;

@@ -1,4 +1,4 @@
-// What the workbench tells: saved or not, and hints.
+// The status line of the workbench: the state of saving, and hints.
 
 import { reasonOf } from "../lib/http.js";
 
@@ -6,18 +6,18 @@ const TEXTS = {
   saved: "Saved",
   dirty: "Not saved yet",
   saving: "Saving…",
-  offline: "Offline: kept in this browser, sent when the connection is back",
+  offline: "Offline. Your labels are kept in this browser and saved when you reconnect.",
   refused: "Not saved",
   conflict: "Changed elsewhere",
 };
 
-/** Somebody who was logged out logs in by way of a reload; what is kept here is then sent. */
+/** Users who are logged out can log in after a reload. The browser then sends the stored work. */
 function refusal(detail) {
   if (detail?.status === 401 || detail?.status === 403) {
-    return "You are logged out. Reload the page and log in: your labels are kept in this browser.";
+    return "You are logged out. Reload the page and log in. Your labels are kept in this browser.";
   }
   if (detail?.status === 404) {
-    return "Not saved: this task is no longer yours. What was not saved is kept in this browser.";
+    return "Not saved: this task is no longer yours. Unsaved labels are kept in this browser.";
   }
   return `Not saved: ${reasonOf({ status: detail?.status, body: detail })}`;
 }

@@ -1,8 +1,8 @@
-// Submitting the page: what is about to be submitted, what is odd about it, and the confirmation of an empty page.
+// The dialog that submits a page: its labels, warnings, and the confirmation of an empty page.
 
 import { post, reasonOf } from "../lib/http.js";
 
-/** More warnings than this are only counted. */
+/** Only this number of warnings is listed. */
 const LISTED = 8;
 
 export class Submitting {
@@ -26,7 +26,7 @@ export class Submitting {
     this.#dialog.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && event.repeat) event.preventDefault();
     });
-    // Warnings come with the answer to a save, which may still be on its way.
+    // Warnings arrive with the response to a save, which may be under way.
     desk.addEventListener("spans", () => {
       if (this.#dialog.open) this.#describe();
     });
@@ -47,7 +47,7 @@ export class Submitting {
     this.#describe();
     this.#saving.saver.flush();
     this.#dialog.showModal();
-    // On an empty page the same key pressed again goes back to it.
+    // On an empty page, pressing the same key again closes the dialog.
     (count ? this.#confirm : this.#dialog.querySelector("button[value=cancel]")).focus();
   }
 
@@ -71,16 +71,16 @@ export class Submitting {
     });
     const untaken = this.#card.refusedCount;
     const notes = [
-      untaken ? `${untaken} with a typed value that was not taken` : "",
-      desk.openSuggestions.length ? `${desk.openSuggestions.length} suggestions not accepted, which do not count` : "",
-      desk.page.isSeen ? "" : "the end of the page was not in view",
+      untaken ? `${untaken} with an invalid value` : "",
+      desk.openSuggestions.length ? `${desk.openSuggestions.length} suggestions not accepted` : "",
+      desk.page.isSeen ? "" : "you have not scrolled to the end of the page",
       warned.length ? `${warned.length} with a warning` : "",
     ].filter(Boolean);
     this.#dialog.querySelector("[data-notes]").textContent = notes.length ? `Note: ${notes.join("; ")}.` : "";
     const list = this.#dialog.querySelector("[data-warned]");
     list.hidden = warned.length === 0;
     list.replaceChildren(...warned.slice(0, LISTED).map(listed));
-    if (warned.length > LISTED) list.append(listed(`and ${warned.length - LISTED} more: press w to go through them.`));
+    if (warned.length > LISTED) list.append(listed(`and ${warned.length - LISTED} more. Press w to see them.`));
   }
 
   async #submit() {

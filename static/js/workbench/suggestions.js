@@ -1,9 +1,9 @@
-// Suggestions: shown dashed, accepted one by one or all in view, dismissed; they count only once accepted.
+// Suggestions: dashed marks that can be accepted one by one or all in view, or dismissed.
 
 import { newKey } from "../lib/spans.js";
 import { around } from "../lib/equal.js";
 
-/** Which suggestions this person does not want to see again on this page. */
+/** The suggestions that the user dismissed on this page. */
 class Dismissals {
   #name;
 
@@ -23,7 +23,7 @@ class Dismissals {
     try {
       localStorage.setItem(this.#name, JSON.stringify([...this.all, name]));
     } catch {
-      // Nothing is stored in some private windows; the suggestion then comes back with the next visit.
+      // Some private windows store nothing. The suggestion then returns with the next visit.
     }
   }
 }
@@ -42,7 +42,7 @@ export class Suggestions {
     this.#dismissals = new Dismissals(desk.data);
   }
 
-  /** The rows of the server's answer as suggestions, without those dismissed. */
+  /** The suggestions of the server's response that were not dismissed. */
   offered(rows) {
     const dismissed = this.#dismissals.all;
     return rows
@@ -50,7 +50,7 @@ export class Suggestions {
       .filter((one) => !dismissed.has(nameOf(one)));
   }
 
-  /** The suggestion that is being looked at, or null. */
+  /** The current suggestion, or null. */
   get current() {
     const { pick } = this.#desk;
     const found = pick && this.#desk.suggestionAt(pick);

@@ -1,4 +1,4 @@
-"""A page on which three annotators differ in every way there is."""
+"""A page on which three annotators differ in every possible way."""
 
 from annotation.adjudication.services import reopen_document
 from annotation.models import Campaign, Case, Span

@@ -1,4 +1,4 @@
-"""Deciding cases: every choice, its reason, its gold; once."""
+"""Deciding cases: every choice, its reason, and its gold."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ Stage = CampaignDocument.Stage
 
 
 def decide(case: Case, lead: User, choice: str = "proposal", **fields: Any) -> Decided:
-    """Takes A's marks unless said otherwise."""
+    """Accepts A's marks by default."""
     usual: dict[str, Any] = {"proposal": 0} if choice == "proposal" else {}
     fields = usual | {"reason": "By the rules."} | fields
     return decide_case(case=case, choice=choice, actor=lead, **fields)

@@ -1,4 +1,4 @@
-"""A whole page adjudicated in a real browser: marks, keys, reasons, edits, opening again."""
+"""Adjudication of a page in a real browser: marks, keys, reasons, edits, reopening."""
 
 import re
 from collections.abc import Callable
@@ -95,7 +95,7 @@ def test_six_cases_of_all_kinds_are_decided_by_key(
     assert frame.evaluate(PAINTED, "current-first") == ["(310)"]
     assert frame.evaluate(PAINTED, "current-second") == ["310"]
     expect(page.locator("[data-part=proposals]")).to_contain_text("The brackets say minus.")
-    frame.locator("body").press("1")  # the keys work inside the page as well
+    frame.locator("body").press("1")  # the keys also work inside the page
     page.keyboard.press("2")
     title(page, "Label differs")
     page.keyboard.press("m")
@@ -109,7 +109,7 @@ def test_six_cases_of_all_kinds_are_decided_by_key(
     page.keyboard.press("e")
     page.keyboard.press("2")
     page.keyboard.press("Enter")
-    page.keyboard.press("Enter")  # the same reason as last
+    page.keyboard.press("Enter")  # repeats the last reason
     title(page, "Marked by a minority")
     page.keyboard.press("0")
     page.keyboard.press("3")
@@ -146,7 +146,7 @@ def test_cases_are_walked_through_by_key_and_click(
     page.keyboard.press("k")
     page.keyboard.press("p")
     title(page, "Marked by a minority")
-    page.keyboard.press("n")  # behind the last comes the next page
+    page.keyboard.press("n")  # after the last case comes the next page
     page.wait_for_url(re.compile("page-002"))
     ready(page)
     page.keyboard.press("j")
@@ -172,17 +172,17 @@ def test_edit_moves_borders_labels_and_values(
         page.keyboard.press(direction)
     assert frame.evaluate(PAINTED, "label-1") == ["310"]
     value = page.get_by_role("textbox", name="Value")
-    expect(value).to_have_value("310")  # derived anew from what is left
+    expect(value).to_have_value("310")  # derived again from the remaining text
     page.keyboard.press("v")
     value.fill("-31O")
     value.press("Enter")
-    expect(page.locator("#value-fault")).to_contain_text("Not taken")
+    expect(page.locator("#value-fault")).to_contain_text("Not saved")
     page.get_by_role("button", name="Use these spans").click()
     expect(page.locator("[data-edit-fault]")).to_contain_text("is invalid")
     value.fill("-310")
     page.get_by_label("Sign").select_option("parentheses")
     page.get_by_role("button", name="Use these spans").click()
-    page.keyboard.press("Escape")  # one step back is the edit again
+    page.keyboard.press("Escape")  # goes one step back, to the edit
     expect(value).to_have_value("-310")
     page.get_by_role("button", name="Use these spans").click()
     page.get_by_role("button", name="Boundary rule").click()
@@ -220,7 +220,7 @@ def test_typing_a_reason_decides_nothing_else(
     page.keyboard.press("Escape")
     expect(page.locator("[data-reasons]")).to_be_hidden()
     page.keyboard.press("m")
-    title(page, "Boundary differs")  # a majority needs none
+    title(page, "Boundary differs")  # a majority needs no reason
     page.keyboard.press("+")
     expect(page.locator("[data-hint]")).to_contain_text("has no two proposals")
     assert Decision.objects.exclude(choice="reopened").count() == 1

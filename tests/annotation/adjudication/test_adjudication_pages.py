@@ -28,7 +28,7 @@ def page(case: Case) -> str:
 
 
 def edit(*rows: tuple[Any, Any, str], **fields: Any) -> dict[str, Any]:
-    """The form as the browser sends an edit."""
+    """The edit form as a browser sends it."""
     data: dict[str, Any] = {"choice": "edit", "spans-TOTAL_FORMS": len(rows)} | WHY
     data["spans-INITIAL_FORMS"] = 1
     for number, (start, end, label) in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Adjudication by the API: the queue, decisions, opening again, whole pages."""
+"""The API of adjudication: the queue, decisions, reopening, whole pages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -236,7 +236,7 @@ def test_page_and_list_need_the_same_few_queries_for_many_cases(
             assert api_of(lead).get(address).status_code == 200
         return len(captured)
 
-    queries(PAGE)  # what is kept of a page by its process
+    queries(PAGE)  # fills the cache of the process
     before = queries(PAGE)
     one = queries(f"{ROOT}cases/?kind=review")
     for kind in ("boundary", "label", "extra"):

@@ -1,4 +1,4 @@
-"""The value and sign of gold: what everybody read, else what our code derives."""
+"""Value and sign of gold: those that the annotators share, otherwise the derived ones."""
 
 import pytest
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 
 def marked(work: Assignment, value: str = "", *marks: tuple[str, str]) -> None:
-    """Saves and submits the marks; the 1,200 gets the annotator's own value if there is one."""
+    """Saves and submits the marks. The 1,200 gets the edited value, if there is one."""
     save(work, *(marks or [("Number", "1,200")]))
     if value:
         Span.objects.filter(assignment=work, quote="1,200").update(value=value, edited=True)

@@ -1,4 +1,4 @@
-"""Automatic integrity validation: each fault, found by hand-made spans."""
+"""Automatic integrity validation: each fault, with constructed spans."""
 
 import hashlib
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the proposals of a case offer together."""
+"""The combinations of a case's proposals."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ def test_gold_as_it_was_has_no_vote() -> None:
         ([[A], [A]], None),
         ([[A, B], [B]], None),
         ([[A], [B], [B]], (0, 1)),
-        # Either label of the one goes with the other: who is meant cannot be told.
+        # Either label fits the other proposal, so the combination is ambiguous.
         ([[A], [B], [DATE]], None),
     ],
 )

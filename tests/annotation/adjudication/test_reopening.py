@@ -1,4 +1,4 @@
-"""Opening again: a case, and a place of a page that is gold."""
+"""Reopening a case, or a range of a page that is gold."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ Stage = CampaignDocument.Stage
 @pytest.fixture
 @shared
 def settled(disputed: Campaign, lead: User, ann: User, ben: User) -> Campaign:
-    """Both pages are gold: the first by decisions, the second by agreement."""
+    """Both pages are gold, the first by decisions, the second by agreement."""
     for case in document_of(disputed).cases.all():
         decide_case(case=case, choice="proposal", proposal=0, reason="By the rules.", actor=lead)
     for user in (ann, ben):
@@ -95,7 +95,7 @@ def test_place_without_a_case_begins_one_with_the_gold_as_it_was(
 ) -> None:
     page = document_of(settled, 2)
     assert page.stage == Stage.GOLD
-    # A part of the fact is enough: the whole of it is opened.
+    # A part of the fact opens the whole fact.
     case = reopen_document(**place(settled, "200", 2), reason="Not a fact?", actor=lead)
     assert (case.kind, case.state) == (Case.Kind.REVIEW, Case.State.OPEN)
     (proposal,) = case.proposals
@@ -129,7 +129,7 @@ def test_page_in_adjudication_takes_corrections_too(disputed: Campaign, lead: Us
 
 
 def test_place_over_several_cases_is_refused(settled: Campaign, lead: User) -> None:
-    with pytest.raises(Refused, match="2 cases were decided"):
+    with pytest.raises(Refused, match="2 decided cases"):
         reopen_document(**place(settled, "(310) as of March"), reason="Both.", actor=lead)
 
 

@@ -1,4 +1,4 @@
-"""What the last submission makes of a document: gold, majority, cases, or a halt."""
+"""The effect of the last submission of a document: gold, majority, cases, or validation."""
 
 import pytest
 
@@ -25,7 +25,7 @@ Stage = CampaignDocument.Stage
 @pytest.fixture
 @shared
 def trio(ann: User, ben: User, reviewer: User, lead: User) -> Campaign:
-    """One document for three annotators; two in three are enough."""
+    """One document with three annotators, of whom two are a sufficient majority."""
     return make_campaign([ann, ben, reviewer], lead=lead, overlap=3, agreement_threshold=0.6)
 
 

@@ -1,4 +1,4 @@
-"""What failed integrity validation goes back to its annotators, or passes; a lead says which."""
+"""Work that failed integrity validation is sent back or accepted by a lead."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ ADDRESS = "/campaigns/spring-round/validation/"
 @pytest.fixture
 @shared
 def faulty(campaign: Campaign, ann: User, ben: User) -> Campaign:
-    """Page 1 waits in validation: Ann's span says another text than stands at its place."""
+    """Page 1 is in validation: the quote of Ann's span differs from the text."""
     save(work_of(ann, campaign), ("Number", "1,200"))
     Span.objects.filter(assignment=work_of(ann, campaign)).update(quote="9,999")
     submit(work_of(ann, campaign))

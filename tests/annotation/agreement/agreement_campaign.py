@@ -1,6 +1,6 @@
 """A campaign of several annotators at different levels of skill, labelled and submitted.
 
-What each marks is drawn from a seed: it is the same in every run.
+Marks are drawn from a seed and are the same in every run.
 """
 
 import random
@@ -35,7 +35,7 @@ def labelled_campaign(
     submitted: int | None = None,
     title: str = "Spring round",
 ) -> Campaign:
-    """The first `submitted` documents, all unless given, are submitted, one every `days` days."""
+    """Submits the first `submitted` documents, by default all, one every `days` days."""
     dataset = empty_dataset()
     facts: dict[str, list[Fact]] = {}
     for number in range(1, documents + 1):
@@ -65,7 +65,7 @@ def labelled_campaign(
 
 
 def page(number: int) -> tuple[str, list[Fact]]:
-    """A page and its facts in the order of the text, each a label and a quote that occurs once."""
+    """A page and its facts in text order, each a label and a quote that occurs once."""
     chance = random.Random(number)
     year = 2020 + number % 5
     facts: list[Fact] = [("Date", f"March {chance.randint(10, 28)}, {year}")]
@@ -84,12 +84,12 @@ def page(number: int) -> tuple[str, list[Fact]]:
 
 
 def marks_of(name: str, facts: Mapping[str, list[Fact]], skill: int) -> list[Fact]:
-    """What an annotator of this skill marks on the page."""
+    """The marks of an annotator of this skill on the page."""
     chance = random.Random(f"{name} {skill}")
     marks: list[Fact] = []
     for label, quote in facts[name]:
         if quote.startswith("fiscal") and skill % 2:
-            # Two of four hold that a fiscal year is no date but the number of the year.
+            # Two of the four label a fiscal year as a number.
             marks.append(("Number", quote.removeprefix("fiscal ")))
         elif chance.random() >= ERRORS[skill % len(ERRORS)]:
             marks.append((label, quote))
@@ -99,7 +99,7 @@ def marks_of(name: str, facts: Mapping[str, list[Fact]], skill: int) -> list[Fac
 
 
 def submit_marks(assignment: Assignment, marks: Sequence[Fact]) -> None:
-    """Saves spans at the quotes, each behind the one before it, and submits."""
+    """Saves spans at the quotes, each after the previous one, and submits."""
     text = assignment.campaign_document.document.content.text
     spans: list[dict[str, Any]] = []
     place = 0

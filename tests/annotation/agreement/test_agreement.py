@@ -29,12 +29,12 @@ BEN = ["Number", "O", "Number", "Number", "Number"]
 # Net revenue was 1,200 and the loss ( 310 ) as of March 31 , 2025 . Total 1,200 Page 1
 ANN_TOKENS = list("OOONOOONNNOODDDDOOOOO")
 BEN_TOKENS = list("OOONOOOONOOONNNNOONOO")
-# What sklearn and statsmodels say must be ours to the last digits.
+# Maximum difference from scikit-learn and statsmodels.
 CLOSE = 1e-12
 
 
 def level(agreement: Agreement, name: str) -> tuple[Figure | None, Figure]:
-    """The figures of the only pair, and the overall one."""
+    """The figures of the only pair, and the overall figures."""
     (found,) = [item for item in agreement.levels if item.level == name]
     return found.matrix[0].cells[1], found.overall.fleiss[0].figure
 
@@ -68,7 +68,7 @@ def test_labels_are_compared_one_against_the_rest(disputed: Campaign) -> None:
     overall = date.entity.fleiss[0].figure
     assert overall.value == pytest.approx(fleiss(*binary), abs=CLOSE)
     assert number.entity.alpha.n == date.entity.alpha.n == 5
-    # Ann marked the one date; nobody else did.
+    # Only Ann marked the date.
     assert (date.spans.exact.value, date.spans.exact.n) == (0.0, 1)
 
 
@@ -79,10 +79,10 @@ def test_finding_is_told_apart_from_naming(disputed: Campaign) -> None:
     found = [["O" if answer == "O" else "X" for answer in one] for one in (ANN_TOKENS, BEN_TOKENS)]
     detection = agreement.detection.token.fleiss[0].figure
     assert detection.value == pytest.approx(fleiss(*found), abs=CLOSE)
-    # Whatever the label, 1,200 and the date are the same spans, and (310) overlaps 310.
+    # Regardless of labels, 1,200 and the date are equal spans, and (310) overlaps 310.
     spans = agreement.detection.spans
     assert (spans.exact.value, spans.overlap.value) == (4 / 7, 6 / 7)
-    # The labels of the two spans both marked: Number Number and Date Number.
+    # The labels of the two spans that both marked: Number Number and Date Number.
     (pair,) = agreement.pairs
     expected = cohen_kappa_score(["Number", "Date"], ["Number", "Number"])
     assert pair.labelling.value == pytest.approx(expected, abs=CLOSE)
@@ -173,7 +173,7 @@ def test_two_who_marked_nothing_give_no_items(
     pair, overall = level(campaign_agreement(campaign), "entity")
     assert pair == overall == Figure(None, None, None, None, 0, 1)
     html = client_of(lead).get("/campaigns/spring-round/agreement/").content.decode()
-    assert "Nothing was answered differently." in html
+    assert "The annotators agree on every text." in html
 
 
 def test_three_annotators_two_per_document(ann: User, ben: User, cleo: User) -> None:
@@ -224,7 +224,7 @@ def test_single_annotator_has_nobody_to_compare_with(
     agreement = campaign_agreement(campaign)
     assert (agreement.documents, agreement.single) == ((), 1)
     html = client_of(lead).get("/campaigns/spring-round/agreement/").content.decode()
-    assert "Nobody to compare" in html
+    assert "Only one annotator per document" in html
 
 
 def test_nothing_submitted_shows_what_the_page_is_for(

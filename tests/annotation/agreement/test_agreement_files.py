@@ -1,4 +1,4 @@
-"""Agreement as CSV, LaTeX and SVG, in the browser and for programs."""
+"""Agreement as CSV, LaTeX and SVG, by browser and API."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> None:
-    """Rows of one test can have the keys and times of another's."""
+    """Rows of one test can have the keys and times of another test."""
     cache.clear()
 
 
@@ -112,14 +112,14 @@ def test_latex_has_the_layout_of_published_tables(
         rf"Overall (Fleiss' $\kappa$) & \multicolumn{{4}}{{c}}{{${value:.4f}$"
     )
     assert lines.count(r"\begin{table}") == lines.count(r"\end{table}") == 3
-    # Annotators are numbers; their names are nobody's business in print.
+    # Print shows numbers instead of the annotators' names.
     assert not any(name in response.content.decode() for name in ("Ann ", "Ben", "Cleo", "Dora"))
 
 
 @pytest.mark.tex
 def test_latex_fits_the_page(four: Campaign, tmp_path: Path) -> None:
     agreement = campaign_agreement(four)
-    # As of a dozen annotators, and with labels as long as they may be.
+    # A dozen annotators, and labels of maximum length.
     level = agreement.levels[0]
     cell = level.matrix[1].cells[0]
     row = replace(level.matrix[0], cells=(cell,) * 12)
@@ -168,7 +168,7 @@ def test_trend_leaves_a_gap_where_a_figure_is_undefined(four: Campaign) -> None:
     points[1] = replace(points[1], part=replace(part, entity=undefined))
     chart = trend_chart(replace(agreement, trend=Trend("week", tuple(points))))
     assert len(chart.lines[0].marks) == len(points) - 1
-    # The first point stands alone, the rest are one line.
+    # The first point is isolated, the others are one line.
     assert [path.count(",") for path in chart.lines[0].paths] == [len(points) - 2]
     assert all(20 <= mark.y <= chart.bottom for line in chart.lines for mark in line.marks)
 

@@ -39,7 +39,7 @@ LABELS = ("Number", "Date")
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered() -> None:
-    """Rows of one test can have the keys and times of another's."""
+    """Rows of one test can have the keys and times of another test."""
     cache.clear()
 
 
@@ -52,12 +52,12 @@ def four(ann: User, ben: User, cleo: User) -> list[User]:
 @pytest.fixture
 @shared
 def campaign(four: list[User], lead: User) -> Campaign:
-    """Eight documents by all four, a ninth not submitted yet."""
+    """Eight documents submitted by all four, and one that is not."""
     return labelled_campaign(four, lead=lead, documents=9, submitted=8)
 
 
 def codes_of(campaign: Campaign, level: str, names: Sequence[str] = ()) -> np.ndarray:
-    """What each of the four said of every item, computed apart from the page."""
+    """The answers of the four annotators on every item, computed independently of the page."""
     parts = []
     for row in CampaignDocument.objects.filter(campaign=campaign).order_by("document__name"):
         works = FirstSubmission.objects.filter(assignment__campaign_document=row)
@@ -144,7 +144,7 @@ def test_every_figure_has_an_interval_around_it(campaign: Campaign) -> None:
 
 def test_trend_goes_by_weeks_where_there_are_some(campaign: Campaign) -> None:
     trend = campaign_agreement(campaign).trend
-    # One document every three days from Monday on.
+    # One document every three days, starting on a Monday.
     assert trend.by == "week"
     assert [(point.part.name, point.part.documents) for point in trend.points] == [
         ("2026-03-02", 3),
@@ -186,7 +186,7 @@ def test_documents_by_two_and_by_four_have_an_overall_figure_each(
 
 
 def labelled(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> list[LabelledDocument]:
-    """What the figures of the campaign are computed from."""
+    """The input of the computation for the campaign."""
     taken: list[LabelledDocument] = []
 
     def take(documents: list[LabelledDocument], names: Names, *, seed: str) -> object:
@@ -218,7 +218,7 @@ def test_order_in_which_annotators_joined_changes_no_overall_figure(
     campaign: Campaign, four: list[User]
 ) -> None:
     before = campaign_agreement(campaign)
-    # Ann's work becomes Dora's and the other way round: the columns change places.
+    # Ann's and Dora's work is swapped, so the columns swap places.
     works = {user: list(user.assignments.values_list("pk", flat=True)) for user in four}
     parking = make_user("Parked")
     for own, other in ((four[0], parking), (four[3], four[0]), (parking, four[3])):
@@ -244,7 +244,7 @@ def test_unsettled_documents_change_no_figure(campaign: Campaign, four: list[Use
             assignment=work, spans=[[0, 5, "Date", "", ""]], submitted_at="2026-05-01T10:00Z"
         )
     assert campaign_agreement(campaign) == before
-    # Even past annotation, it does not count before the fourth has submitted.
+    # Even after the annotation stage, it counts only once the fourth has submitted.
     CampaignDocument.objects.filter(pk=row.pk).update(stage="adjudication")
     assert replace(campaign_agreement(campaign), waiting=1) == before
 
@@ -261,7 +261,7 @@ def test_links_lead_to_the_case_at_the_text(
     assert case.start <= linked.text.start < linked.text.end <= case.end
     assert all(one.url for one in page.worst)
     assert client_of(lead).get(linked.url).status_code == 200
-    # Organisers do not adjudicate: links would lead nowhere.
+    # Organisers cannot open the adjudication pages, so there are no links.
     page = client_of(organiser).get("/campaigns/spring-round/agreement/").context["page"]
     assert not any(one.url for one in [*page.worst, *page.texts])
 

@@ -257,7 +257,7 @@ def test_workbench_offers_to_take_back_for_a_while(
     work = work_of(ann, campaign)
     address = f"/annotate/{work.pk}/"
     submit(work, NUMBER)
-    assert "Take it back" in client_of(ann).get(address).content.decode()
+    assert "Withdraw submission" in client_of(ann).get(address).content.decode()
     answer = client_of(ann).post(f"{address}take-back/", follow=True).content.decode()
-    assert "The page is yours again." in answer
-    assert "Take it back" not in answer
+    assert "You can edit the page again." in answer
+    assert "Withdraw submission" not in answer

@@ -342,7 +342,7 @@ def test_tasks_page_groups_and_offers_the_next(
     (group,) = response.context["groups"]
     assert (group.to_do_count, group.in_progress_count, group.submitted_count) == (1, 1, 0)
     assert group.next == work_of(ann, campaign, 2)
-    assert "Go on with page-002" in " ".join(response.content.decode().split())
+    assert "Continue page-002" in " ".join(response.content.decode().split())
 
 
 def test_all_tasks_of_a_campaign_are_listed(

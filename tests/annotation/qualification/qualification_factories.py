@@ -1,4 +1,4 @@
-"""Known gold, and people at a qualification round."""
+"""Known gold, and annotators in a qualification round."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def known_release(
     visibility: str = Release.Visibility.PUBLIC,
     dataset_visibility: str = "public",
 ) -> Release:
-    """A release with the three facts of KNOWN on each of its pages, called known-1 and so on."""
+    """A release with the three facts of KNOWN on each page: known-1, known-2, …"""
     dataset = empty_dataset(visibility=dataset_visibility)
     items = []
     for number in range(1, pages + 1):
@@ -37,7 +37,7 @@ def known_release(
 
 
 def hold_round(campaign: Campaign, pages: int = 2, release: Release | None = None) -> list[str]:
-    """A qualification round with `pages` pages for the campaign; their names."""
+    """Adds a qualification round with `pages` pages to the campaign; returns their names."""
     source = release or known_release(pages)
     names = [f"known-{number}" for number in range(1, pages + 1)]
     return add_qualification(campaign=campaign, source=source, names=names, actor=None)

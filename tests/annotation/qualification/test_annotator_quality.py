@@ -1,4 +1,4 @@
-"""The quality of annotators: figures by hand, periods, what counts, and for whom."""
+"""The quality of annotators: hand-computed figures, periods, counted pages, and access."""
 
 import csv
 import io
@@ -39,7 +39,7 @@ DATE = ("Date", "March 31, 2025")
 
 
 def make_gold(campaign: Campaign, number: int, *places: tuple[str, int, int]) -> None:
-    """Says that this is the page's gold, whatever was decided about it."""
+    """Sets the page's gold, regardless of decisions."""
     page = document_of(campaign, number)
     page.gold_spans.all().delete()
     GoldSpan.objects.bulk_create(
@@ -56,7 +56,7 @@ def make_gold(campaign: Campaign, number: int, *places: tuple[str, int, int]) ->
 @pytest.fixture
 @shared
 def judged(campaign: Campaign, ann: User, ben: User) -> Campaign:
-    """Page 1 is gold with four facts; Ann has all kinds of errors, Ben has one fact right.
+    """Page 1 is gold with four facts. Ann has all kinds of errors, Ben has one fact right.
 
     The text: 1,200 at 16 to 21, (310) at 35 to 40, the date at 47 to 61, and 1,200 at 67 to 72.
     """
@@ -150,7 +150,7 @@ def test_minutes_are_the_median_of_measured_pages(judged: Campaign, ann: User, b
     for number, seconds in ((1, 90), (2, 240)):
         work = Assignment.objects.filter(pk=work_of(ann, judged, number).pk)
         work.update(active_seconds=seconds)
-    # Time at a page that somebody has still to submit is as blind as its labels.
+    # The time on a page is as blind as its labels while a submission is missing.
     assert (of(ann, judged).minutes, of(ann, judged).timed) == (1.5, 1)
     submit(work_of(ben, judged, 2), DATE)
     assert (of(ann, judged).minutes, of(ann, judged).timed) == (2.75, 2)
@@ -167,13 +167,13 @@ def test_flags_are_counted(judged: Campaign, ann: User) -> None:
 @pytest.fixture
 @shared
 def long(ann: User, ben: User, lead: User) -> Campaign:
-    """Seven gold pages of one fact each; Ann has those from the third on right, two a week."""
+    """Seven gold pages of one fact each. Ann is right from the third on, with two pages a week."""
     campaign = make_campaign([ann, ben], lead=lead, documents=7)
     for number in range(1, 8):
         submit(work_of(ann, campaign, number), LOSS if number > 2 else NET)
         submit(work_of(ben, campaign, number), LOSS)
         make_gold(campaign, number, ("Number", 35, 40))
-        # Weeks begin on Mondays: 2 March 2026 is one, 8 March the Sunday after it.
+        # Weeks start on Mondays: 2 March 2026 is one, 8 March is the Sunday after it.
         at = datetime(2026, 3, (2, 8, 9, 15, 16, 22, 23)[number - 1], 23, 30, tzinfo=UTC)
         FirstSubmission.objects.filter(assignment=work_of(ann, campaign, number)).update(
             submitted_at=at
@@ -221,8 +221,8 @@ def test_page_shows_the_figures_to_leads_alone(
 ) -> None:
     page = " ".join(client_of(lead).get(QUALITY).content.decode().split())
     assert "0.400" in page
-    assert "From 1 gold page that two or more people labelled." in page
-    assert "n/a" in page  # Ben's precision of dates, of which he marked none
+    assert "Based on 1 gold page with two or more annotators." in page
+    assert "n/a" in page  # Ben's precision of dates, because he marked none
     for other in (ann, organiser):
         assert client_of(other).get(QUALITY).status_code == 403
         assert QUALITY not in client_of(other).get("/campaigns/spring-round/").content.decode()

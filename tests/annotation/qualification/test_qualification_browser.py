@@ -1,4 +1,4 @@
-"""The qualification round in a real browser: held, failed, tried again, passed; and its looks."""
+"""The qualification round in a real browser: failed, tried again, passed; and its looks."""
 
 import re
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Pages = Callable[..., Page]
 
 
 def label_page(page: Page, number: int, *marks: tuple[str, str]) -> None:
-    """Marks on the page of the round that is open now or opens from its link, and submits."""
+    """Marks and submits the open page of the round, or the page behind its link."""
     frame = open_task(page, page.url)
     expect(page.get_by_role("heading", level=1)).to_have_text(f"known-{number}")
     for label, quote in marks:
@@ -39,17 +39,17 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
     held = page_of(lead)
     held.goto(f"/campaigns/{campaign.slug}/qualification/")
     held.get_by_role("textbox", name="Pages").fill("known-1\nknown-2")
-    held.get_by_role("button", name="Add to the round").click()
+    held.get_by_role("button", name="Add pages").click()
     expect(held.get_by_text("Added to the round: known-1, known-2.")).to_be_visible()
 
     page = page_of(ann)
     page.goto(f"/annotate/{work_of(ann, campaign).pk}/")
     expect(page.get_by_role("heading", level=1)).to_have_text("Qualification needed")
     page.get_by_role("link", name="Go to the qualification").click()
-    page.get_by_role("link", name="Begin").click()
+    page.get_by_role("link", name="Start").click()
     label_page(page, 1, *RIGHT)
     label_page(page, 2, RIGHT[0], ("Number", RIGHT[2][1]))
-    expect(page.get_by_text("You reached an F1 of 0.727 over 6 known facts")).to_be_visible()
+    expect(page.get_by_text("Your F1 is 0.727 over 6 known facts")).to_be_visible()
     expect(
         page.get_by_text("known-2: 1 of 3 right, 1 missed, 1 with another label")
     ).to_be_visible()
@@ -58,10 +58,10 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
 
     held.reload()
     held.get_by_role("button", name="Grant Ann another try").click()
-    expect(held.get_by_text("Ann has another try at 1 page.")).to_be_visible()
+    expect(held.get_by_text("Ann can retry 1 page.")).to_be_visible()
 
     page.goto(f"/campaigns/{campaign.slug}/qualification/")
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Continue").click()
     page.wait_for_url(re.compile("/annotate/"))
     frame = open_task(page, page.url)
     page.get_by_role("button", name=f"Remove Number {RIGHT[2][1]}").click()
@@ -69,7 +69,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
         mark(page, frame, label, quote)
     wait_saved(page)
     submit_task(page)
-    expect(page.get_by_text("You are qualified since")).to_be_visible()
+    expect(page.get_by_text("You qualified on")).to_be_visible()
     page.get_by_role("link", name="Go to my tasks").click()
     page.get_by_role("link", name="page-001", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("page-001")
@@ -89,7 +89,7 @@ def test_lead_qualifies_somebody_by_decision(page_of: Pages, ann: User, lead: Us
 
 
 def shown_off(ann: User, ben: User, lead: User) -> Campaign:
-    """Everything there is to see: a round failed, and gold pages with errors."""
+    """A failed round, and gold pages with errors."""
     campaign = make_campaign([ann, ben], lead=lead, documents=3)
     for user, quote in ((ann, "1,200"), (ben, "(310)")):
         for number in (1, 2):

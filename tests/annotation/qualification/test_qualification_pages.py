@@ -1,4 +1,4 @@
-"""The qualification round by browser and API: who sees what, and the gate before real pages."""
+"""The qualification round by browser and API: access, and the gate before the real pages."""
 
 import re
 from collections.abc import Callable
@@ -27,7 +27,7 @@ ROUND = "/campaigns/spring-round/qualification/"
 API_ROUND = f"/api/v1{ROUND}"
 
 
-# What differs between two requests by itself.
+# Parts that differ between any two requests.
 _VOLATILE = re.compile(r'csrfmiddlewaretoken" value="\w+"|"X-CSRFToken": "\w+"|nonce="[^"]*"')
 
 
@@ -122,9 +122,9 @@ def test_qualified_annotator_goes_on_with_real_pages(
     assert "page-001" in tasks
     assert "known-1" not in tasks
     assert client_of(ann).get(f"/annotate/{work_of(ann, held).pk}/").status_code == 200
-    # The pages of the round can still be read.
+    # The pages of the round remain readable.
     assert client_of(ann).get(f"/annotate/{trial_of(ann, held).pk}/").status_code == 200
-    assert "You are qualified" in text(client_of(ann).get(ROUND))
+    assert "You qualified on" in text(client_of(ann).get(ROUND))
 
 
 def test_submitting_leads_through_the_round_to_its_result(
@@ -184,7 +184,7 @@ def test_annotators_learn_nothing_of_each_other_or_of_the_pages(
 def test_known_gold_is_told_by_no_address_before_submission(
     held: Campaign, ann: User, client_of: ClientOf
 ) -> None:
-    """The gold is changed; whoever has not submitted must not be able to tell."""
+    """A change of the gold must not be visible before the submission."""
     page = trial_of(ann, held).campaign_document
     trial = trial_of(ann, held).pk
     parts = ["", "content/", "facts/", "warnings/"]
@@ -215,10 +215,10 @@ def test_lead_sees_everybody_and_grants_another_try(
     assert "not passed" in page
     assert "0.800" in page
     assert "0.500" in page
-    # What was right stays between Ann and the known gold.
+    # Leads do not see Ann's right facts.
     assert "June 30, 2024" not in page
     address = f"{ROUND}{member_of(ann, held).pk}/try/"
-    assert "another try at 1 page." in text(client.post(address, follow=True))
+    assert "can retry 1 page." in text(client.post(address, follow=True))
     assert "has not submitted every page" in text(client.post(address, follow=True))
 
 
@@ -254,7 +254,7 @@ def test_lead_adds_pages_by_form(campaign: Campaign, lead: User, client_of: Clie
     again = client.post(ROUND, wanted | {"names": "known-9\nknown-8"})
     assert "known-9: there is no such page; known-8: there is no such page." in text(again)
     nothing = client.post(ROUND, wanted | {"count": ""})
-    assert "Name pages, or say how many to draw." in text(nothing)
+    assert "Enter page names or a number to draw." in text(nothing)
     foreign = client.post(ROUND, wanted | {"source": "release:0"})
     assert "Select a valid choice" in text(foreign)
     assert rows.count() == 2
@@ -293,7 +293,7 @@ def test_page_says_what_to_do_without_a_round(
 ) -> None:
     assert "no qualification round" in text(client_of(ann).get(ROUND))
     page = text(client_of(lead).get(ROUND))
-    assert "Annotators get real pages at once" in page
+    assert "start with the campaign" in page
     assert "No known gold" in page
 
 
@@ -320,7 +320,7 @@ def test_more_pages_and_people_need_no_more_queries(
     submit(trial_of(ann, campaign), RIGHT[0])
     before = needed(ann), needed(lead)
     release = known_release(4)
-    # The names of a second release would be those of the first.
+    # A second release would have the same names.
     names = {row.name: f"more-{row.name}" for row in release.dataset.documents.all()}
     for old, new in names.items():
         release.dataset.documents.filter(name=old).update(name=new)
@@ -350,7 +350,7 @@ def test_marks_that_are_not_submitted_are_seen_by_nobody_else(
     before = seen()
     save(trial_of(ann, held), *RIGHT)
     assert seen() == before
-    # Nor are they to be had once they are submitted: only how many were right.
+    # After the submission, only the number of right facts is available.
     submit(trial_of(ann, held))
     page = f"/annotate/{trial_of(ann, held).pk}/"
     for user in (ben, lead, organiser):

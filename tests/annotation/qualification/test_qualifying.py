@@ -82,7 +82,7 @@ def test_gold_of_another_campaign_is_a_source(
     for user in (ann, ben):
         submit(work_of(user, other), ("Number", "(310)"))
     make_document(campaign.dataset, "other", "<p>12</p>")
-    # Its page has the very text of a page of the campaign, which all would then know.
+    # Its page has the same text as a page of the campaign, whose answers would be known.
     with pytest.raises(Refused, match="has the same text as a page of the campaign"):
         add_qualification(campaign=campaign, source=other, names=["page-001"], actor=lead)
     fresh = make_campaign([ann], lead=lead, title="Winter round", opened=False)
@@ -185,7 +185,7 @@ def test_threshold_is_met_by_the_pooled_f1(campaign: Campaign, ann: User, ben: U
     submit(trial_of(ann, campaign, 1), *RIGHT)
     submit(trial_of(ann, campaign, 2), *RIGHT[:2])
     assert member_of(ann, campaign).qualified_at is not None
-    # Ben: one mark too many besides: 2 * 5 / (6 + 6), which is less.
+    # Ben has one extra mark: 2 * 5 / (6 + 6), which is less.
     submit(trial_of(ben, campaign, 1), *RIGHT)
     submit(trial_of(ben, campaign, 2), *RIGHT[:2], ("Number", "Page"))
     assert member_of(ben, campaign).qualified_at is None
@@ -216,14 +216,14 @@ def test_another_try_opens_pages_with_mistakes_and_keeps_results(
     assert grant_qualification_try(campaign=campaign, user=ann, actor=lead) == 1
     states = [trial_of(ann, campaign, number).state for number in (1, 2)]
     assert states == ["submitted", "in_progress"]
-    # While it is open again, what was right is hidden again.
+    # While it is open again, the right facts are hidden.
     done = annotator_round(campaign, member_of(ann, campaign))
     assert [found.page.name for found in page_findings(campaign, done)] == ["known-1"]
     assert done.f1 is None
     submit(trial_of(ann, campaign, 2), *RIGHT)
     assert results(ann)[1:] == [("known-2", 1, 1, 1, 3), ("known-2", 2, 3, 3, 3)]
     assert member_of(ann, campaign).qualified_at is not None
-    with pytest.raises(Refused, match="qualified already"):
+    with pytest.raises(Refused, match="already qualified"):
         grant_qualification_try(campaign=campaign, user=ann, actor=lead)
 
 
@@ -239,7 +239,7 @@ def test_lead_qualifies_by_decision_with_a_reason(
     assert member_of(ann, campaign).qualified_at is not None
     (event,) = Event.objects.filter(verb="qualify_by_decision", actor=lead)
     assert event.data == {"user": ann.pk, "reason": "Wrote them."}
-    with pytest.raises(Refused, match="qualified already"):
+    with pytest.raises(Refused, match="already qualified"):
         qualify_by_decision(campaign=campaign, user=ann, reason="Again.", actor=lead)
     with pytest.raises(Refused, match="no annotator"):
         qualify_by_decision(campaign=campaign, user=lead, reason="Me.", actor=lead)
@@ -313,5 +313,5 @@ def test_gold_that_is_not_the_stored_page_is_refused(campaign: Campaign) -> None
     document = item.document
     assert document is not None
     type(document).objects.filter(pk=document.pk).update(text_sha256="1" * 64)
-    with pytest.raises(Refused, match="known-1: without its tags the gold is not the stored page"):
+    with pytest.raises(Refused, match="known-1: the text of its gold differs from the stored page"):
         hold_round(campaign, 1, release)

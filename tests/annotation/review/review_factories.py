@@ -20,13 +20,13 @@ MARKS: tuple[Mark, ...] = (
 def reviewed_campaign(
     annotators: Sequence[User], *, lead: User, reviewer: User, documents: int = 3, **settings: Any
 ) -> Campaign:
-    """Nothing done yet; a review after every two pages of half of their facts unless told so."""
+    """An empty campaign with a review after every two pages, by default of half of their facts."""
     settings = {"review_pages": 2, "review_share": 0.5} | settings
     return make_campaign(annotators, lead=lead, reviewer=reviewer, documents=documents, **settings)
 
 
 def make_gold(campaign: Campaign, number: int, marks: Sequence[Mark] = MARKS) -> None:
-    """All who have the page mark it alike, so that it is gold at once."""
+    """Submits the same marks for all annotators of the page, so that it becomes gold."""
     page = document_of(campaign, number)
     for assignment in page.assignments.order_by("id"):
         submit(assignment, *marks)

@@ -1,4 +1,4 @@
-"""The review in a real browser: by keyboard alone, with the fact on the page and its image."""
+"""The review in a real browser: by keyboard, with the fact on the page and its image."""
 
 import io
 from collections.abc import Callable
@@ -27,7 +27,7 @@ PAINTED = """(name) => Array.from(CSS.highlights.get(name) ?? [], (range) => ran
 
 @pytest.fixture
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """One gold page, its four facts drawn, with an image."""
+    """One gold page with an image, of which all four facts are drawn."""
     found = reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=1, review_share=1)
     picture = io.BytesIO()
     Image.new("L", (600, 800), 240).save(picture, "PNG")
@@ -71,7 +71,7 @@ def test_reviewer_works_by_keyboard_alone(
 ) -> None:
     page = page_of(reviewer)
     page.goto("/campaigns/spring-round/review/1/")
-    page.get_by_role("link", name="Begin with fact 1").press("Enter")
+    page.get_by_role("link", name="Start with fact 1").press("Enter")
     on_fact(page, 1)
     page.keyboard.press("n")
     on_fact(page, 2)
@@ -79,13 +79,13 @@ def test_reviewer_works_by_keyboard_alone(
     page.get_by_label("Value").press("Tab")
     page.get_by_label("Value").fill("-310000")
     page.get_by_label("Reason").first.fill("It is in thousands. a s n")
-    page.get_by_role("button", name="Make this gold").press("Enter")
+    page.get_by_role("button", name="Save as gold").press("Enter")
     on_fact(page, 3)
     page.keyboard.press("a")
     on_fact(page, 4)
     page.keyboard.press("s")
     page.keyboard.type("Not again: a total.")
-    page.get_by_role("button", name="Send the page back").press("Enter")
+    page.get_by_role("button", name="Send page back").press("Enter")
     on_fact(page, 1)
     page.keyboard.press("a")
     expect(page.get_by_role("status")).to_contain_text("Review 1 is done")
@@ -110,7 +110,7 @@ def test_selection_fills_the_correction(page_of: Pages, campaign: Campaign, revi
     expect(page.locator("[data-quote]")).to_have_text("“310)”")
     expect(page.get_by_label("Value")).to_have_value("")
     page.get_by_label("Reason").first.fill("Odd, but so.")
-    page.get_by_role("button", name="Make this gold").click()
+    page.get_by_role("button", name="Save as gold").click()
     on_fact(page, 3)
     assert gold_of(item_of(campaign))[1] == ("Number", "310)", "reviewed")
 
@@ -123,7 +123,7 @@ def test_keys_work_inside_the_page_and_not_while_held(
     frame_of(page).locator("body").click()
     page.keyboard.down("a")
     on_fact(page, 2)
-    page.keyboard.down("a")  # a repeat: the key was never released
+    page.keyboard.down("a")  # a repeat, because the key was not released
     page.keyboard.up("a")
     page.keyboard.press("Escape")
     on_fact(page, 2)
@@ -143,7 +143,7 @@ def test_own_marks_are_shown_against_gold(page_of: Pages, campaign: Campaign, an
     assert len(frame.evaluate(PAINTED, "right")) == 3
     page.get_by_role("button", name="missed").click()
     assert frame.evaluate(PAINTED, "active") == ["(310)"]
-    page.get_by_label("Only what differs").check()
+    page.get_by_label("Show only differences").check()
     expect(page.locator("[data-facts] > li:visible")).to_have_count(1)
 
 

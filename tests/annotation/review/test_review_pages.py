@@ -1,4 +1,4 @@
-"""The review's pages and endpoints: what they show, to whom, and what a form sent does."""
+"""Pages and endpoints of the review: content, access, and submitted forms."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ DECIDE = f"{API}1/items/1/decide/"
 @pytest.fixture
 @shared
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """Three pages, two of them gold and all of their facts drawn."""
+    """Three pages, of which two are gold and all their facts drawn."""
     found = reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, review_share=1)
     make_gold(found, 1)
     make_gold(found, 2)
@@ -51,8 +51,8 @@ def test_rounds_say_what_blocks_the_release(
     campaign: Campaign, reviewer: User, client_of: ClientOf
 ) -> None:
     html = client_of(reviewer).get(ROOT).content.decode()
-    assert "The release waits. Review 1 is open" in html
-    assert "Every gold page has been in a review" in html
+    assert "A release is blocked. Review 1 is open" in html
+    assert "Every gold page is in a review" in html
     assert str(round_of(campaign).seed) in html
 
 
@@ -64,7 +64,7 @@ def test_no_round_yet_is_told_apart_from_no_review(
     assert "No review yet" in client.get(ROOT).content.decode()
     Campaign.objects.filter(pk=found.pk).update(review_pages=0)
     html = client.get(ROOT).content.decode()
-    assert "No review is asked for" in html
+    assert "Review is disabled" in html
     assert "Open a review" not in html
 
 
@@ -73,14 +73,14 @@ def test_only_leads_open_a_round_early(
 ) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(review_pages=5)
     campaign.documents.filter(document__name="page-001").update(review_round=None)
-    assert "Open a review of it now" in client_of(lead).get(ROOT).content.decode()
-    assert "Open a review of it now" not in client_of(reviewer).get(ROOT).content.decode()
+    assert "Open a review now" in client_of(lead).get(ROOT).content.decode()
+    assert "Open a review now" not in client_of(reviewer).get(ROOT).content.decode()
     assert client_of(reviewer).post(f"{ROOT}open/").status_code == 403
     response = client_of(lead).post(f"{ROOT}open/", {"seed": "7"})
     assert response["Location"] == f"{ROOT}2/"
     assert (round_of(campaign, 2).seed, round_of(campaign, 2).opened_by) == (7, lead)
     again = client_of(lead).post(f"{ROOT}open/", follow=True)
-    assert "Every gold page is in a review already." in again.content.decode()
+    assert "Every gold page is already in a review round." in again.content.decode()
 
 
 @pytest.mark.parametrize("seed", ["-1", "x", str(2**60)])
@@ -130,7 +130,7 @@ def test_lead_without_the_role_reads_only(
 ) -> None:
     client = client_of(lead)
     html = client.get(f"{ROOT}1/1/").content.decode()
-    assert "verdicts are given by the campaign" in html
+    assert "reviewers can give a verdict" in html
     assert 'name="verdict"' not in html
     assert client.post(f"{ROOT}1/1/", {"verdict": "accepted"}).status_code == 403
     assert item_of(campaign).verdict == "pending"
@@ -141,11 +141,9 @@ def test_own_page_is_shown_without_verdicts(
 ) -> None:
     add_member(campaign=campaign, user=ann, role="reviewer", actor=None)
     client = client_of(ann)
-    assert (
-        "annotated or adjudicated this page yourself" in client.get(f"{ROOT}1/1/").content.decode()
-    )
+    assert "annotated or adjudicated this page" in client.get(f"{ROOT}1/1/").content.decode()
     response = client.post(f"{ROOT}1/1/", {"verdict": "accepted"}, follow=True)
-    assert "another reviewer has to look at it" in response.content.decode()
+    assert "Another reviewer must decide" in response.content.decode()
     assert item_of(campaign).verdict == "pending"
 
 
@@ -217,11 +215,11 @@ def test_sending_back_by_form(campaign: Campaign, reviewer: User, client_of: Cli
     ("fields", "message"),
     [
         ({"reason": " "}, "This field is required."),
-        ({"start": 0, "end": 3}, "lies outside the fact"),
+        ({"start": 0, "end": 3}, "is outside the fact"),
         ({"end": 99_999}, "is not a stretch"),
         ({"label": "Money"}, "Select a valid choice"),
         ({"value": "twelve"}, "value"),
-        ({}, "what the gold says already"),
+        ({}, "equals the current gold"),
     ],
 )
 def test_wrong_correction_is_shown_again_with_the_reason(

@@ -1,4 +1,4 @@
-"""Two at once in the review: verdicts on one fact, the last two verdicts, the last two pages.
+"""Concurrent reviews: verdicts on one fact, the last two verdicts, the last two pages.
 
 SQLite lets one writer in at a time from the beginning of a transaction; so these run where they can
 fail.
@@ -29,7 +29,7 @@ Work = Callable[[], object]
 
 @pytest.fixture
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """Two pages; a review of all of their facts when both are gold."""
+    """Two pages, and a review of all their facts when both are gold."""
     return reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=2, review_share=1)
 
 
@@ -75,7 +75,7 @@ def test_last_two_verdicts_close_the_round_once(
 def test_last_two_pages_gold_at_once_are_in_one_round(
     campaign: Campaign, ann: User, ben: User, turn: int
 ) -> None:
-    """Neither may overlook the other: nobody would open the last round afterwards."""
+    """Each must see the other, or no one opens the last round."""
     for number in (1, 2):
         save(work_of(ann, campaign, number), *MARKS)
         save(work_of(ben, campaign, number), *MARKS)

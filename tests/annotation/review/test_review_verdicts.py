@@ -1,4 +1,4 @@
-"""What a reviewer's verdict does: to the item, to the gold, to the page and to the round."""
+"""The effect of a verdict on the item, the gold, the page and the round."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ AGREED = [
 @pytest.fixture
 @shared
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """Two gold pages, all of their facts drawn: items 1 to 4 are of the first page."""
+    """Two gold pages with all facts drawn. Items 1 to 4 are of the first page."""
     found = reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=2, review_share=1)
     make_gold(found, 1)
     make_gold(found, 2)
@@ -132,7 +132,7 @@ def test_correction_that_cannot_be_gold_changes_nothing(
 
 
 def test_correction_without_a_change_is_refused(campaign: Campaign, reviewer: User) -> None:
-    with pytest.raises(Refused, match="what the gold says already"):
+    with pytest.raises(Refused, match="equals the current gold"):
         correct(item_of(campaign), reviewer)
 
 
@@ -149,7 +149,7 @@ def test_changes_need_a_reason(
 
 @pytest.mark.parametrize("verdict", ["pending", "", "maybe"])
 def test_unknown_verdict_is_refused(campaign: Campaign, reviewer: User, verdict: str) -> None:
-    with pytest.raises(Refused, match="must be accepted, corrected or sent_back"):
+    with pytest.raises(Refused, match="accepted, corrected or sent_back"):
         decide_item(item=item_of(campaign), verdict=verdict, reason="So.", actor=reviewer)
 
 
@@ -212,7 +212,7 @@ def test_other_facts_of_a_page_that_went_back_can_be_reviewed(
 @pytest.fixture
 @shared
 def disputed(campaign: Campaign, ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """A campaign whose first page came out of a case that Lea decided for `(310)`."""
+    """A campaign on whose first page Lea decided a case at `(310)`."""
     found = reviewed_campaign(
         [ann, ben], lead=lead, reviewer=reviewer, documents=1, review_share=1, title="Disputed"
     )
@@ -312,7 +312,7 @@ def test_correction_into_an_open_case_is_refused(campaign: Campaign, reviewer: U
 
 def test_own_annotations_are_reviewed_by_others(campaign: Campaign, ann: User) -> None:
     add_member(campaign=campaign, user=ann, role="reviewer", actor=None)
-    with pytest.raises(Refused, match="annotated or adjudicated this page yourself") as refused:
+    with pytest.raises(Refused, match="annotated or adjudicated this page") as refused:
         decide_item(item=item_of(campaign), verdict="accepted", actor=ann)
     assert refused.value.code == "own_work"
 
@@ -320,7 +320,7 @@ def test_own_annotations_are_reviewed_by_others(campaign: Campaign, ann: User) -
 def test_own_adjudication_is_reviewed_by_others(
     disputed: Campaign, lead: User, reviewer: User
 ) -> None:
-    with pytest.raises(Refused, match="adjudicated this page yourself"):
+    with pytest.raises(Refused, match="adjudicated this page"):
         decide_item(item=item_of(disputed), verdict="accepted", actor=lead)
     decide_item(item=item_of(disputed), verdict="accepted", actor=reviewer)
 

@@ -1,4 +1,4 @@
-"""Rounds of the domain review: when they open, what they draw, what they keep from a release."""
+"""Rounds of the domain review: when they open, their draws, and blocked releases."""
 
 from io import StringIO
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 @shared
 def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
-    """Five pages of four facts; a review after every two of them, of half their facts."""
+    """Five pages of four facts, and a review of half their facts after every two pages."""
     return reviewed_campaign([ann, ben], lead=lead, reviewer=reviewer, documents=5)
 
 
@@ -72,7 +72,7 @@ def test_without_a_review_no_round_opens(ann: User, ben: User, lead: User, revie
         make_gold(campaign, number)
     assert not ReviewRound.objects.exists()
     assert review_blocks_release(campaign) is None
-    with pytest.raises(Refused, match="have no domain review"):
+    with pytest.raises(Refused, match="Domain review is disabled"):
         open_round_now(campaign=campaign, actor=lead)
 
 
@@ -81,7 +81,7 @@ def test_items_are_the_draw_in_the_order_of_pages_and_text(campaign: Campaign, l
     make_gold(campaign, 1)
     make_gold(campaign, 2)
     found = open_round_now(campaign=campaign, actor=lead, seed=1)
-    # Eight facts get 0.13 0.85 0.76 0.26 | 0.50 0.45 0.65 0.79; the four smallest are drawn.
+    # Eight facts get 0.13 0.85 0.76 0.26 | 0.50 0.45 0.65 0.79. The four smallest are drawn.
     drawn = [
         (item.position, item.campaign_document.document.name, item.quote)
         for item in found.items.order_by("position")
@@ -111,7 +111,7 @@ def test_lead_opens_a_round_early(campaign: Campaign, lead: User) -> None:
     make_gold(campaign, 1)
     found = open_round_now(campaign=campaign, actor=lead)
     assert (found.pages, found.items.count()) == (1, 2)
-    with pytest.raises(Refused, match="in a review already") as refused:
+    with pytest.raises(Refused, match="already in a review round") as refused:
         open_round_now(campaign=campaign, actor=lead)
     assert refused.value.code == "nothing"
     assert Event.objects.get(verb="open_review_round").actor == lead
@@ -172,14 +172,14 @@ def test_release_waits_for_the_reviews(ann: User, ben: User, lead: User, reviewe
     for number in (1, 2, 3):
         make_gold(campaign, number)
     assert review_blocks_release(campaign) == (
-        "Reviews 1 and 2 are open: every fact drawn needs its verdict."
+        "Reviews 1 and 2 are open. Every drawn fact needs a verdict."
     )
     with pytest.raises(Unfinished, match="Reviews 1 and 2 are open") as refused:
         freeze(campaign, lead)
     assert refused.value.names == ["page-001", "page-002", "page-003"]
     accept_all(campaign, reviewer, 1)
     assert review_blocks_release(campaign) == (
-        "Review 2 is open: every fact drawn needs its verdict."
+        "Review 2 is open. Every drawn fact needs a verdict."
     )
     accept_all(campaign, reviewer, 2)
     assert review_blocks_release(campaign) is None
@@ -189,7 +189,7 @@ def test_release_waits_for_the_reviews(ann: User, ben: User, lead: User, reviewe
 def test_pages_in_no_review_block_the_release(campaign: Campaign) -> None:
     make_gold(campaign, 1)
     assert review_blocks_release(campaign) == (
-        "1 gold page is in no review yet: a lead can open one now."
+        "1 gold page is in no review round. A lead can open one."
     )
 
 
@@ -215,7 +215,7 @@ def test_sent_back_page_is_not_drawn_again(campaign: Campaign, reviewer: User, l
     page.cases.update(state="decided", decided_at=page.settled_at)
     CampaignDocument.objects.filter(pk=page.pk).update(stage="gold")
     assert open_due_round(campaign=campaign) is None
-    with pytest.raises(Refused, match="in a review already"):
+    with pytest.raises(Refused, match="already in a review round"):
         open_round_now(campaign=campaign, actor=lead)
 
 

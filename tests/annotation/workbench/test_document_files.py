@@ -1,4 +1,4 @@
-"""One document out and in: three forms, nothing lost, faults named."""
+"""Export and import of one document: three formats, nothing lost, faults named."""
 
 import io
 import json
@@ -24,7 +24,7 @@ MARKS = [("Number", "1,200"), ("Number", "(310)"), ("Date", "March 31, 2025")]
 @pytest.fixture
 @shared
 def work(campaign: Campaign, ann: User) -> Assignment:
-    """Three marks; of one the value is the annotator's own."""
+    """Three marks, one with an edited value."""
     work = work_of(ann, campaign)
     save(work, *MARKS)
     Span.objects.filter(assignment=work, quote="1,200").update(value="1200000", edited=True)

@@ -1,4 +1,4 @@
-"""The history of an assignment: who saved what when, and the way back."""
+"""The history of an assignment: its saves, and restoring one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ MARKS = [("Number", "1,200"), ("Number", "(310)"), ("Date", "March 31, 2025"), (
 
 @pytest.fixture
 def work(campaign: Campaign, ann: User) -> Assignment:
-    """Three saves: one mark, two, and one again."""
+    """Three saves with one mark, two marks, and one mark."""
     work = work_of(ann, campaign)
     save(work, ("Number", "1,200"))
     save(work, ("Number", "1,200"), ("Date", "March 31, 2025"))
@@ -167,7 +167,7 @@ def test_list_needs_the_same_few_queries_for_many_revisions(
 
 
 class EveryState(TestCase):
-    """Any sequence of saves can be gone back to, state by state."""
+    """Any sequence of saves can be restored state by state."""
 
     @settings(deadline=None, max_examples=25)
     @given(st.lists(st.sets(st.sampled_from(range(4))), min_size=1, max_size=5))

@@ -1,4 +1,4 @@
-"""From rendering to the workbench: a fact and its place on the image point at each other."""
+"""Links between a fact and its place on the rendered page image."""
 
 from collections.abc import Callable
 
@@ -23,7 +23,7 @@ def work(ann: User, ben: User) -> Assignment:
 
 
 def click_on(page: Page, image: PageImage, box: list[int]) -> None:
-    """Clicks in the middle of a box, given in pixels of the image."""
+    """Clicks the middle of a box, given in pixels of the image."""
     sheet = page.locator(f"[data-sheet='{image.number}']")
     shown = sheet.bounding_box()
     assert shown is not None
@@ -43,7 +43,7 @@ def test_rendered_image_and_text_point_at_each_other(
     page.get_by_role("button", name="Render 1 page").click()
     expect(page.locator("#report")).to_contain_text("Waiting for a worker")
     run_jobs()
-    # The page asks for itself until the task has ended.
+    # The page polls until the task has ended.
     expect(page.locator("#report")).to_contain_text("Documents rendered")
     page.get_by_role("link", name="See the images").click()
     expect(page.get_by_text("Every rendered page shows its text.")).to_be_visible()
@@ -74,7 +74,7 @@ def test_rendered_image_and_text_point_at_each_other(
     assert place["x"] - shown["x"] == pytest.approx(number[2] * scale, abs=4)
     assert place["y"] - shown["y"] == pytest.approx(number[3] * scale, abs=4)
 
-    # Away from it and back by a click on the image: the same fact is active again.
+    # Moving away and clicking on the image activates the same fact again.
     page.keyboard.press("Escape")
     expect(outline).to_have_count(0)
     click_on(page, image, number)

@@ -1,4 +1,4 @@
-"""An annotator's own marks beside the gold: only their own, and not before the page is gold."""
+"""An annotator's own marks compared with gold, only once the page is gold."""
 
 from collections.abc import Callable
 from typing import Any
@@ -131,7 +131,7 @@ def test_page_shows_own_marks_and_gold_alone(
     response = client_of(ann).get(f"/annotate/{work.pk}/gold/")
     html = response.content.decode()
     assert "The brackets are the sign." in html
-    # Ben's `310` without brackets, and the second 1,200, which he alone marked.
+    # Ben's `310` without brackets, and the second 1,200, which only he marked.
     assert ">310<" not in html
     assert "It repeats the first." not in html
     for name in ("Ben", "Lea"):

@@ -1,4 +1,4 @@
-"""What the rules say about a page: facts to snap to, suggestions, warnings."""
+"""Facts to snap to, suggestions, and warnings of a page."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -45,7 +45,7 @@ def suggested(work: Assignment) -> list[tuple[str, str, str]]:
 
 
 def tagged(work: Assignment, *facts: tuple[str, str]) -> None:
-    """The document as if its filer had tagged these (quote, kind)."""
+    """The document with these (quote, kind) tagged by its filer."""
     text = text_of(work)
     XbrlFacts.objects.create(
         document=work.campaign_document.document,
@@ -113,7 +113,7 @@ def test_pages_kept_are_bounded_by_their_size_and_the_oldest_go() -> None:
     pages = page_facts._Pages(35)
     for key in "abc":
         pages.keep(key, page)
-    assert pages.get("a") is page  # asked for, so that b is the oldest
+    assert pages.get("a") is page  # used last, so that b is the oldest
     pages.keep("d", page)
     assert [key for key in "abcd" if pages.get(key)] == ["a", "c", "d"]
     pages.keep("huge", page_facts.PageFacts([0] * 36, []))

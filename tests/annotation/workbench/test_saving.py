@@ -1,4 +1,4 @@
-"""Saving spans over the API: checked, idempotent, never over somebody else's save."""
+"""Saving spans by the API: validated, idempotent, never over another save."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def work(campaign: Campaign, ann: User) -> Assignment:
 
 @pytest.fixture
 def put(work: Assignment, ann: User, api_of: ApiOf) -> Callable[..., Any]:
-    """Sends a save as Ann; fields of the body can be replaced."""
+    """Sends a save as Ann, with replaced fields of the body."""
 
     def send(*marks: tuple[str, str], **fields: Any) -> Any:
         body = {

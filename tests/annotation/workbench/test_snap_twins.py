@@ -1,4 +1,4 @@
-"""The browser snaps as the server's rule says: both get the same selections of the same pages."""
+"""The browser and the server snap selections in the same way."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Submitting, and what the last submission of a document sets going."""
+"""Submitting, and the effect of a document's last submission."""
 
 from collections.abc import Callable
 from typing import Any

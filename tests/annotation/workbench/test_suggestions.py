@@ -1,4 +1,4 @@
-"""Suggestions: chosen by the lead; a model's marks uploaded, placed or refused by name."""
+"""Suggestions: chosen by the lead; a model's marks, uploaded and placed or refused."""
 
 import gzip
 import io
@@ -44,7 +44,7 @@ def zipped(**files: bytes) -> bytes:
 def upload(
     campaign: Campaign, lead: User, api_of: ApiOf, run_jobs: RunJobs
 ) -> Callable[..., SuggestionUpload]:
-    """Sends a file as Lea and lets the worker read it."""
+    """Uploads a file as Lea and runs the job that reads it."""
 
     def send(content: bytes, name: str = "marks.jsonl") -> SuggestionUpload:
         file = SimpleUploadedFile(name, content)
@@ -58,7 +58,7 @@ def upload(
 
 
 def tagged(campaign: Campaign, number: int = 1, tag: str = "Number") -> str:
-    """The page of a document with its first 1,200 tagged."""
+    """The page of a document whose first 1,200 is tagged."""
     html = document_of(campaign, number).document.content.html
     return html.replace("1,200", f"<{tag}>1,200</{tag}>", 1)
 
@@ -128,17 +128,17 @@ def test_packed_lines(campaign: Campaign, upload: Callable[..., SuggestionUpload
     ("page", "message"),
     [
         ({"id": "page-009", "spans": []}, "the campaign has no document page-009"),
-        ({"spans": []}, "id is missing or not a text"),
-        ({"id": "page-001"}, "neither html, a text, nor spans, a list, is there"),
+        ({"spans": []}, "id is missing or not a string"),
+        ({"id": "page-001"}, "html (a string) or spans (a list) is missing"),
         ([], "it must be a JSON object"),
         ({"id": "page-001", "spans": [5]}, "spans[0] must be an object with start, end and label"),
         (
             {"id": "page-001", "spans": [{"start": True, "end": 2, "label": "Date"}]},
-            "spans[0].start must be a whole number",
+            "spans[0].start must be an integer",
         ),
         (
             {"id": "page-001", "spans": [{"start": 1, "end": 2}]},
-            "spans[0].label must be a text",
+            "spans[0].label must be a string",
         ),
         (
             {"id": "page-001", "spans": [{"start": 1, "end": 9_999, "label": "Date"}]},
@@ -166,7 +166,7 @@ def test_document_that_cannot_be_placed_is_named_and_the_others_are_placed(
 def test_document_given_twice_counts_once(upload: Callable[..., SuggestionUpload]) -> None:
     page = {"id": "page-001", "spans": []}
     done = upload(lines(page, page))
-    assert (done.documents, done.faults) == (1, ["marks.jsonl:2: page-001 came before"])
+    assert (done.documents, done.faults) == (1, ["marks.jsonl:2: page-001 is in the file twice"])
 
 
 def test_line_that_is_no_json_is_named(upload: Callable[..., SuggestionUpload]) -> None:
@@ -240,7 +240,7 @@ def test_file_of_another_kind_is_refused(
     response = api_of(lead).post(f"{API}uploads/", {"file": file()}, format="multipart")
     assert (response.status_code, response.json()["code"]) == (409, "file")
     page = client_of(lead).post(PAGE, {"upload": "1", "file": file()}).content.decode()
-    assert "marks.csv: suggestions are a .zip, a .jsonl or a .jsonl.gz" in page
+    assert "marks.csv: upload a .zip, .jsonl or .jsonl.gz file" in page
     assert not SuggestionUpload.objects.exists()
 
 

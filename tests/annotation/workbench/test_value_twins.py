@@ -1,4 +1,4 @@
-"""The browser checks a value written by hand as the server does: the same words on the same."""
+"""The browser and the server validate edited values with the same messages."""
 
 import json
 import random

@@ -53,7 +53,7 @@ def test_marks_can_be_relabelled_removed_undone_and_redone(
     frame = open_workbench(page, work)
     select(frame, "(310)")
     page.keyboard.press("2")
-    page.keyboard.press("1")  # the fresh mark is active: this relabels it
+    page.keyboard.press("1")  # the new mark is active, so this changes its label
     wait_saved(page)
     assert marked(work) == [("Number", "(310)")]
     page.get_by_role("button", name="Remove Number (310)").click()
@@ -125,7 +125,7 @@ def test_submitting_ends_the_task_and_leads_to_the_next(
     assert work.is_submitted
     assert marked(work) == [("Number", "1,200")]
     page.goto(f"/annotate/{work.pk}/")
-    expect(page.get_by_text("Submitted: read only")).to_be_visible()
+    expect(page.get_by_text("Submitted: read-only")).to_be_visible()
 
 
 HOSTILE = (
@@ -138,7 +138,7 @@ HOSTILE = (
 
 
 def test_hostile_page_runs_nothing_and_calls_nobody(page_of: Pages, ann: User) -> None:
-    """Even if cleaning had let something through, the page's policy and its sandbox stop it."""
+    """The page's policy and its sandbox stop active content that cleaning missed."""
     dataset = empty_dataset()
     make_document(dataset, "hostile", "<p>Total 1,200</p>", uncleaned=HOSTILE)
     campaign = create_campaign(
@@ -150,11 +150,11 @@ def test_hostile_page_runs_nothing_and_calls_nobody(page_of: Pages, ann: User) -
     page = page_of(ann, ignore_console=True)
     answered: list[str] = []
     page.on("response", lambda response: answered.append(response.url))
-    # The load of a page waits for its images and frames, so that what runs has run by then.
+    # A page loads after its images and frames, so any script has run by then.
     page.goto(f"/annotate/{work.pk}/html/")
     assert page.evaluate("window.pwned") is None
     page.goto(f"/annotate/{work.pk}/")
-    # Its text differs from the stored one; the page says so once the frame has loaded.
+    # Its text differs from the stored one, which the page reports once the frame has loaded.
     expect(page.locator("[data-workbench]")).to_have_attribute("data-ready", "fault")
     assert page.evaluate("window.pwned") is None
     assert not [url for url in answered if "tracker.invalid" in url]

@@ -1,4 +1,4 @@
-"""The page in its frame: wider than its pane, under covers that take clicks, and a wrong label."""
+"""The page in its frame: wider than its pane, below overlays, and with a wrong label."""
 
 from collections.abc import Callable
 
@@ -54,7 +54,7 @@ def test_wide_page_says_where_it_goes_on_and_its_marks_stay_in_place(
     page.get_by_role("toolbar").get_by_role("button", name="Number").click()
     page.locator("[data-spans] li", has_text="2,400").get_by_role("button").first.click()
     expect(pane).to_have_attribute("data-more", "left")
-    # The mark is drawn over its text, which is in view now.
+    # The mark is painted over its text, which is in view now.
     text, mark = frame.evaluate(
         """() => {
           const [range] = CSS.highlights.get("active");
@@ -99,7 +99,7 @@ def test_a_date_labelled_as_number_is_mended_with_one_click(page_of: Pages, ann:
     page.keyboard.press("Control+Enter")
     dialog = page.get_by_role("dialog", name="Submit this page?")
     expect(dialog).to_contain_text("March 31, 2025 (Number): This is a date or duration")
-    dialog.get_by_role("button", name="Go on labelling").click()
+    dialog.get_by_role("button", name="Continue labelling").click()
     card.get_by_role("button", name="Label it Date").click()
     wait_saved(page)
     expect(card).not_to_contain_text("labelled a number")

@@ -1,4 +1,4 @@
-"""The workbench by keyboard: a real page labelled whole, and what each group of keys does."""
+"""The workbench by keyboard: a whole page, and each group of keys."""
 
 import json
 from collections.abc import Callable
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 Pages = Callable[..., Page]
 
-# A cash flow statement beside its reconciliation: figures in parentheses, and dates.
+# A cash flow statement with its reconciliation: figures in parentheses, and dates.
 REAL_PAGE = "nflx_10q_p022"
 
 
@@ -48,7 +48,7 @@ def task_of(user: User, html: str) -> Assignment:
 
 @needs_realdata
 def test_a_real_page_labelled_by_keyboard_alone_equals_its_gold(page_of: Pages, ann: User) -> None:
-    """From fact to fact with j; 1 or 2 where the gold has one; submitted with Ctrl and Enter."""
+    """Goes from fact to fact with j, labels with 1 or 2, and submits with Ctrl and Enter."""
     html = (REALDATA / "pages" / f"{REAL_PAGE}.html").read_text(encoding="utf-8")
     work = task_of(ann, html)
     gold = {(fact["start"], fact["end"]): fact["type"] for fact in real_gold()}
@@ -61,7 +61,7 @@ def test_a_real_page_labelled_by_keyboard_alone_equals_its_gold(page_of: Pages, 
         page.keyboard.press("j")
         place = selected(frame)
         if place is None or place in passed:
-            break  # once around: what is left has no label in the gold
+            break  # wrapped around: the remaining facts have no label in the gold
         if place in gold:
             page.keyboard.press(keys[gold[place]])
         else:
@@ -108,7 +108,7 @@ def test_words_are_walked_and_borders_moved(page_of: Pages, work: Assignment, an
     assert picked(frame) == "was"
     press(page, "Shift+ArrowRight")
     assert picked(frame) == "was 1,200"
-    press(page, "Alt+Shift+ArrowRight", "1")  # begins one word later
+    press(page, "Alt+Shift+ArrowRight", "1")  # starts one word later
     press(page, "Shift+ArrowRight", "Control+Shift+ArrowLeft")
     wait_saved(page)
     assert marked(work) == [("Number", "1,200 an")]
@@ -140,7 +140,7 @@ def test_spans_and_open_facts_are_found_in_turn(
     expect(active).to_have_text("(310)")
     press(page, "j")
     assert picked(frame) == "March 31, 2025"
-    press(page, "k")  # around the beginning: both before have labels
+    press(page, "k")  # wraps around the start: both previous facts have labels
     assert picked(frame) != "March 31, 2025"
     press(page, "Escape")
     expect(page.locator("[data-place]")).to_have_text("")
@@ -171,8 +171,8 @@ def test_keys_of_one_character_are_switched_off_and_stay_off(
 ) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "?")
-    dialog = page.get_by_role("dialog", name="Keys")
-    dialog.get_by_role("checkbox", name="Use keys of one character").uncheck()
+    dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
+    dialog.get_by_role("checkbox", name="Enable single-character shortcuts").uncheck()
     press(page, "Escape")
     frame = open_task(page, work.get_absolute_url())
     press(page, "j", "1", "?")
@@ -183,8 +183,8 @@ def test_keys_of_one_character_are_switched_off_and_stay_off(
     page.get_by_role("toolbar").get_by_role("button", name="Number").click()
     wait_saved(page)
     assert marked(work) == [("Number", "1,200")]
-    page.get_by_role("button", name="Keys", exact=True).click()
-    dialog.get_by_role("checkbox", name="Use keys of one character").check()
+    page.get_by_role("button", name="Keyboard shortcuts", exact=True).click()
+    dialog.get_by_role("checkbox", name="Enable single-character shortcuts").check()
     press(page, "Escape", "h")
     expect(page.get_by_role("tab", name="History")).to_have_attribute("aria-selected", "true")
 
@@ -192,7 +192,7 @@ def test_keys_of_one_character_are_switched_off_and_stay_off(
 def test_the_list_of_keys_is_the_map_itself(page_of: Pages, work: Assignment, ann: User) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "?")
-    dialog = page.get_by_role("dialog", name="Keys")
+    dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(dialog.locator("dt")).not_to_have_count(0)
     count = page.evaluate(
         "import('/static/js/lib/keymap.js').then("
@@ -235,7 +235,7 @@ def test_history_tells_of_every_save_and_restores_any(
     press(page, "h")
     rows = page.locator("[data-revisions] > li")
     expect(rows).to_have_count(2)
-    rows.nth(1).get_by_role("button", name="What changed").click()
+    rows.nth(1).get_by_role("button", name="Show changes").click()
     expect(rows.nth(1)).to_contain_text("+ Number “1,200”")
     rows.nth(1).get_by_role("button", name="Restore").click()
     expect(rows).to_have_count(3)
@@ -272,16 +272,16 @@ def test_suggestions_count_only_once_accepted(page_of: Pages, work: Assignment, 
     assert ("Number", "(310)") not in found
     frame = open_task(page, work.get_absolute_url())
     suggested = "CSS.highlights.get('suggested')?.size ?? 0"
-    assert frame.evaluate(suggested) == 0  # what was dismissed stays so
+    assert frame.evaluate(suggested) == 0  # dismissed suggestions stay dismissed
 
 
 @pytest.mark.journey
 def test_a_new_annotator_labels_within_six_acts(
     page_of: Pages, work: Assignment, ann: User, live_server: Any
 ) -> None:
-    """From the log-in page to the first saved label, each act being the obvious next one."""
+    """From the log-in page to the first saved label."""
     page = page_of(None)
-    # The server takes its time to say where facts are: the double click is there before.
+    # The server sends the facts late, after the double click.
     held: list[Route] = []
     page.route("**/facts/", lambda route: held.append(route))  # noqa: PLW0108 - no bound builtin
     page.goto("/accounts/login/?next=/annotate/")
@@ -314,7 +314,7 @@ def test_the_key_that_submits_does_not_submit_an_empty_page(
     dialog = page.get_by_role("dialog", name="Submit this page?")
     for _ in range(2):
         page.keyboard.press("Control+Enter")
-        expect(dialog.get_by_text("You labelled nothing on this page")).to_be_visible()
+        expect(dialog.get_by_text("You labelled nothing")).to_be_visible()
         expect(dialog.get_by_role("button", name="Submit")).to_be_disabled()
         page.keyboard.press("Enter")
         expect(dialog).to_be_hidden()
@@ -326,5 +326,5 @@ def test_the_key_that_submits_does_not_submit_an_empty_page(
     page.wait_for_url("**/annotate/")
     assert Assignment.objects.get(pk=work.pk).is_submitted
     page.goto(page.url + f"{work.pk}/")
-    page.get_by_role("button", name="Take it back").click()
+    page.get_by_role("button", name="Withdraw submission").click()
     expect(page.get_by_role("button", name="Submit…")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The workbench by mouse: double click, sloppy selections, dragged borders, panes, files."""
+"""The workbench by mouse: double click, imprecise selections, dragged borders, panes, files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +45,7 @@ def box_of(frame: Frame, quote: str) -> tuple[float, float, float, float]:
 def drag(
     page: Page, start: tuple[float, float], end: tuple[float, float], *, with_alt: bool = False
 ) -> None:
-    """Presses, moves and lets go, as the browser's own protocol.
+    """Presses, moves and releases the mouse by the browser's own protocol.
 
     While a button is down, Playwright runs a script in the frame below; in a sandbox without
     scripts it would wait for it for ever.
@@ -122,7 +122,7 @@ def test_borders_are_dragged_and_stop_at_another_span(
     assert marked(work) == [("Number", "1,200 and"), ("Number", "(310)")]
     beyond = box_of(frame, "(310)")
     drag(page, (end[2] - 1, middle), (beyond[2] - 8, middle))
-    expect(page.locator("[data-hint]")).to_contain_text("“(310)” is labelled itself")
+    expect(page.locator("[data-hint]")).to_contain_text("“(310)” already has a label")
     wait_saved(page)
     assert marked(work) == [("Number", "1,200 and"), ("Number", "(310)")]
 
@@ -168,14 +168,14 @@ def test_a_file_of_the_page_is_taken_out_and_in(
 
     def take(path: Path) -> None:
         page.get_by_text("More", exact=True).click()
-        page.get_by_role("button", name="Take labels from a file…").click()
+        page.get_by_role("button", name="Import labels from a file…").click()
         page.get_by_label("File", exact=True).set_input_files(path)
-        page.get_by_role("button", name="Take them").click()
+        page.get_by_role("button", name="Import labels").click()
 
     broken = tmp_path / "broken.json"
     broken.write_text('{"spans": 7}', encoding="utf-8")
     take(broken)
-    dialog = page.get_by_role("dialog", name="Take labels from a file")
+    dialog = page.get_by_role("dialog", name="Import labels from a file")
     expect(dialog.locator("[data-import-fault]")).not_to_be_empty()
     dialog.get_by_role("button", name="Cancel").click()
     take(file)

@@ -1,4 +1,4 @@
-"""Offsets agree on both sides: whatever a page holds, a browser's marks are the server's text."""
+"""Offsets in the browser and on the server agree for any page."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 Pages = Callable[..., Page]
 
-# Each with what upsets offsets, and the fact that shall be labelled behind it.
+# HTML that complicates offsets, followed by the fact to label.
 AWKWARD = {
     "astral": "<p>😀 𝟚𝟛 rose &#x1F4B0; to 1,234 then</p>",
     "combining": "<p>Mu\u0308ller Cafe\u0301 e\u0301\u0323 paid 1,234 to all</p>",
@@ -52,7 +52,7 @@ def test_a_fact_behind_awkward_text_is_labelled_in_its_place(
     work = task_of(ann, AWKWARD[name])
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
-    for _ in range(6):  # the facts before it are passed by
+    for _ in range(6):  # skips the facts before it
         page.keyboard.press("j")
         if frame.evaluate("document.getSelection().toString()") == "1,234":
             break

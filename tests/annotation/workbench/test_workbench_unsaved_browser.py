@@ -1,4 +1,4 @@
-"""Nothing an annotator did is ever lost: no connection, a closed page, two tabs at once."""
+"""No work is ever lost: no connection, a closed page, two tabs."""
 
 from collections.abc import Callable
 
@@ -49,7 +49,7 @@ def test_labels_made_without_a_connection_outlive_the_page(
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
     page.context.set_offline(True)
-    # Chromium's offline mode lets a request through now and then while the page is being left.
+    # Chromium's offline mode sometimes lets a request through while the page is being left.
     page.context.route("**/api/**", lambda route: route.abort("internetdisconnected"))
     select(frame, "1,200")
     page.keyboard.press("1")
@@ -95,7 +95,7 @@ def test_a_save_whose_answer_was_lost_is_not_done_twice(
 def test_unsaved_labels_are_kept_apart_by_person(
     page_of: Pages, work: Assignment, ann: User, ben: User
 ) -> None:
-    """Ben's task at the same browser takes nothing over from Ann's."""
+    """Ben's task in the same browser does not take over Ann's work."""
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
     page.context.set_offline(True)
@@ -126,7 +126,7 @@ def test_unsaved_labels_are_kept_apart_by_person(
 
 
 def in_conflict(page_of: Pages, work: Assignment, ann: User) -> Page:
-    """Ann's second tab relabelled a span and added one; the first had removed and added others."""
+    """Ann's second tab relabelled a span and added one; the first removed and added others."""
     save(work, ("Number", "1,200"), ("Number", "(310)"), key="both-know")
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
@@ -152,9 +152,9 @@ def test_a_conflict_tells_what_differs(page_of: Pages, work: Assignment, ann: Us
 
 
 CHOICES = {
-    "Keep both together": [("Date", "1,200"), ("Date", "March 31, 2025"), ("Number", "Total")],
-    "Keep what is here": [("Date", "1,200"), ("Number", "(310)"), ("Number", "Total")],
-    "Take what is there": [("Number", "1,200"), ("Date", "March 31, 2025")],
+    "Keep both": [("Date", "1,200"), ("Date", "March 31, 2025"), ("Number", "Total")],
+    "Keep my version": [("Date", "1,200"), ("Number", "(310)"), ("Number", "Total")],
+    "Keep the saved version": [("Number", "1,200"), ("Date", "March 31, 2025")],
 }
 
 
@@ -168,7 +168,7 @@ def test_each_choice_ends_the_conflict(
     assert marked(work) == CHOICES[choice]
     expect(page.locator("[data-spans] li")).to_have_count(len(CHOICES[choice]))
     page.keyboard.press("Control+z")
-    if choice != "Keep what is here":  # what was chosen away comes back with undo
+    if choice != "Keep my version":  # undo restores the other version
         expect(page.locator("[data-spans] li")).to_have_count(3)
 
 
@@ -182,7 +182,7 @@ def test_overlaps_between_two_versions_are_listed(
     page.keyboard.press("2")
     dialog = page.get_by_role("alertdialog")
     expect(dialog.locator("[data-group=dropped] li")).to_have_text(["Number “2025”"])
-    dialog.get_by_role("button", name="Keep both together").click()
+    dialog.get_by_role("button", name="Keep both").click()
     wait_saved(page)
     assert marked(work) == [("Date", "March 31, 2025")]
 

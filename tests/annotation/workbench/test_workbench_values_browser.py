@@ -1,4 +1,4 @@
-"""Values written by hand in the workbench: checked at once, never in the way of other labels."""
+"""Edited values in the workbench: validated at once, without blocking other labels."""
 
 from collections.abc import Callable
 
@@ -48,7 +48,7 @@ def test_value_and_sign_are_derived_edited_and_given_back(
     value.fill("3,10")
     press(page, "Enter")
     expect(page.locator("[data-value-fault]")).to_have_text(
-        "Not taken: the value must be a decimal such as -1200 or 25.63, or a fraction such as 1/3."
+        "Not saved: the value must be a decimal such as -1200 or 25.63, or a fraction such as 1/3."
     )
     value.fill("310")
     press(page, "Enter")
@@ -59,7 +59,7 @@ def test_value_and_sign_are_derived_edited_and_given_back(
     span = work.spans.get(quote="(310)")
     assert (span.value, span.sign, span.edited) == ("-311", "parentheses", True)
     row = page.locator("[data-spans] li", has_text="(310)")
-    expect(row).to_contain_text("by hand")
+    expect(row).to_contain_text("edited")
     page.get_by_role("button", name="Derive from text").click()
     wait_saved(page)
     span = work.spans.get(quote="(310)")
@@ -71,7 +71,7 @@ def test_a_wrong_value_hinders_no_other_label(page_of: Pages, work: Assignment, 
     press(page, "j", "1", "v")
     page.get_by_label("Value", exact=True).fill("12/0")
     press(page, "Enter")
-    expect(page.locator("[data-value-fault]")).to_contain_text("Not taken")
+    expect(page.locator("[data-value-fault]")).to_contain_text("Not saved")
     press(page, "Escape", "j", "1")
     wait_saved(page)
     assert marked(work) == [("Number", "1,200"), ("Number", "(310)")]
@@ -90,9 +90,9 @@ def test_a_value_that_was_not_taken_is_there_when_one_comes_back(
     expect(page.locator("[data-value-fault]")).to_be_empty()
     page.locator("[data-spans] li", has_text="(310)").click()
     expect(page.get_by_label("Value", exact=True)).to_have_value("minus 310")
-    expect(page.locator("[data-value-fault]")).to_contain_text("Not taken")
+    expect(page.locator("[data-value-fault]")).to_contain_text("Not saved")
     press(page, "Control+Enter")
-    expect(page.locator("[data-notes]")).to_contain_text("1 with a typed value that was not taken")
+    expect(page.locator("[data-notes]")).to_contain_text("1 with an invalid value")
 
 
 def test_a_fraction_written_for_a_number_without_a_value_is_saved_as_plain(
