@@ -28,7 +28,15 @@ from portal.facts import Canonical, RefusedHtml, TagError, canonicalise, decode_
 from portal.facts.xbrl import XbrlDetail, XbrlResources, read_resources, read_xbrl_details
 from portal.files.archives import Archive, ArchiveFault
 
-from .items import DocumentMeta, JsonError, MetaError, MetaIndex, SourceItem, check_plain
+from .items import (
+    DocumentMeta,
+    JsonError,
+    MetaError,
+    MetaIndex,
+    SourceItem,
+    check_plain,
+    refused,
+)
 from .labelled_pages import gold_difference
 from .opening import PageFile, Refusal
 
@@ -327,7 +335,7 @@ def _draft_page(item: SourceItem, html: str) -> Draft | Refusal:
     try:
         canonical = canonicalise(html)
     except RefusedHtml as fault:
-        return Refusal(item.where, fault.code, fault.reason)
+        return refused(item.where, fault)
     pictures, refusals = _check_pictures(item)
     record, misplaced = _check_gold(item, canonical)
     return Draft(
@@ -388,8 +396,7 @@ def _check_pictures(item: SourceItem) -> tuple[list[Picture], list[Refusal]]:
             pictures.append(check_picture(data))
         except (ArchiveFault, PictureError) as fault:
             # Several items can refer to the same file, so the name includes the item.
-            name = f"{item.where} picture {number}, {file.shown}"
-            refusals.append(Refusal(name, fault.code, str(fault)))
+            refusals.append(refused(f"{item.where} picture {number}, {file.shown}", fault))
     return pictures, refusals
 
 
@@ -420,12 +427,8 @@ def _draft_file(archive: Archive, page: PageFile, meta: MetaIndex) -> Draft | Re
         data = archive.read(page.file.path)
         html = decode_html(data)
         canonical = canonicalise(html)
-    except MetaError as fault:
-        return Refusal(shown, "bad_meta", str(fault))
-    except ArchiveFault as fault:
-        return Refusal(shown, fault.code, str(fault))
-    except RefusedHtml as fault:
-        return Refusal(shown, fault.code, fault.reason)
+    except (MetaError, ArchiveFault, RefusedHtml) as fault:
+        return refused(shown, fault)
     picture, refusal = _check_image(archive, page)
     return Draft(
         name=page.name,
@@ -446,4 +449,4 @@ def _check_image(archive: Archive, page: PageFile) -> tuple[Picture | None, Refu
     try:
         return check_picture(archive.read(page.image.path)), None
     except (ArchiveFault, PictureError) as fault:
-        return None, Refusal(page.image.shown, fault.code, str(fault))
+        return None, refused(page.image.shown, fault)

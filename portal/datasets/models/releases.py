@@ -13,9 +13,13 @@ from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
-from .datasets import Dataset
-from .documents import Document
-from .immutable import ImmutableModel, ImmutableQuerySet, ImmutableRowError
+from .documents import (
+    Dataset,
+    Document,
+    ImmutableModel,
+    ImmutableQuerySet,
+    ImmutableRowError,
+)
 
 
 class JsonLength(models.Func):

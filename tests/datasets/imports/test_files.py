@@ -111,7 +111,7 @@ def test_picture_beside_the_table_comes_first() -> None:
 
 
 def test_picture_that_may_be_two_is_refused() -> None:
-    with pytest.raises(ItemError, match=r"may be x/a\.png or y/a\.png"):
+    with pytest.raises(ItemError, match=r"matches x/a\.png and y/a\.png"):
         find("a.png", "x/a.png", "y/a.png")
 
 
