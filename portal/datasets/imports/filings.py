@@ -79,12 +79,7 @@ class FilingGuess:
 
     def reasons(self) -> dict[str, str]:
         """The reasons of the known values, by field."""
-        guesses = {
-            "form_type": self.form_type,
-            "doc_type": self.doc_type,
-            "company": self.company,
-            "fiscal_year": self.fiscal_year,
-        }
+        guesses: dict[str, Guess] = vars(self)
         return {field: guess.reason for field, guess in guesses.items() if guess.reason}
 
 

@@ -27,14 +27,13 @@ from portal.datasets.access import (
 )
 from portal.datasets.documents.serializers import TaskDetailSerializer
 from portal.datasets.models import DatasetTask, Release, ReleaseItem
-from portal.datasets.releases.publishing.croissant import CROISSANT
 from portal.files.uploads import upload_limit_message, was_too_large
 from portal.web.api import checked, file_answers
 
 from .files import (
     FILES,
     croissant_file,
-    file_of,
+    get_release_file,
     release_file_response,
     release_response,
     starter_kit_response,
@@ -83,17 +82,11 @@ class ReleaseFile(APIView):
         responses=file_answers([*(file.media_type for file in FILES.values()), CROISSANT_TYPE])
     )
     def get(self, request: Request, slug: str, version: str, name: str) -> HttpResponseBase:
-        release = get_release(request.user, slug, version)
-        file = file_of(release, name)
-        if file is not None and not file.holds_gold:
-            return release_file_response(release, file, frozenset())
-        release = get_downloadable_release(request.user, slug, version)
-        gold_splits = gold_splits_for(request.user, release)
-        if name == CROISSANT:
-            return self._croissant(request, release, gold_splits)
+        release, file, gold_splits = get_release_file(request.user, slug, version, name)
         if file is None:
-            raise Http404("this release has no such file")
-        require_licence(request, release)
+            return self._croissant(request, release, gold_splits)
+        if file.holds_gold:
+            require_licence(request, release)
         return release_file_response(release, file, gold_splits)
 
     def _croissant(

@@ -30,7 +30,7 @@ from portal.files.uploads import archive_limits, was_too_large
 from .corrections import planned_corrections
 from .files import (
     croissant_file,
-    file_of,
+    get_release_file,
     release_file_response,
     release_response,
     starter_kit_response,
@@ -113,13 +113,8 @@ def starter_kit(request: HttpRequest, slug: str, version: str) -> HttpResponseBa
 @require_safe
 def release_file(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponseBase:
     """A single file. Citations are open to anyone who sees the release; the rest needs gold."""
-    release = get_release(request.user, slug, version)
-    file = file_of(release, name)
-    if file is not None and not file.holds_gold:
-        return release_file_response(release, file, frozenset())
-    release = get_downloadable_release(request.user, slug, version)
-    gold_splits = gold_splits_for(request.user, release)
-    if name == CROISSANT:
+    release, file, gold_splits = get_release_file(request.user, slug, version, name)
+    if file is None:
         content = croissant_file(
             release,
             gold_splits,
@@ -130,9 +125,7 @@ def release_file(request: HttpRequest, slug: str, version: str, name: str) -> Ht
         response["Content-Disposition"] = f'attachment; filename="{CROISSANT}"'
         response["Cache-Control"] = "private"
         return response
-    if file is None:
-        raise Http404("this release has no such file")
-    if must_accept_licence(request.user, release):
+    if file.holds_gold and must_accept_licence(request.user, release):
         return _to_licence(request, release)
     return release_file_response(release, file, gold_splits)
 
@@ -208,7 +201,7 @@ def new_release(request: UserRequest, slug: str) -> HttpResponse:
 @require_POST
 def restore(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
-    form = RestoreForm(request.POST, request.FILES, too_large=_is_too_large(request))
+    form = RestoreForm(request.POST, request.FILES, too_large=was_too_large(request))
     if form.is_valid():
         try:
             with stored_upload(form.upload) as path:
@@ -226,7 +219,7 @@ def _form(request: UserRequest, dataset: Dataset) -> NewReleaseForm:
     if request.method != "POST":
         return _unbound(dataset)
     return NewReleaseForm(
-        request.POST, request.FILES, dataset=dataset, too_large=_is_too_large(request)
+        request.POST, request.FILES, dataset=dataset, too_large=was_too_large(request)
     )
 
 
@@ -314,9 +307,3 @@ def _frozen(request: UserRequest, release: Release) -> HttpResponse:
     for warning in freeze_warnings(release):
         messages.warning(request, warning)
     return redirect(release)
-
-
-def _is_too_large(request: UserRequest) -> bool:
-    """Whether the upload exceeded the limit; reads the files first, which finds out."""
-    _ = request.FILES
-    return was_too_large(request)
