@@ -120,6 +120,11 @@ class Release(ImmutableModel):
     def is_gold_public(self) -> bool:
         return self.visibility == self.Visibility.PUBLIC
 
+    @property
+    def hidden_splits(self) -> list[str]:
+        """The splits whose gold is hidden; "" for items without a split."""
+        return [split for split in ("", *ReleaseItem.Split.values) if not self.opens(split)]
+
     def opens(self, split: str) -> bool:
         """Whether the gold of this split is public."""
         is_dev = self.visibility == self.Visibility.GOLD_HIDDEN and split == ReleaseItem.Split.DEV

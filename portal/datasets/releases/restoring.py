@@ -284,9 +284,6 @@ def _prompt(about: Mapping[str, Any]) -> str:
     return prompt if isinstance(prompt, str) else ""
 
 
-_MOST_FAULTS = 100
-
-
 def restore_release(
     *, dataset: Dataset, path: Path, limits: ArchiveLimits = LIMITS, actor: User | None = None
 ) -> Release:
@@ -320,9 +317,7 @@ def restore_release(
 def _verified(path: Path, limits: ArchiveLimits) -> Manifest:
     found = verify_release(path, limits=limits)
     if found.faults:
-        faults = [str(fault) for fault in found.faults[:_MOST_FAULTS]]
-        more = len(found.faults) - _MOST_FAULTS
-        raise ReleaseError([*faults, *([f"and {more:,} more"] if more > 0 else [])])
+        raise ReleaseError([str(fault) for fault in found.faults])
     assert found.manifest is not None
     if found.hidden:
         raise ReleaseError(

@@ -5,7 +5,7 @@ other item it shows only whether it was added, removed or changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -33,8 +33,8 @@ from portal.datasets.releases.publishing.diff import (
 from portal.datasets.releases.publishing.manifest import SCHEMES
 from portal.datasets.releases.publishing.rows import PublishedItem, draw_words
 
-from .corrections import NewGold, dispute_notes, settled_by, unsettled_disputes
-from .exports import published_items, published_release
+from .corrections import dispute_notes, settled_by, unsettled_disputes
+from .exports import published_item, published_items, published_release
 from .files import ReleaseFile, gold_files
 
 ITEMS_PER_PAGE = 50
@@ -201,10 +201,9 @@ def exposed_items(release: Release) -> int:
 
     Shown to organisers only.
     """
-    hidden = [split for split in ("", *ReleaseItem.Split.values) if not release.opens(split)]
-    if not hidden:
+    if release.is_gold_public:
         return 0
-    items = release.items.filter(split__in=hidden, document__isnull=False)
+    items = release.items.filter(split__in=release.hidden_splits, document__isnull=False)
     documents = release.dataset.documents.order_by()
     open_documents = documents.filter(documents.open_condition_in(release.dataset))
     return items.filter(document__in=open_documents).count()
@@ -353,7 +352,7 @@ def compare(before: Release, after: Release) -> ReleaseDiff:
     return ReleaseDiff(diff.before, diff.after, diff.items, diff.unchanged + same)
 
 
-def drafted_notes(coming: Release, items: Sequence[PublishedItem]) -> str:
+def drafted_notes(coming: Release, rows: Sequence[ReleaseItem]) -> str:
     """Change notes for a release that is about to be frozen, compared with the newest release.
 
     Notes are public, so they never contain hidden gold. Empty for the first release.
@@ -363,7 +362,7 @@ def drafted_notes(coming: Release, items: Sequence[PublishedItem]) -> str:
         return ""
     diff = diff_releases(
         published_items(newest, ALL_GOLD),
-        sorted(items, key=lambda item: item.name),
+        sorted(map(published_item, rows), key=lambda item: item.name),
         versions=(newest.version, coming.version or "the new version"),
     )
     by_name = {item.name: item for item in diff.items}
@@ -372,14 +371,8 @@ def drafted_notes(coming: Release, items: Sequence[PublishedItem]) -> str:
         item = by_name[name]
         return _opens(newest, item.before) and _opens(coming, item.after)
 
-    gold = {item.name: _new_gold(item) for item in items}
-    disputes = dispute_notes(settled_by(gold, unsettled_disputes(coming.dataset)))
+    disputes = dispute_notes(settled_by(rows, unsettled_disputes(coming.dataset)))
     return "\n".join(filter(None, [change_notes(diff, gold_is_open=is_open), disputes]))
-
-
-def _new_gold(item: PublishedItem) -> NewGold:
-    assert item.gold is not None
-    return NewGold(item.gold.sha256, [asdict(fact) for fact in item.gold.facts])
 
 
 def changed_item(item: ItemChange, *, is_open: bool) -> ChangedItem:
