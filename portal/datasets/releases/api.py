@@ -31,8 +31,9 @@ from portal.files.uploads import upload_limit_message, was_too_large
 from portal.web.api import checked, file_answers
 
 from .files import (
+    CROISSANT_TYPE,
     FILES,
-    croissant_file,
+    croissant_response,
     get_release_file,
     release_file_response,
     release_response,
@@ -67,9 +68,6 @@ def require_licence(request: Request, release: Release) -> None:
     raise PermissionDenied(f'{reason}: POST {{"version": "{release.version}"}} to {path}.')
 
 
-CROISSANT_TYPE = "application/ld+json"
-
-
 class ReleaseFile(APIView):
     """One file of a release: gold.jsonl, facts.jsonl, gold.zip, items.parquet, labelstudio.json,
     croissant.json, citation.bib or CITATION.cff.
@@ -98,10 +96,7 @@ class ReleaseFile(APIView):
             return reverse("api:release-file", args=[*args, name], request=request)
 
         page = request.build_absolute_uri(release.get_absolute_url())
-        content = croissant_file(release, gold_splits, page=page, file_url=file_url)
-        response = HttpResponse(content, content_type=CROISSANT_TYPE)
-        response["Cache-Control"] = "private"
-        return response
+        return croissant_response(release, gold_splits, page=page, file_url=file_url)
 
 
 class StarterKit(APIView):

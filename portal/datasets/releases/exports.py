@@ -60,7 +60,6 @@ from portal.datasets.releases.publishing.rows import (
     ItemGold,
     ItemImage,
     PublishedItem,
-    PublishedMeta,
     PublishedRelease,
     image_name,
     meta_line,
@@ -278,7 +277,7 @@ def document_meta(document: Document | None) -> bytes:
     if document is None:
         return b""
     fields = {name: getattr(document, name) for name in _META_FIELDS}
-    return meta_line(PublishedMeta(document.name, fields, document.metadata))
+    return meta_line(document.name, fields, document.metadata)
 
 
 def _items(release: Release) -> QuerySet[ReleaseItem]:

@@ -11,7 +11,7 @@ from importlib.metadata import version as version_of
 from typing import Any, NamedTuple
 
 from django.core.cache import cache
-from django.http import Http404, StreamingHttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 
 from portal.datasets.access import (
     GoldSplits,
@@ -49,6 +49,7 @@ from .exports import archive_name, kit_items, published_items, published_release
 from .gold import empty_line_of
 
 GOLD_PAGES = "gold.zip"
+CROISSANT_TYPE = "application/ld+json"
 # The files of frozen gold change only with the code that writes them.
 _KEEP_HASHES = 24 * 60 * 60
 
@@ -164,9 +165,9 @@ def get_release_file(user: Any, slug: str, version: str, name: str) -> Requested
     return RequestedFile(release, file, gold_splits_for(user, release))
 
 
-def croissant_file(
+def croissant_response(
     release: Release, gold_splits: GoldSplits, *, page: str, file_url: Callable[[str], str]
-) -> bytes:
+) -> HttpResponse:
     """The Croissant description of the release and its files, as readers of `gold_splits` get them.
 
     `page` is the release's absolute URL; `file_url` returns that of a file by its name.
@@ -178,7 +179,10 @@ def croissant_file(
         for file in gold_files(release)
     ]
     row = published_release(release, gold_splits, page=page)
-    return croissant_bytes(row, files, ItemFile(PARQUET, gold=True, images=False))
+    content = croissant_bytes(row, files, ItemFile(PARQUET, gold=True, images=False))
+    response = HttpResponse(content, content_type=CROISSANT_TYPE)
+    response["Cache-Control"] = "private"
+    return response
 
 
 def _measured(release: Release, file: ReleaseFile, gold_splits: GoldSplits) -> tuple[int, str]:

@@ -29,7 +29,7 @@ from portal.files.uploads import archive_limits, was_too_large
 
 from .corrections import planned_corrections
 from .files import (
-    croissant_file,
+    croissant_response,
     get_release_file,
     release_file_response,
     release_response,
@@ -115,15 +115,13 @@ def release_file(request: HttpRequest, slug: str, version: str, name: str) -> Ht
     """A single file. Citations are open to anyone who sees the release; the rest needs gold."""
     release, file, gold_splits = get_release_file(request.user, slug, version, name)
     if file is None:
-        content = croissant_file(
+        response = croissant_response(
             release,
             gold_splits,
             page=_absolute_url(request, release),
             file_url=lambda each: request.build_absolute_uri(_file_path(release, each)),
         )
-        response = HttpResponse(content, content_type="application/ld+json")
         response["Content-Disposition"] = f'attachment; filename="{CROISSANT}"'
-        response["Cache-Control"] = "private"
         return response
     if file.holds_gold and must_accept_licence(request.user, release):
         return _to_licence(request, release)
