@@ -16,6 +16,7 @@ from django.db.models import Q
 from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
 from portal.datasets.imaging.services import release_reason, store_picture
 from portal.datasets.models import (
+    Dataset,
     Document,
     DocumentContent,
     DocumentRecord,
@@ -213,21 +214,36 @@ def _store(run: ImportRun, draft: Draft) -> Result:
     return _imported(run, draft)
 
 
-def _imported(run: ImportRun, draft: Draft) -> Result:
-    canonical, meta = draft.canonical, draft.meta or DocumentMeta()
+def create_document(
+    dataset: Dataset, name: str, canonical: Canonical | None, **fields: Any
+) -> Document:
+    """Stores a page with its content, or a picture without `canonical`."""
     document = Document.objects.create(
-        dataset=run.dataset,
-        name=draft.name,
+        dataset=dataset,
+        name=name,
         kind=Document.Kind.PAGE if canonical else Document.Kind.PICTURE,
+        text_sha256=canonical.text_sha256 if canonical else _EMPTY_SHA256,
+        text_chars=len(canonical.text) if canonical else 0,
+        **fields,
+    )
+    if canonical:
+        DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
+    return document
+
+
+def _imported(run: ImportRun, draft: Draft) -> Result:
+    meta = draft.meta or DocumentMeta()
+    document = create_document(
+        run.dataset,
+        draft.name,
+        draft.canonical,
         language=draft.language,
         source=document_source(meta.source_url, draft.benchmark),
         source_sha256=draft.source_sha256,
         html_sha256=draft.html_sha256,
-        text_sha256=canonical.text_sha256 if canonical else _EMPTY_SHA256,
-        text_chars=len(canonical.text) if canonical else 0,
         **meta.fields(),
     )
-    notes = _store_content(document, draft)
+    notes = _store_xbrl(document, draft)
     for number, picture in enumerate(draft.pictures, start=1):
         store_picture(document, picture, number)
     if draft.record is not None:
@@ -239,13 +255,9 @@ def _imported(run: ImportRun, draft: Draft) -> Result:
     return Result(Outcome.IMPORTED, code, document, notes)
 
 
-def _store_content(document: Document, draft: Draft) -> list[str]:
-    """Stores the content of a page; returns remarks."""
-    canonical = draft.canonical
-    if canonical is None:
-        return []
-    DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
-    notes = list(canonical.notes)
+def _store_xbrl(document: Document, draft: Draft) -> list[str]:
+    """Stores the inline XBRL of a page; returns remarks on its content."""
+    notes = list(draft.canonical.notes) if draft.canonical else []
     if draft.xbrl:
         XbrlFacts.objects.create(document=document, facts=draft.xbrl)
     elif draft.xbrl is None:

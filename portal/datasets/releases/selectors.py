@@ -19,6 +19,7 @@ from portal.datasets.access import (
     gold_splits_for,
     may_see_all_gold,
     must_accept_licence,
+    visible_releases,
 )
 from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
 from portal.datasets.models.releases import JsonLength
@@ -111,13 +112,12 @@ class ReleaseList:
     rows: list[ListedRelease]
 
 
-def release_list(
-    user: Any, dataset: Dataset, releases: QuerySet[Release], *, page: str = "1"
-) -> ReleaseList:
+def release_list(user: Any, dataset: Dataset, *, page: str = "1") -> ReleaseList:
     """The releases visible to the user, newest first, each with its predecessor."""
-    ordered = list(releases.order_by("-frozen_at", "-id"))
+    releases = visible_releases(user, dataset).order_by("-frozen_at", "-id")
+    ordered = list(releases)
     before = dict(zip_longest((release.pk for release in ordered), ordered[1:]))
-    shown = Paginator(releases.order_by("-frozen_at", "-id"), RELEASES_PER_PAGE).get_page(page)
+    shown = Paginator(releases.all(), RELEASES_PER_PAGE).get_page(page)
     splits = _split_counts(list(shown))
     return ReleaseList(
         dataset=dataset,
@@ -153,15 +153,11 @@ def release_page(
     user: Any,
     release: Release,
     *,
-    releases: QuerySet[Release],
     page: str = "1",
     split: str = "",
     url: str = "",
 ) -> ReleasePage:
-    """One page of the items, optionally of one split only.
-
-    `releases` are those visible to the user; `url` is the absolute URL of the release.
-    """
+    """One page of the items, optionally of one split only; `url` is the release's absolute URL."""
     gold_splits = gold_splits_for(user, release)
     splits = _split_rows(release, gold_splits)
     some_gold = gold_splits is None or any(row.is_open for row in splits)
@@ -170,6 +166,7 @@ def release_page(
     shown = Paginator(items.filter(split=split) if split else items, ITEMS_PER_PAGE).get_page(page)
     row = published_release(release, gold_splits, page=url)
     may_manage = is_organiser(user)
+    earlier = visible_releases(user, release.dataset).filter(pk__lt=release.pk)
     return ReleasePage(
         release=release,
         gold=gold_splits is None,
@@ -186,14 +183,10 @@ def release_page(
         bibtex=bibtex(row),
         cff=citation_cff(row),
         exposed=exposed_items(release) if may_manage else 0,
-        previous=_before(release, releases),
+        previous=earlier.order_by("-pk").first(),
         page=shown,
         rows=release_rows(user, release, shown),
     )
-
-
-def _before(release: Release, releases: QuerySet[Release]) -> Release | None:
-    return releases.filter(pk__lt=release.pk).order_by("-pk").first()
 
 
 def exposed_items(release: Release) -> int:

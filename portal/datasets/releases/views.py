@@ -21,7 +21,6 @@ from portal.datasets.access import (
     get_release,
     gold_splits_for,
     must_accept_licence,
-    visible_releases,
 )
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.publishing.croissant import CROISSANT
@@ -61,12 +60,7 @@ from .services import (
 @require_safe
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
-    view = release_list(
-        request.user,
-        dataset,
-        visible_releases(request.user, dataset),
-        page=request.GET.get("page", "1"),
-    )
+    view = release_list(request.user, dataset, page=request.GET.get("page", "1"))
     return render(request, "datasets/releases/releases.html", {"view": view})
 
 
@@ -76,7 +70,6 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     page = release_page(
         request.user,
         release,
-        releases=visible_releases(request.user, release.dataset),
         page=request.GET.get("page", "1"),
         split=request.GET.get("split", ""),
         url=_absolute_url(request, release),
