@@ -24,7 +24,15 @@ from portal.facts.xbrl import XbrlResources, read_resources
 from portal.files.archives import ArchiveFault, ArchiveLimits
 
 from .filing_pages import FilingPage, split_pages
-from .items import FIRST_YEAR, LAST_YEAR, DocumentMeta, SourceItem, SourceItems, name_from_path
+from .items import (
+    FIRST_YEAR,
+    LAST_YEAR,
+    DocumentMeta,
+    SourceItem,
+    SourceItems,
+    name_from_path,
+    refused,
+)
 from .opening import Refusal, Source, SourceFiles, open_source, printable
 
 # Guesses use the beginning of a filing: this many characters of text and of source.
@@ -71,12 +79,7 @@ class FilingGuess:
 
     def reasons(self) -> dict[str, str]:
         """The reasons of the known values, by field."""
-        guesses = {
-            "form_type": self.form_type,
-            "doc_type": self.doc_type,
-            "company": self.company,
-            "fiscal_year": self.fiscal_year,
-        }
+        guesses: dict[str, Guess] = vars(self)
         return {field: guess.reason for field, guess in guesses.items() if guess.reason}
 
 
@@ -212,11 +215,8 @@ def _read_filing(files: SourceFiles, path: str, called: str) -> SourceItems:
         if len(html) > MAX_CHARS:
             raise RefusedHtml(f"more than {MAX_CHARS:,} characters", "too_large")
         envelope = open_envelope(html)
-    except ArchiveFault as fault:
-        yield Refusal(shown, fault.code, str(fault))
-        return
-    except RefusedHtml as fault:
-        yield Refusal(shown, fault.code, fault.reason)
+    except (ArchiveFault, RefusedHtml) as fault:
+        yield refused(shown, fault)
         return
     resources = read_resources(envelope.content)
     guess = guess_filing(html, envelope.content, path, resources)

@@ -18,7 +18,9 @@ from urllib.parse import urlsplit
 
 from django.db.models import CharField
 
+from portal.datasets.imaging.pictures import PictureError
 from portal.datasets.models.documents import NAME_LENGTH, Document, DocumentType, document_name
+from portal.facts import RefusedHtml
 from portal.facts.xbrl import XbrlResources
 from portal.files.archives import ArchiveFault
 
@@ -28,12 +30,30 @@ from .opening import META, Refusal, SourceFiles, printable
 DEEPEST = 100
 
 
-class JsonError(ValueError):
+class ItemError(ValueError):
+    """An item is refused, with the reason and a stable code. Its reader adds the place."""
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+
+
+class JsonError(ItemError):
     """The bytes are not acceptable JSON; `line` counts from 1."""
 
     def __init__(self, reason: str, line: int = 1) -> None:
-        super().__init__(reason)
+        super().__init__("bad_json", reason)
         self.line = line
+
+
+def refused(where: str, error: ItemError | ArchiveFault | RefusedHtml | PictureError) -> Refusal:
+    return Refusal(where, error.code, str(error))
+
+
+def unreadable(member: str, error: JsonError | ArchiveFault) -> Refusal:
+    """The refusal of a whole file, at the line of a JSON error."""
+    where = printable(member)
+    return refused(f"{where}:{error.line}" if isinstance(error, JsonError) else where, error)
 
 
 def read_json(data: bytes) -> Any:
@@ -138,11 +158,11 @@ class DocumentMeta:
         }
 
 
-class MetaError(ValueError):
+class MetaError(ItemError):
     """A faulty line; the message names file, line and field."""
 
     def __init__(self, line: int, reason: str) -> None:
-        super().__init__(f"{META}:{line}: {reason}")
+        super().__init__("bad_meta", f"{META}:{line}: {reason}")
         self.reason = reason
 
 
@@ -226,7 +246,7 @@ def _read_fields(fields: dict[str, Any], number: int) -> DocumentMeta:
 
 
 def described(fields: dict[str, Any]) -> DocumentMeta:
-    """The metadata in JSON fields; raises ValueError, naming the field."""
+    """The metadata in JSON fields; raises ItemError, naming the field."""
     rest = dict(fields)
     known: dict[str, Any] = {}
     for key, read in _READERS.items():
@@ -236,7 +256,7 @@ def described(fields: dict[str, Any]) -> DocumentMeta:
         try:
             known[key] = read(key, value)
         except ValueError as error:
-            raise ValueError(f"{key}: {error}") from error
+            raise ItemError("bad_meta", f"{key}: {error}") from error
     return DocumentMeta(**known, metadata=rest)
 
 
@@ -326,14 +346,6 @@ SourceItems = Generator[SourceItem | Refusal, None, None]
 def place_of(item: SourceItem | Refusal) -> str:
     """The place of an item or refusal in its source, unique in the import."""
     return item.name if isinstance(item, Refusal) else item.where
-
-
-class ItemError(ValueError):
-    """An item is refused, with the reason and a stable code. Its reader adds the place."""
-
-    def __init__(self, code: str, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
 
 
 def item_name(text: str) -> str:

@@ -51,6 +51,7 @@ from .items import (
     described,
     item_name,
     read_object,
+    refused,
 )
 from .opening import (
     PAGE_SUFFIXES,
@@ -61,7 +62,7 @@ from .opening import (
     open_source,
     printable,
 )
-from .tables import TableRow, json_items, pictures_of, read_csv, read_parquet_rows, refused
+from .tables import TableRow, json_items, pictures_of, read_csv, read_parquet_rows
 
 # Characters shown of each text at the first difference.
 EXCERPT = 30
@@ -229,8 +230,6 @@ def _row_item(
         meta = described(_metadata(values))
     except ItemError as error:
         return refused(row.where, error)
-    except ValueError as error:
-        return Refusal(row.where, "bad_meta", str(error))
     faults: list[Refusal] = []
     pictures = []
     column = next((key for key in _PICTURES if key in values), None)
@@ -291,10 +290,8 @@ class _Gold:
             return self._lines[name][1] if name in self._lines else None
         try:
             return {"id": name, "html": decode_html(self._files.read(member))}
-        except ArchiveFault as fault:
-            return Refusal(printable(member), fault.code, str(fault))
-        except RefusedHtml as fault:
-            return Refusal(printable(member), fault.code, fault.reason)
+        except (ArchiveFault, RefusedHtml) as fault:
+            return refused(printable(member), fault)
 
     def left_over(self) -> Iterator[Refusal]:
         """Refusals of gold without a page and of unreadable lines."""
@@ -377,8 +374,6 @@ def _task_item(where: str, task: Task) -> SourceItem | Refusal:
         return Refusal(where, "bad_value", str(error))
     except ItemError as error:
         return refused(where, error)
-    except ValueError as error:
-        return Refusal(where, "bad_meta", str(error))
     record, faults = None, _left_out(where, task)
     chosen = _chosen_annotation(task)
     if chosen is not None:

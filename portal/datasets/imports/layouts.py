@@ -26,7 +26,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from portal.datasets.models.imports import ImportRun
+from portal.datasets.models import ImportRun
 from portal.files.archives import ArchiveFault, ArchiveLimits
 
 from .filings import FILING_SUFFIXES, read_filings
@@ -42,6 +42,8 @@ from .items import (
     item_name,
     read_json,
     read_object,
+    refused,
+    unreadable,
 )
 from .labelled_pages import read_fincriticaled, read_labelstudio
 from .opening import (
@@ -53,7 +55,7 @@ from .opening import (
     open_source,
     printable,
 )
-from .tables import MOST_PICTURES, read_parquet, refused
+from .tables import MOST_PICTURES, read_parquet
 
 CCOCR = "ccocr"
 _LABELS = "label.json"
@@ -90,11 +92,8 @@ def _read_index(
     shown = printable(name)
     try:
         entries = read_json(files.read(name))
-    except JsonError as error:
-        yield Refusal(f"{shown}:{error.line}", "bad_json", str(error))
-        return
-    except ArchiveFault as fault:
-        yield Refusal(shown, fault.code, str(fault))
+    except (JsonError, ArchiveFault) as error:
+        yield unreadable(name, error)
         return
     if not isinstance(entries, list):
         yield Refusal(shown, "bad_index", "must be a list of subsets")
@@ -131,11 +130,8 @@ def _read_subset(
     member = f"{folder}/{_LABELS}"
     try:
         labels = read_object(files.read(member))
-    except JsonError as error:
-        yield Refusal(f"{printable(member)}:{error.line}", "bad_json", str(error))
-        return
-    except ArchiveFault as fault:
-        yield Refusal(printable(member), fault.code, str(fault))
+    except (JsonError, ArchiveFault) as error:
+        yield unreadable(member, error)
         return
     prompts: dict[str, str] = {}
     yield from _read_prompts(files, f"{folder}/{_QUESTIONS}", prompts)
@@ -182,7 +178,7 @@ def _read_prompts(
     try:
         data = files.read(member)
     except ArchiveFault as fault:
-        yield Refusal(shown, fault.code, str(fault))
+        yield unreadable(member, fault)
         return
     for number, line in bounded_lines(BytesIO(data), shown, files.limits):
         if not line.strip():
@@ -194,7 +190,7 @@ def _read_prompts(
                 raise JsonError("url or prompt is missing or not a string")
             prompts[PurePosixPath(url).stem] = prompt
         except JsonError as error:
-            yield Refusal(f"{shown}:{number}", "bad_json", str(error))
+            yield refused(f"{shown}:{number}", error)
 
 
 FCMBENCH = "fcmbench"
@@ -236,8 +232,6 @@ def _fcmbench_item(
         prompt = value.get("question", "")
         if not isinstance(prompt, str):
             raise ItemError("bad_value", "question: must be a string")
-    except JsonError as error:
-        return Refusal(where, "bad_json", str(error))
     except ItemError as error:
         return refused(where, error)
     return SourceItem(
@@ -310,10 +304,8 @@ def _receipt_item(
         name = item_name(path.stem)
         value = read_object(files.read(member))
         picture = paths.find(path.stem, folder=path.parent.as_posix())
-    except JsonError as error:
-        return Refusal(f"{shown}:{error.line}", "bad_json", str(error))
-    except ArchiveFault as fault:
-        return Refusal(shown, fault.code, str(fault))
+    except (JsonError, ArchiveFault) as error:
+        return unreadable(member, error)
     except ItemError as error:
         return refused(shown, error)
     used.add(picture.shown)

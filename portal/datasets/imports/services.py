@@ -7,6 +7,7 @@ when it runs again, because it skips files that already have a row.
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from django.core.files.base import File
@@ -77,34 +78,38 @@ def start_import(
     benchmark: str = "",
 ) -> ImportRun:
     """Stores a checked upload and queues its import."""
-    run = ImportRun.objects.create(
-        dataset=dataset,
-        form=form,
-        options=_options(benchmark),
-        created_by=actor,
-        # Keep the end of the name: its extension gives the kind of a single file.
-        source_name=printable(source_name)[-SOURCE_NAME:],
-        upload=File(upload.file, name=f"{uuid4().hex}.upload"),
-    )
+    about = _about(source_name, form, benchmark)
+    stored = File(upload.file, name=f"{uuid4().hex}.upload")
+    run = _new_run(dataset, actor, **about, upload=stored)
     enqueue(
         kind="import_files",
         payload={"run": run.pk},
         group=run.job_group,
         max_attempts=ATTEMPTS,
     )
+    return run
+
+
+def _about(source_name: str, form: str, benchmark: str) -> dict[str, Any]:
+    return {
+        # Keep the end of the name: its extension gives the kind of a single file.
+        "source_name": printable(source_name)[-SOURCE_NAME:],
+        "form": form,
+        "options": {"benchmark": benchmark} if benchmark else {},
+    }
+
+
+def _new_run(dataset: Dataset, actor: User | None, **fields: Any) -> ImportRun:
+    run = ImportRun.objects.create(dataset=dataset, created_by=actor, **fields)
     record_event(
         verb="start_import",
         subject=run,
         actor=actor,
         dataset=dataset.slug,
         source=run.source_name,
-        form=form,
+        form=run.form,
     )
     return run
-
-
-def _options(benchmark: str) -> dict[str, str]:
-    return {"benchmark": benchmark} if benchmark else {}
 
 
 @transaction.atomic
@@ -120,21 +125,9 @@ def open_command_import(
 
     Its `upload` stays empty because the command reads the files in place.
     """
-    source = printable(str(path.resolve()))[-SOURCE_NAME:]
-    wanted = {"source_name": source, "form": form, "options": _options(benchmark)}
-    earlier = dataset.imports.unfinished().filter(**wanted, upload="").first()
-    if earlier is not None:
-        return earlier
-    run = ImportRun.objects.create(dataset=dataset, created_by=actor, **wanted)
-    record_event(
-        verb="start_import",
-        subject=run,
-        actor=actor,
-        dataset=dataset.slug,
-        source=source,
-        form=form,
-    )
-    return run
+    about = _about(str(path.resolve()), form, benchmark)
+    earlier = dataset.imports.unfinished().filter(**about, upload="").first()
+    return earlier or _new_run(dataset, actor, **about)
 
 
 def import_path(

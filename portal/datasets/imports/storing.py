@@ -16,6 +16,7 @@ from django.db.models import Q
 from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
 from portal.datasets.imaging.services import release_reason, store_picture
 from portal.datasets.models import (
+    Dataset,
     Document,
     DocumentContent,
     DocumentRecord,
@@ -28,7 +29,15 @@ from portal.facts import Canonical, RefusedHtml, TagError, canonicalise, decode_
 from portal.facts.xbrl import XbrlDetail, XbrlResources, read_resources, read_xbrl_details
 from portal.files.archives import Archive, ArchiveFault
 
-from .items import DocumentMeta, JsonError, MetaError, MetaIndex, SourceItem, check_plain
+from .items import (
+    DocumentMeta,
+    JsonError,
+    MetaError,
+    MetaIndex,
+    SourceItem,
+    check_plain,
+    refused,
+)
 from .labelled_pages import gold_difference
 from .opening import PageFile, Refusal
 
@@ -205,21 +214,36 @@ def _store(run: ImportRun, draft: Draft) -> Result:
     return _imported(run, draft)
 
 
-def _imported(run: ImportRun, draft: Draft) -> Result:
-    canonical, meta = draft.canonical, draft.meta or DocumentMeta()
+def create_document(
+    dataset: Dataset, name: str, canonical: Canonical | None, **fields: Any
+) -> Document:
+    """Stores a page with its content, or a picture without `canonical`."""
     document = Document.objects.create(
-        dataset=run.dataset,
-        name=draft.name,
+        dataset=dataset,
+        name=name,
         kind=Document.Kind.PAGE if canonical else Document.Kind.PICTURE,
+        text_sha256=canonical.text_sha256 if canonical else _EMPTY_SHA256,
+        text_chars=len(canonical.text) if canonical else 0,
+        **fields,
+    )
+    if canonical:
+        DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
+    return document
+
+
+def _imported(run: ImportRun, draft: Draft) -> Result:
+    meta = draft.meta or DocumentMeta()
+    document = create_document(
+        run.dataset,
+        draft.name,
+        draft.canonical,
         language=draft.language,
         source=document_source(meta.source_url, draft.benchmark),
         source_sha256=draft.source_sha256,
         html_sha256=draft.html_sha256,
-        text_sha256=canonical.text_sha256 if canonical else _EMPTY_SHA256,
-        text_chars=len(canonical.text) if canonical else 0,
         **meta.fields(),
     )
-    notes = _store_content(document, draft)
+    notes = _store_xbrl(document, draft)
     for number, picture in enumerate(draft.pictures, start=1):
         store_picture(document, picture, number)
     if draft.record is not None:
@@ -231,13 +255,9 @@ def _imported(run: ImportRun, draft: Draft) -> Result:
     return Result(Outcome.IMPORTED, code, document, notes)
 
 
-def _store_content(document: Document, draft: Draft) -> list[str]:
-    """Stores the content of a page; returns remarks."""
-    canonical = draft.canonical
-    if canonical is None:
-        return []
-    DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
-    notes = list(canonical.notes)
+def _store_xbrl(document: Document, draft: Draft) -> list[str]:
+    """Stores the inline XBRL of a page; returns remarks on its content."""
+    notes = list(draft.canonical.notes) if draft.canonical else []
     if draft.xbrl:
         XbrlFacts.objects.create(document=document, facts=draft.xbrl)
     elif draft.xbrl is None:
@@ -327,7 +347,7 @@ def _draft_page(item: SourceItem, html: str) -> Draft | Refusal:
     try:
         canonical = canonicalise(html)
     except RefusedHtml as fault:
-        return Refusal(item.where, fault.code, fault.reason)
+        return refused(item.where, fault)
     pictures, refusals = _check_pictures(item)
     record, misplaced = _check_gold(item, canonical)
     return Draft(
@@ -388,8 +408,7 @@ def _check_pictures(item: SourceItem) -> tuple[list[Picture], list[Refusal]]:
             pictures.append(check_picture(data))
         except (ArchiveFault, PictureError) as fault:
             # Several items can refer to the same file, so the name includes the item.
-            name = f"{item.where} picture {number}, {file.shown}"
-            refusals.append(Refusal(name, fault.code, str(fault)))
+            refusals.append(refused(f"{item.where} picture {number}, {file.shown}", fault))
     return pictures, refusals
 
 
@@ -420,12 +439,8 @@ def _draft_file(archive: Archive, page: PageFile, meta: MetaIndex) -> Draft | Re
         data = archive.read(page.file.path)
         html = decode_html(data)
         canonical = canonicalise(html)
-    except MetaError as fault:
-        return Refusal(shown, "bad_meta", str(fault))
-    except ArchiveFault as fault:
-        return Refusal(shown, fault.code, str(fault))
-    except RefusedHtml as fault:
-        return Refusal(shown, fault.code, fault.reason)
+    except (MetaError, ArchiveFault, RefusedHtml) as fault:
+        return refused(shown, fault)
     picture, refusal = _check_image(archive, page)
     return Draft(
         name=page.name,
@@ -446,4 +461,4 @@ def _check_image(archive: Archive, page: PageFile) -> tuple[Picture | None, Refu
     try:
         return check_picture(archive.read(page.image.path)), None
     except (ArchiveFault, PictureError) as fault:
-        return None, Refusal(page.image.shown, fault.code, str(fault))
+        return None, refused(page.image.shown, fault)

@@ -36,6 +36,7 @@ from .items import (
     item_name,
     name_from_path,
     picture_from_text,
+    refused,
 )
 from .opening import Refusal, Source, bounded_lines, open_source, printable
 
@@ -99,10 +100,6 @@ def _picture(where: str, value: Any, paths: PicturePaths, limits: ArchiveLimits)
     if not isinstance(value, str) or not value.strip():
         raise ItemError("no_image", "must be a picture or the path of one")
     return picture_from_text(where, value, limits.member) or paths.find(value)
-
-
-def refused(where: str, error: ItemError) -> Refusal:
-    return Refusal(where, error.code, str(error))
 
 
 _BOM = b"\xef\xbb\xbf"
@@ -334,7 +331,7 @@ def _parquet_row(where: str, number: int, values: dict[str, Any]) -> TableRow | 
         plain = {key: _plain(value) for key, value in values.items() if value is not None}
         check_plain({key: value for key, value in plain.items() if not isinstance(value, bytes)})
     except JsonError as error:
-        return refused(where, ItemError("bad_value", str(error)))
+        return Refusal(where, "bad_value", str(error))
     return TableRow(where, number, {key: v for key, v in plain.items() if v is not None})
 
 
@@ -402,8 +399,6 @@ def _parquet_item(
         _check_rest(values)
     except ItemError as error:
         return refused(row.where, error)
-    except ValueError as error:
-        return Refusal(row.where, "bad_meta", str(error))
     if len(language) > _LANGUAGE_LENGTH:
         values["language"], language = language, ""
     record = {"id": name, **values} if benchmark else None

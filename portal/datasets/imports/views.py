@@ -122,8 +122,7 @@ def report_file_response(run: ImportRun, form: str, outcome: str = "") -> Stream
 def new_import(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
     if request.method == "POST":
-        too_large = _is_too_large(request)
-        form = ImportForm(request.POST, request.FILES, too_large=too_large)
+        form = ImportForm(request.POST, request.FILES, too_large=was_too_large(request))
         if form.is_valid():
             upload = form.cleaned_data["file"]
             run = start_import(
@@ -135,17 +134,11 @@ def new_import(request: UserRequest, slug: str) -> HttpResponse:
                 benchmark=form.cleaned_data["benchmark"],
             )
             return redirect(run)
-        status = 413 if too_large else 400
+        status = 413 if was_too_large(request) else 400
     else:
         form, status = ImportForm(), 200
     context = {"form": form, "dataset": dataset, "types": DocumentType.values}
     return render(request, "datasets/imports/import.html", context, status=status)
-
-
-def _is_too_large(request: UserRequest) -> bool:
-    """Whether the upload exceeded the limit; reads the files first, which finds out."""
-    _ = request.FILES
-    return was_too_large(request)
 
 
 @organiser_required

@@ -4,21 +4,41 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from portal.datasets.curation.draws import FILING, GROUPINGS, SplitDraw
+from portal.datasets.documents.services import create_dataset
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.freezing import Gold, freeze_gold
 from portal.datasets.releases.gold import ReleaseError
 from portal.datasets.releases.services import Terms, freeze_remarks, freeze_warnings
 
+_ABOUT = ("description", "licence", "visibility")
+
+
+def add_create_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--create", action="store_true", help="Create the dataset if it is missing."
+    )
+    parser.add_argument("--title", default="", help="Title of a new dataset.")
+
 
 def dataset_of(options: dict[str, Any]) -> Dataset:
-    """The dataset named by the argument `slug`. Raises CommandError."""
-    dataset = Dataset.objects.filter(slug=options["slug"]).first()
-    if dataset is None:
-        raise CommandError(f"there is no dataset {options['slug']}")
-    return dataset
+    """The dataset named by the argument `slug`, created with `--create`. Raises CommandError."""
+    slug = options["slug"]
+    if dataset := Dataset.objects.filter(slug=slug).first():
+        return dataset
+    if not options.get("create"):
+        hint = "; use --create to create it" if "create" in options else ""
+        raise CommandError(f"there is no dataset {slug}{hint}")
+    about = {key: options[key] for key in _ABOUT if key in options}
+    try:
+        return create_dataset(slug=slug, title=options["title"] or slug, **about)
+    except ValidationError as error:
+        faults = error.message_dict.items()
+        lines = [f"{field}: {' '.join(messages)}" for field, messages in faults]
+        raise CommandError("; ".join(lines)) from error
 
 
 class FreezeCommand(BaseCommand):

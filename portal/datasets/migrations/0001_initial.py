@@ -5,7 +5,6 @@ Constraints and indexes are options of their model: SQLite remakes a table for e
 
 import django.db.models.deletion
 import django.utils.timezone
-import portal.datasets.models.datasets
 import portal.datasets.models.documents
 from django.conf import settings
 from django.db import migrations, models
@@ -24,7 +23,7 @@ class Migration(migrations.Migration):
             name='Dataset',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(help_text="The name in URLs: a–z, digits and hyphens. You cannot change it later.", max_length=80, unique=True, validators=[portal.datasets.models.datasets.check_slug_is_free])),
+                ('slug', models.SlugField(help_text="The name in URLs: a–z, digits and hyphens. You cannot change it later.", max_length=80, unique=True, validators=[portal.datasets.models.documents.check_slug_is_free])),
                 ('title', models.CharField(max_length=160)),
                 ('description', models.TextField(blank=True, help_text='Markdown.')),
                 ('licence', models.CharField(blank=True, help_text="The licence of the documents.", max_length=160)),
@@ -120,10 +119,10 @@ class Migration(migrations.Migration):
                 ('options', models.JSONField(default=dict)),
                 ('upload', models.FileField(blank=True, max_length=200, upload_to='tasks/%Y/%m/')),
                 ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('total', models.PositiveIntegerField(default=0)),
+                ('total', models.PositiveIntegerField(default=0, help_text='Files or documents to work on.')),
                 ('done', models.PositiveIntegerField(default=0)),
                 ('report', models.JSONField(default=dict, help_text='{counts: {what: number}, faults: [{name, code, reason}, …], faults_left_out}')),
-                ('error', models.TextField(blank=True, help_text='Why the whole task failed.')),
+                ('error', models.TextField(blank=True, help_text='Why all of the work failed.')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('finished_at', models.DateTimeField(null=True)),
@@ -191,9 +190,9 @@ class Migration(migrations.Migration):
                 ('source_name', models.CharField(help_text="The archive's or folder's name.", max_length=300)),
                 ('upload', models.FileField(blank=True, max_length=200, upload_to='imports/%Y/%m/')),
                 ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=12)),
-                ('total', models.PositiveIntegerField(default=0, help_text='Files found in pages/.')),
+                ('total', models.PositiveIntegerField(default=0, help_text="Files or documents to work on.")),
                 ('ignored', models.JSONField(default=dict, help_text="Counts of files that were not read, by folder.")),
-                ('error', models.TextField(blank=True, help_text='Why the whole import failed.')),
+                ('error', models.TextField(blank=True, help_text='Why all of the work failed.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('finished_at', models.DateTimeField(null=True)),
             ],

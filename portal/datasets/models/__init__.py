@@ -1,23 +1,22 @@
-"""Models of datasets, one module per noun.
+"""Models of datasets.
 
-All other modules may import `documents`, which imports `datasets`.
+All other modules may import `documents`.
 """
 
-from .acceptance import Batch, BatchDocument, Inspection
-from .curation import DatasetTask, NearDuplicate, PiiFinding, Selection
-from .datasets import Dataset
+from .curation import Batch, BatchDocument, Inspection, NearDuplicate, PiiFinding, Selection
 from .documents import (
+    Dataset,
     Document,
     DocumentContent,
     DocumentRecord,
     DocumentType,
+    ImmutableRowError,
     PageImage,
     TextBoxes,
     XbrlFacts,
 )
-from .immutable import ImmutableRowError
-from .imports import ImportItem, ImportRun
 from .releases import Dispute, LicenceAcceptance, Release, ReleaseItem
+from .work import DatasetTask, ImportItem, ImportRun
 
 __all__ = [
     "Batch",

@@ -1,81 +1,13 @@
-"""Curation: long tasks, personal data, near duplicates and random selections of documents."""
+"""Curation and acceptance: personal data, near duplicates, random selections, and batches of
+records, each checked field by field on a random sample.
+"""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
-from .datasets import Dataset
-from .documents import Document
-
-
-class DatasetTaskQuerySet(models.QuerySet["DatasetTask"]):
-    def unfinished(self) -> "DatasetTaskQuerySet":
-        return self.filter(state__in=[DatasetTask.State.QUEUED, DatasetTask.State.RUNNING])
-
-
-class DatasetTask(models.Model):
-    """A worker's task on many documents, such as rendering or scanning, with its report."""
-
-    class Kind(models.TextChoices):
-        RENDER = "render", "render pages"
-        PII = "pii", "find personal data"
-        DUPLICATES = "duplicates", "find near duplicates"
-        DERIVE = "derive", "derive a stress variant"
-        CONTENT = "content", "check required content"
-        FREEZE = "freeze", "freeze a release"
-
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
-
-    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="tasks")
-    kind = models.CharField(max_length=10, choices=Kind)
-    options = models.JSONField(default=dict)
-    upload = models.FileField(upload_to="tasks/%Y/%m/", max_length=200, blank=True)
-    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
-    total = models.PositiveIntegerField(default=0)
-    done = models.PositiveIntegerField(default=0)
-    report = models.JSONField(
-        default=dict,
-        help_text="{counts: {what: number}, faults: [{name, code, reason}, …], faults_left_out}",
-    )
-    error = models.TextField(blank=True, help_text="Why the whole task failed.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True)
-
-    objects = DatasetTaskQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["-id"]
-        constraints = [
-            # A repeated request finds the running task.
-            models.UniqueConstraint(
-                fields=["dataset", "kind"],
-                condition=Q(state__in=["queued", "running"]),
-                name="dataset_task_one_of_a_kind",
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.pk} of {self.dataset}"
-
-    def get_absolute_url(self) -> str:
-        return reverse("datasets:task", args=[self.dataset.slug, self.pk])
-
-    @property
-    def job_group(self) -> str:
-        return f"dataset-task:{self.pk}"
-
-    @property
-    def is_finished(self) -> bool:
-        return self.state not in {self.State.QUEUED, self.State.RUNNING}
+from .documents import Dataset, Document
 
 
 class PiiFinding(models.Model):
@@ -172,3 +104,91 @@ class Selection(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("datasets:selection", args=[self.dataset.slug, self.pk])
+
+
+class Batch(models.Model):
+    """Documents of a dataset that are accepted or rejected together."""
+
+    class State(models.TextChoices):
+        OPEN = "open", "under inspection"
+        ACCEPTED = "accepted", "accepted"
+        REJECTED = "rejected", "rejected"
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="batches")
+    number = models.PositiveIntegerField()
+    fields = models.JSONField(help_text="{fields, sums, orders}: the schema of the records.")
+    threshold = models.FloatField(
+        default=0.97, help_text="Accuracy that every field must reach, 0 to 1."
+    )
+    seed = models.PositiveBigIntegerField(help_text="The same seed gives the same sample.")
+    sample_size = models.PositiveIntegerField()
+    state = models.CharField(max_length=8, choices=State, default=State.OPEN)
+    report = models.JSONField(
+        default=dict,
+        help_text="Accuracy by field with n, and the validation's faults; set at the end.",
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["dataset", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "number"], name="batch_number_once"),
+            models.CheckConstraint(
+                condition=Q(threshold__gt=0, threshold__lte=1), name="batch_threshold_0_to_1"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="open", closed_at__isnull=True)
+                | (~Q(state="open") & Q(closed_at__isnull=False)),
+                name="batch_closed_has_time",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"batch {self.number} of {self.dataset}"
+
+
+class BatchDocument(models.Model):
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="documents")
+    document = models.ForeignKey(Document, on_delete=models.PROTECT, related_name="batches")
+    is_sampled = models.BooleanField(default=False)
+    faults = models.JSONField(
+        default=list, help_text="[{field, code, message}, …] of the automatic validation."
+    )
+
+    class Meta:
+        ordering = ["batch", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "document"], name="batch_document_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.document_id} in {self.batch}"
+
+
+class Inspection(models.Model):
+    """A person's check of one field of a sampled document."""
+
+    batch_document = models.ForeignKey(
+        BatchDocument, on_delete=models.CASCADE, related_name="inspections"
+    )
+    field = models.CharField(max_length=80)
+    is_right = models.BooleanField()
+    correct_value = models.JSONField(null=True, help_text="The correct value, if it is wrong.")
+    comment = models.TextField(blank=True)
+    inspector = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
+    )
+    inspected_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["batch_document", "field"]
+        constraints = [
+            models.UniqueConstraint(fields=["batch_document", "field"], name="inspection_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.field} of {self.batch_document_id}"

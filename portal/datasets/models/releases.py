@@ -13,9 +13,13 @@ from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
-from .datasets import Dataset
-from .documents import Document
-from .immutable import ImmutableModel, ImmutableQuerySet, ImmutableRowError
+from .documents import (
+    Dataset,
+    Document,
+    ImmutableModel,
+    ImmutableQuerySet,
+    ImmutableRowError,
+)
 
 
 class JsonLength(models.Func):
@@ -115,6 +119,11 @@ class Release(ImmutableModel):
     @property
     def is_gold_public(self) -> bool:
         return self.visibility == self.Visibility.PUBLIC
+
+    @property
+    def hidden_splits(self) -> list[str]:
+        """The splits whose gold is hidden; "" for items without a split."""
+        return [split for split in ("", *ReleaseItem.Split.values) if not self.opens(split)]
 
     def opens(self, split: str) -> bool:
         """Whether the gold of this split is public."""

@@ -27,14 +27,14 @@ from portal.datasets.access import (
 )
 from portal.datasets.documents.serializers import TaskDetailSerializer
 from portal.datasets.models import DatasetTask, Release, ReleaseItem
-from portal.datasets.releases.publishing.croissant import CROISSANT
 from portal.files.uploads import upload_limit_message, was_too_large
 from portal.web.api import checked, file_answers
 
 from .files import (
+    CROISSANT_TYPE,
     FILES,
-    croissant_file,
-    file_of,
+    croissant_response,
+    get_release_file,
     release_file_response,
     release_response,
     starter_kit_response,
@@ -68,9 +68,6 @@ def require_licence(request: Request, release: Release) -> None:
     raise PermissionDenied(f'{reason}: POST {{"version": "{release.version}"}} to {path}.')
 
 
-CROISSANT_TYPE = "application/ld+json"
-
-
 class ReleaseFile(APIView):
     """One file of a release: gold.jsonl, facts.jsonl, gold.zip, items.parquet, labelstudio.json,
     croissant.json, citation.bib or CITATION.cff.
@@ -83,17 +80,11 @@ class ReleaseFile(APIView):
         responses=file_answers([*(file.media_type for file in FILES.values()), CROISSANT_TYPE])
     )
     def get(self, request: Request, slug: str, version: str, name: str) -> HttpResponseBase:
-        release = get_release(request.user, slug, version)
-        file = file_of(release, name)
-        if file is not None and not file.holds_gold:
-            return release_file_response(release, file, frozenset())
-        release = get_downloadable_release(request.user, slug, version)
-        gold_splits = gold_splits_for(request.user, release)
-        if name == CROISSANT:
-            return self._croissant(request, release, gold_splits)
+        release, file, gold_splits = get_release_file(request.user, slug, version, name)
         if file is None:
-            raise Http404("this release has no such file")
-        require_licence(request, release)
+            return self._croissant(request, release, gold_splits)
+        if file.holds_gold:
+            require_licence(request, release)
         return release_file_response(release, file, gold_splits)
 
     def _croissant(
@@ -105,10 +96,7 @@ class ReleaseFile(APIView):
             return reverse("api:release-file", args=[*args, name], request=request)
 
         page = request.build_absolute_uri(release.get_absolute_url())
-        content = croissant_file(release, gold_splits, page=page, file_url=file_url)
-        response = HttpResponse(content, content_type=CROISSANT_TYPE)
-        response["Cache-Control"] = "private"
-        return response
+        return croissant_response(release, gold_splits, page=page, file_url=file_url)
 
 
 class StarterKit(APIView):

@@ -19,14 +19,6 @@ MOST_NAMED = 10
 _HEADING = "### Disputes settled"
 
 
-@dataclass(frozen=True)
-class NewGold:
-    """The gold of an item in a coming release: hash and facts, as in ReleaseItem."""
-
-    sha256: str
-    facts: Sequence[Mapping[str, Any]] = ()
-
-
 def unsettled_disputes(dataset: Dataset) -> QuerySet[Dispute]:
     """Accepted disputes of the dataset that no later release has settled, oldest first."""
     accepted = Dispute.objects.filter(
@@ -35,16 +27,17 @@ def unsettled_disputes(dataset: Dataset) -> QuerySet[Dispute]:
     return accepted.select_related("item__release").defer("item__gold").order_by("pk")
 
 
-def settled_by(gold: Mapping[str, NewGold], disputes: Iterable[Dispute]) -> list[Dispute]:
-    """The disputes whose gold changes in a release with this gold, by item name.
+def settled_by(rows: Iterable[ReleaseItem], disputes: Iterable[Dispute]) -> list[Dispute]:
+    """The disputes whose gold changes in a release with these items.
 
     A removed item settles its disputes. A dispute of one fact stays unsettled while that fact is
     unchanged, even if the rest of the item changes.
     """
-    return [dispute for dispute in disputes if _is_changed(dispute, gold.get(dispute.item.name))]
+    by_name = {row.name: row for row in rows}
+    return [dispute for dispute in disputes if _is_changed(dispute, by_name.get(dispute.item.name))]
 
 
-def _is_changed(dispute: Dispute, now: NewGold | None) -> bool:
+def _is_changed(dispute: Dispute, now: ReleaseItem | None) -> bool:
     was = dispute.item
     if now is None:
         return True
@@ -206,8 +199,7 @@ def note_disputes(release: Release, rows: Sequence[ReleaseItem]) -> list[Dispute
     Skips disputes that the notes already name. Runs in the transaction that freezes, with the
     dataset locked.
     """
-    gold = {row.name: NewGold(row.sha256, row.facts) for row in rows}
-    settled = settled_by(gold, unsettled_disputes(release.dataset))
+    settled = settled_by(rows, unsettled_disputes(release.dataset))
     missing = [dispute for dispute in settled if dispute_mark(dispute) not in release.notes]
     if missing:
         release.notes = "\n\n".join(

@@ -23,6 +23,7 @@ This module turns database rows into the plain values that `publishing` writes.
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Any
 from zipfile import ZIP_STORED
 
@@ -60,7 +61,6 @@ from portal.datasets.releases.publishing.rows import (
     ItemGold,
     ItemImage,
     PublishedItem,
-    PublishedMeta,
     PublishedRelease,
     image_name,
     meta_line,
@@ -175,13 +175,9 @@ def published_items(
             yield published_item(item)
         return
     without_gold = items.defer("gold", "facts", "sha256", "document__record__gold")
-    chunk: list[ReleaseItem] = []
-    for item in without_gold.iterator(chunk_size=AT_ONCE):
-        chunk.append(item)
-        if len(chunk) == AT_ONCE:
-            yield from _with_gold(chunk, gold_splits)
-            chunk = []
-    yield from _with_gold(chunk, gold_splits)
+    rest = without_gold.iterator(chunk_size=AT_ONCE)
+    while chunk := list(islice(rest, AT_ONCE)):
+        yield from _with_gold(chunk, gold_splits)
 
 
 def _with_gold(items: list[ReleaseItem], gold_splits: frozenset[str]) -> Iterator[PublishedItem]:
@@ -278,7 +274,7 @@ def document_meta(document: Document | None) -> bytes:
     if document is None:
         return b""
     fields = {name: getattr(document, name) for name in _META_FIELDS}
-    return meta_line(PublishedMeta(document.name, fields, document.metadata))
+    return meta_line(document.name, fields, document.metadata)
 
 
 def _items(release: Release) -> QuerySet[ReleaseItem]:

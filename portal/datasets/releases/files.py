@@ -8,15 +8,22 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version as version_of
+from typing import Any, NamedTuple
 
 from django.core.cache import cache
-from django.http import StreamingHttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 
-from portal.datasets.access import GoldSplits
+from portal.datasets.access import (
+    GoldSplits,
+    get_downloadable_release,
+    get_release,
+    gold_splits_for,
+)
 from portal.datasets.models import Release
 from portal.datasets.releases.publishing.croissant import (
     BIBTEX,
     CFF,
+    CROISSANT,
     DistributedFile,
     ItemFile,
     bibtex,
@@ -42,6 +49,7 @@ from .exports import archive_name, kit_items, published_items, published_release
 from .gold import empty_line_of
 
 GOLD_PAGES = "gold.zip"
+CROISSANT_TYPE = "application/ld+json"
 # The files of frozen gold change only with the code that writes them.
 _KEEP_HASHES = 24 * 60 * 60
 
@@ -137,15 +145,29 @@ def gold_files(release: Release) -> list[ReleaseFile]:
     ]
 
 
-def file_of(release: Release, name: str) -> ReleaseFile | None:
-    """The file with this name; None if the release has no such file."""
+class RequestedFile(NamedTuple):
+    """A file that the user may download; `file` is None for the Croissant file."""
+
+    release: Release
+    file: ReleaseFile | None
+    gold_splits: GoldSplits
+
+
+def get_release_file(user: Any, slug: str, version: str, name: str) -> RequestedFile:
+    """404 for an unknown file, and if the file holds gold of which the user may see none."""
+    release = get_release(user, slug, version)
     file = FILES.get(name)
-    return file if file and (release.has_pages or not file.of_pages) else None
+    if file is not None and not file.holds_gold:
+        return RequestedFile(release, file, frozenset())
+    release = get_downloadable_release(user, slug, version)
+    if name != CROISSANT and file not in gold_files(release):
+        raise Http404("this release has no such file")
+    return RequestedFile(release, file, gold_splits_for(user, release))
 
 
-def croissant_file(
+def croissant_response(
     release: Release, gold_splits: GoldSplits, *, page: str, file_url: Callable[[str], str]
-) -> bytes:
+) -> HttpResponse:
     """The Croissant description of the release and its files, as readers of `gold_splits` get them.
 
     `page` is the release's absolute URL; `file_url` returns that of a file by its name.
@@ -157,7 +179,10 @@ def croissant_file(
         for file in gold_files(release)
     ]
     row = published_release(release, gold_splits, page=page)
-    return croissant_bytes(row, files, ItemFile(PARQUET, gold=True, images=False))
+    content = croissant_bytes(row, files, ItemFile(PARQUET, gold=True, images=False))
+    response = HttpResponse(content, content_type=CROISSANT_TYPE)
+    response["Cache-Control"] = "private"
+    return response
 
 
 def _measured(release: Release, file: ReleaseFile, gold_splits: GoldSplits) -> tuple[int, str]:

@@ -3,7 +3,6 @@
 Documents that the dataset lacks are created from the archive. Older archives hold less data.
 """
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,11 +16,10 @@ from portal.audit.models import record_event
 from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
 from portal.datasets.imaging.services import is_pinned, release_reason, store_picture
 from portal.datasets.imports.items import DocumentMeta, check_plain, described, read_text
-from portal.datasets.imports.storing import picture_sha256
+from portal.datasets.imports.storing import create_document, picture_sha256
 from portal.datasets.models import (
     Dataset,
     Document,
-    DocumentContent,
     DocumentRecord,
     DocumentType,
     Release,
@@ -95,9 +93,6 @@ def _read(about: dict[str, Any], line: bytes) -> tuple[str, RestoredMeta]:
         return name, RestoredMeta(described(about), read_text(LANGUAGE, language), written)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
-
-
-_EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 
 
 class _UnfitError(Exception):
@@ -197,18 +192,7 @@ class RestoredDocuments:
     def _new_page(self, name: str, canonical: Canonical, doc_type: str) -> Document:
         if other := self._by_html.get(canonical.html_sha256):
             raise _UnfitError(f"has the same content as the existing document {other}")
-        document = Document.objects.create(
-            dataset=self._dataset,
-            name=name,
-            source_sha256=canonical.html_sha256,
-            html_sha256=canonical.html_sha256,
-            text_sha256=canonical.text_sha256,
-            text_chars=len(canonical.text),
-            **{**self._described(name), "doc_type": doc_type},
-        )
-        DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
-        self._keep(document)
-        return document
+        return self._create(name, canonical.html_sha256, canonical, doc_type=doc_type)
 
     def _add_line(
         self, name: str, line: Mapping[str, Any], about: Mapping[str, Any]
@@ -228,25 +212,18 @@ class RestoredDocuments:
     def _new_picture(self, name: str, prompt: str, pictures: list[Picture]) -> Document:
         benchmark = self._manifest.benchmark
         digest = picture_sha256(name=name, benchmark=benchmark, prompt=prompt, pictures=pictures)
-        document = Document.objects.create(
-            dataset=self._dataset,
-            name=name,
-            kind=Document.Kind.PICTURE,
-            source_sha256=digest,
-            html_sha256=digest,
-            text_sha256=_EMPTY_SHA256,
-            text_chars=0,
-            **self._described(name),
+        return self._create(name, digest)
+
+    def _create(
+        self, name: str, sha256: str, canonical: Canonical | None = None, **fields: Any
+    ) -> Document:
+        fields = self._meta.get(name, RestoredMeta()).fields(self._manifest.benchmark) | fields
+        document = create_document(
+            self._dataset, name, canonical, source_sha256=sha256, html_sha256=sha256, **fields
         )
-        self._keep(document)
+        self._known[name] = document
+        self._by_html[sha256] = name
         return document
-
-    def _described(self, name: str) -> dict[str, Any]:
-        return self._meta.get(name, RestoredMeta()).fields(self._manifest.benchmark)
-
-    def _keep(self, document: Document) -> None:
-        self._known[document.name] = document
-        self._by_html[document.html_sha256] = document.name
 
     def _add_record(self, document: Document, line: Mapping[str, Any], prompt: str) -> None:
         DocumentRecord.objects.get_or_create(
@@ -284,9 +261,6 @@ def _prompt(about: Mapping[str, Any]) -> str:
     return prompt if isinstance(prompt, str) else ""
 
 
-_MOST_FAULTS = 100
-
-
 def restore_release(
     *, dataset: Dataset, path: Path, limits: ArchiveLimits = LIMITS, actor: User | None = None
 ) -> Release:
@@ -320,9 +294,7 @@ def restore_release(
 def _verified(path: Path, limits: ArchiveLimits) -> Manifest:
     found = verify_release(path, limits=limits)
     if found.faults:
-        faults = [str(fault) for fault in found.faults[:_MOST_FAULTS]]
-        more = len(found.faults) - _MOST_FAULTS
-        raise ReleaseError([*faults, *([f"and {more:,} more"] if more > 0 else [])])
+        raise ReleaseError([str(fault) for fault in found.faults])
     assert found.manifest is not None
     if found.hidden:
         raise ReleaseError(

@@ -5,7 +5,7 @@ other item it shows only whether it was added, removed or changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -19,6 +19,7 @@ from portal.datasets.access import (
     gold_splits_for,
     may_see_all_gold,
     must_accept_licence,
+    visible_releases,
 )
 from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
 from portal.datasets.models.releases import JsonLength
@@ -33,8 +34,8 @@ from portal.datasets.releases.publishing.diff import (
 from portal.datasets.releases.publishing.manifest import SCHEMES
 from portal.datasets.releases.publishing.rows import PublishedItem, draw_words
 
-from .corrections import NewGold, dispute_notes, settled_by, unsettled_disputes
-from .exports import published_items, published_release
+from .corrections import dispute_notes, settled_by, unsettled_disputes
+from .exports import published_item, published_items, published_release
 from .files import ReleaseFile, gold_files
 
 ITEMS_PER_PAGE = 50
@@ -111,13 +112,12 @@ class ReleaseList:
     rows: list[ListedRelease]
 
 
-def release_list(
-    user: Any, dataset: Dataset, releases: QuerySet[Release], *, page: str = "1"
-) -> ReleaseList:
+def release_list(user: Any, dataset: Dataset, *, page: str = "1") -> ReleaseList:
     """The releases visible to the user, newest first, each with its predecessor."""
-    ordered = list(releases.order_by("-frozen_at", "-id"))
+    releases = visible_releases(user, dataset).order_by("-frozen_at", "-id")
+    ordered = list(releases)
     before = dict(zip_longest((release.pk for release in ordered), ordered[1:]))
-    shown = Paginator(releases.order_by("-frozen_at", "-id"), RELEASES_PER_PAGE).get_page(page)
+    shown = Paginator(releases.all(), RELEASES_PER_PAGE).get_page(page)
     splits = _split_counts(list(shown))
     return ReleaseList(
         dataset=dataset,
@@ -153,15 +153,11 @@ def release_page(
     user: Any,
     release: Release,
     *,
-    releases: QuerySet[Release],
     page: str = "1",
     split: str = "",
     url: str = "",
 ) -> ReleasePage:
-    """One page of the items, optionally of one split only.
-
-    `releases` are those visible to the user; `url` is the absolute URL of the release.
-    """
+    """One page of the items, optionally of one split only; `url` is the release's absolute URL."""
     gold_splits = gold_splits_for(user, release)
     splits = _split_rows(release, gold_splits)
     some_gold = gold_splits is None or any(row.is_open for row in splits)
@@ -170,6 +166,7 @@ def release_page(
     shown = Paginator(items.filter(split=split) if split else items, ITEMS_PER_PAGE).get_page(page)
     row = published_release(release, gold_splits, page=url)
     may_manage = is_organiser(user)
+    earlier = visible_releases(user, release.dataset).filter(pk__lt=release.pk)
     return ReleasePage(
         release=release,
         gold=gold_splits is None,
@@ -186,14 +183,10 @@ def release_page(
         bibtex=bibtex(row),
         cff=citation_cff(row),
         exposed=exposed_items(release) if may_manage else 0,
-        previous=_before(release, releases),
+        previous=earlier.order_by("-pk").first(),
         page=shown,
         rows=release_rows(user, release, shown),
     )
-
-
-def _before(release: Release, releases: QuerySet[Release]) -> Release | None:
-    return releases.filter(pk__lt=release.pk).order_by("-pk").first()
 
 
 def exposed_items(release: Release) -> int:
@@ -201,10 +194,9 @@ def exposed_items(release: Release) -> int:
 
     Shown to organisers only.
     """
-    hidden = [split for split in ("", *ReleaseItem.Split.values) if not release.opens(split)]
-    if not hidden:
+    if release.is_gold_public:
         return 0
-    items = release.items.filter(split__in=hidden, document__isnull=False)
+    items = release.items.filter(split__in=release.hidden_splits, document__isnull=False)
     documents = release.dataset.documents.order_by()
     open_documents = documents.filter(documents.open_condition_in(release.dataset))
     return items.filter(document__in=open_documents).count()
@@ -353,7 +345,7 @@ def compare(before: Release, after: Release) -> ReleaseDiff:
     return ReleaseDiff(diff.before, diff.after, diff.items, diff.unchanged + same)
 
 
-def drafted_notes(coming: Release, items: Sequence[PublishedItem]) -> str:
+def drafted_notes(coming: Release, rows: Sequence[ReleaseItem]) -> str:
     """Change notes for a release that is about to be frozen, compared with the newest release.
 
     Notes are public, so they never contain hidden gold. Empty for the first release.
@@ -363,7 +355,7 @@ def drafted_notes(coming: Release, items: Sequence[PublishedItem]) -> str:
         return ""
     diff = diff_releases(
         published_items(newest, ALL_GOLD),
-        sorted(items, key=lambda item: item.name),
+        sorted(map(published_item, rows), key=lambda item: item.name),
         versions=(newest.version, coming.version or "the new version"),
     )
     by_name = {item.name: item for item in diff.items}
@@ -372,14 +364,8 @@ def drafted_notes(coming: Release, items: Sequence[PublishedItem]) -> str:
         item = by_name[name]
         return _opens(newest, item.before) and _opens(coming, item.after)
 
-    gold = {item.name: _new_gold(item) for item in items}
-    disputes = dispute_notes(settled_by(gold, unsettled_disputes(coming.dataset)))
+    disputes = dispute_notes(settled_by(rows, unsettled_disputes(coming.dataset)))
     return "\n".join(filter(None, [change_notes(diff, gold_is_open=is_open), disputes]))
-
-
-def _new_gold(item: PublishedItem) -> NewGold:
-    assert item.gold is not None
-    return NewGold(item.gold.sha256, [asdict(fact) for fact in item.gold.facts])
 
 
 def changed_item(item: ItemChange, *, is_open: bool) -> ChangedItem:

@@ -263,7 +263,7 @@ def freeze_rows(
 def notes_of_rows(release: Release, rows: Sequence[ReleaseItem], splits: Splits) -> str:
     """Drafts the change notes of a coming release and puts its rows in their splits."""
     put_in_splits(release.dataset, rows, splits, release.visibility)
-    return drafted_notes(release, [published_item(row) for row in rows])
+    return drafted_notes(release, rows)
 
 
 def _count_facts(rows: Sequence[ReleaseItem]) -> None:
@@ -378,8 +378,7 @@ def open_gold_of_dataset(dataset: Dataset) -> OpenGold:
 
 def open_gold_of_release(release: Release) -> OpenGold:
     """The open gold of the items whose gold the release hides; none for a public release."""
-    hidden = [split for split in ("", *ReleaseItem.Split.values) if not release.opens(split)]
-    items = release.items.filter(split__in=hidden, document__isnull=False)
+    items = release.items.filter(split__in=release.hidden_splits, document__isnull=False)
     documents = Document.objects.filter(pk__in=items.values("document"))
     return _open_gold(documents, _open_items().exclude(release=release))
 

@@ -21,7 +21,6 @@ from portal.datasets.access import (
     get_release,
     gold_splits_for,
     must_accept_licence,
-    visible_releases,
 )
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.publishing.croissant import CROISSANT
@@ -29,8 +28,8 @@ from portal.files.uploads import archive_limits, was_too_large
 
 from .corrections import planned_corrections
 from .files import (
-    croissant_file,
-    file_of,
+    croissant_response,
+    get_release_file,
     release_file_response,
     release_response,
     starter_kit_response,
@@ -61,12 +60,7 @@ from .services import (
 @require_safe
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
-    view = release_list(
-        request.user,
-        dataset,
-        visible_releases(request.user, dataset),
-        page=request.GET.get("page", "1"),
-    )
+    view = release_list(request.user, dataset, page=request.GET.get("page", "1"))
     return render(request, "datasets/releases/releases.html", {"view": view})
 
 
@@ -76,7 +70,6 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
     page = release_page(
         request.user,
         release,
-        releases=visible_releases(request.user, release.dataset),
         page=request.GET.get("page", "1"),
         split=request.GET.get("split", ""),
         url=_absolute_url(request, release),
@@ -113,26 +106,17 @@ def starter_kit(request: HttpRequest, slug: str, version: str) -> HttpResponseBa
 @require_safe
 def release_file(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponseBase:
     """A single file. Citations are open to anyone who sees the release; the rest needs gold."""
-    release = get_release(request.user, slug, version)
-    file = file_of(release, name)
-    if file is not None and not file.holds_gold:
-        return release_file_response(release, file, frozenset())
-    release = get_downloadable_release(request.user, slug, version)
-    gold_splits = gold_splits_for(request.user, release)
-    if name == CROISSANT:
-        content = croissant_file(
+    release, file, gold_splits = get_release_file(request.user, slug, version, name)
+    if file is None:
+        response = croissant_response(
             release,
             gold_splits,
             page=_absolute_url(request, release),
             file_url=lambda each: request.build_absolute_uri(_file_path(release, each)),
         )
-        response = HttpResponse(content, content_type="application/ld+json")
         response["Content-Disposition"] = f'attachment; filename="{CROISSANT}"'
-        response["Cache-Control"] = "private"
         return response
-    if file is None:
-        raise Http404("this release has no such file")
-    if must_accept_licence(request.user, release):
+    if file.holds_gold and must_accept_licence(request.user, release):
         return _to_licence(request, release)
     return release_file_response(release, file, gold_splits)
 
@@ -208,7 +192,7 @@ def new_release(request: UserRequest, slug: str) -> HttpResponse:
 @require_POST
 def restore(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
-    form = RestoreForm(request.POST, request.FILES, too_large=_is_too_large(request))
+    form = RestoreForm(request.POST, request.FILES, too_large=was_too_large(request))
     if form.is_valid():
         try:
             with stored_upload(form.upload) as path:
@@ -226,7 +210,7 @@ def _form(request: UserRequest, dataset: Dataset) -> NewReleaseForm:
     if request.method != "POST":
         return _unbound(dataset)
     return NewReleaseForm(
-        request.POST, request.FILES, dataset=dataset, too_large=_is_too_large(request)
+        request.POST, request.FILES, dataset=dataset, too_large=was_too_large(request)
     )
 
 
@@ -314,9 +298,3 @@ def _frozen(request: UserRequest, release: Release) -> HttpResponse:
     for warning in freeze_warnings(release):
         messages.warning(request, warning)
     return redirect(release)
-
-
-def _is_too_large(request: UserRequest) -> bool:
-    """Whether the upload exceeded the limit; reads the files first, which finds out."""
-    _ = request.FILES
-    return was_too_large(request)

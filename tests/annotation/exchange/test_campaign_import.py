@@ -170,7 +170,7 @@ def test_gold_of_label_studio_is_the_ground_truth_or_the_only_annotation(
         (
             zipped({"page-001.html": b"<p>Another <Number>1</Number></p>"}),
             "tags",
-            "page-001.html: without its tags the page is not the document page-001",
+            "page-001.html: the text without tags differs from the document page-001",
         ),
         (
             zipped({"x/page-001.html": b"<p><Number>1</p>"}),

@@ -144,8 +144,8 @@ def test_import_is_one_revision_and_the_same_file_again_none(
         (b"{}", "p.x: format: this field is missing"),
         (b"[" * 100_000, "p.x: nested too deeply"),
         (b"<p>\n<Number>1", "p.x: line 2, column 1: <number> is never closed"),
-        (b"<p><Number>1</Number>", "p.x: without its tags the page is not the document page-001"),
-        (b"<p>1</p>", "p.x: without its tags the page is not the document page-001"),
+        (b"<p><Number>1</Number>", "p.x: the text without tags differs from the document page-001"),
+        (b"<p>1</p>", "p.x: the text without tags differs from the document page-001"),
     ],
 )
 def test_file_that_cannot_be_read_is_refused_by_name(

@@ -151,7 +151,7 @@ def test_packed_lines(campaign: Campaign, upload: Callable[..., SuggestionUpload
         ({"id": "page-001", "html": "<p><Number>1"}, "line 1, column 4: <number> is never closed"),
         (
             {"id": "page-001", "html": "<p>Another page</p>"},
-            "without its tags the page is not the document page-001: at character 0",
+            "the text without tags differs from the document page-001: at character 0",
         ),
     ],
 )

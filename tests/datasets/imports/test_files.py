@@ -28,10 +28,10 @@ from tests.datasets.imports.reading import LIMITS, picture, zipped
 HOSTILE = ["../x.png", "a/../../x.png", "", "  ", "no.png", "/etc/passwd"]
 
 
-def find(path: str, *names: str, beside: str = "") -> str:
+def find(path: str, *names: str, folder: str = "") -> str:
     """The name of the picture that is found."""
     with open_source(zipped(dict.fromkeys(names, b"x")), "a.zip", LIMITS) as files:
-        return PicturePaths(files).find(path, folder=beside).shown
+        return PicturePaths(files).find(path, folder=folder).shown
 
 
 def test_folder_zip_and_lone_file_are_read_alike(tmp_path: Path) -> None:
@@ -106,12 +106,12 @@ def test_picture_is_found_by_the_end_of_its_path(path: str, found: str) -> None:
     assert find(path, "images/a.png", "x/b.jpg", "y/b.jpg", "résumé.png", "notes.txt") == found
 
 
-def test_picture_beside_the_table_comes_first() -> None:
+def test_picture_in_the_folder_of_the_table_comes_first() -> None:
     assert find("a.png", "x/a.png", "y/a.png", folder="y") == "y/a.png"
 
 
 def test_picture_that_may_be_two_is_refused() -> None:
-    with pytest.raises(ItemError, match=r"may be x/a\.png or y/a\.png"):
+    with pytest.raises(ItemError, match=r"matches x/a\.png and y/a\.png"):
         find("a.png", "x/a.png", "y/a.png")
 
 
@@ -165,7 +165,7 @@ def test_any_path_gives_a_name(path: str) -> None:
         (b'\n"\xff"', "not UTF-8 at byte 3", 2),
         (b'{"a": NaN}', "NaN is not a JSON number", 1),
         (b'{"a": 1, "a": 2}', "duplicate key", 1),
-        (b'"\\u0000"', "a NUL", 1),
+        (b'"\\u0000"', "NUL", 1),
         (b'"\\ud800"', "a surrogate", 1),
         (b'{"\\ud800": 1}', "a surrogate", 1),
         (b"1e999", "too large", 1),

@@ -75,7 +75,7 @@ def test_filing_that_cannot_be_read_is_refused_and_the_rest_goes_on() -> None:
 
 @pytest.mark.parametrize("source", [{"a.pdf": b"%PDF-"}, {}])
 def test_source_without_a_filing_is_unfit(source: dict[str, bytes]) -> None:
-    with pytest.raises(ArchiveFault, match=r"there is no \.htm"):
+    with pytest.raises(ArchiveFault, match=r"the source has no \.htm"):
         list(read_filings(zipped(source), "x.zip", LIMITS))
 
 

@@ -165,7 +165,7 @@ def test_gold_that_cannot_be_read_is_a_fault_of_its_page() -> None:
 
 
 def test_source_without_a_table_is_unfit() -> None:
-    with pytest.raises(ArchiveFault, match=r"there is no \.csv"):
+    with pytest.raises(ArchiveFault, match=r"the source has no \.csv"):
         read({"gold/0.html": b"<p>x</p>"})
 
 

@@ -71,7 +71,7 @@ def test_job_imports_and_removes_the_upload(run: ImportRun, run_jobs: RunJobs) -
     assert not default_storage.exists(name)
 
 
-@pytest.mark.parametrize("place", ["canonicalise", "store_picture", "_settle"])
+@pytest.mark.parametrize("place", ["canonicalise", "store_picture", "_store"])
 def test_killed_import_is_resumed_without_gap_or_double(
     run: ImportRun, run_jobs: RunJobs, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -100,13 +100,13 @@ def test_resumed_import_does_not_touch_finished_pages(
     with pytest.raises(Killed):
         run_jobs()
     judged: list[str] = []
-    real = pages_service._judge_file
+    real = pages_service._draft_file
 
     def noting(archive: Any, page: Any, meta: Any) -> Any:
         judged.append(page.name)
         return real(archive, page, meta)
 
-    monkeypatch.setattr(pages_service, "_judge_file", noting)
+    monkeypatch.setattr(pages_service, "_draft_file", noting)
     take_up_at_once()
     run_jobs()
     assert judged == ["p4", "p5", "p6", "p7"]
@@ -195,7 +195,7 @@ def test_same_page_from_two_runs_at_once_is_stored_once(
         )
         for _ in range(2)
     ]
-    real = storing._settle
+    real = storing._store
     raced = False
 
     def racing(run: ImportRun, draft: Any) -> Any:
@@ -209,7 +209,7 @@ def test_same_page_from_two_runs_at_once_is_stored_once(
             raise IntegrityError("document_name_in_dataset")
         return verdict
 
-    monkeypatch.setattr(storing, "_settle", racing)
+    monkeypatch.setattr(storing, "_store", racing)
     run_jobs()
     assert raced
     found = {outcome for run in runs for outcome, _ in outcomes(run).values()}

@@ -342,7 +342,7 @@ def test_source_of_another_layout_is_refused_before_it_is_accepted(
 ) -> None:
     path = tmp_path / "a.zip"
     path.write_bytes(zip_bytes({"notes.docx": b"x"}))
-    with pytest.raises(ArchiveFault, match="there is no"):
+    with pytest.raises(ArchiveFault, match="the source has no"):
         check_source(path, form, name="a.zip")
 
 

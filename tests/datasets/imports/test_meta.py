@@ -69,10 +69,10 @@ def test_meta_tolerates_blank_lines_crlf_and_a_byte_order_mark() -> None:
         ({"fiscal_year": 99999}, "fiscal_year: must be a year"),
         ({"fiscal_year": True}, "fiscal_year: must be a year"),
         ({"fiscal_year": 2024.5}, "fiscal_year: must be a year"),
-        ({"source_url": "javascript:alert(1)"}, "source_url: must be an address"),
-        ({"source_url": "https://"}, "source_url: must be an address"),
+        ({"source_url": "javascript:alert(1)"}, "source_url: must be a URL"),
+        ({"source_url": "https://"}, "source_url: must be a URL"),
         ({"source_url": "http://[bad"}, "source_url: "),
-        ({"licence": "x" * 301}, "licence: at most 300"),
+        ({"licence": "x" * 301}, "licence: must have at most 300"),
     ],
 )
 def test_meta_fault_names_file_line_and_field(fields: dict[str, Any], message: str) -> None:

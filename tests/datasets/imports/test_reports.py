@@ -203,7 +203,7 @@ def test_page_names_above_the_list_what_was_not_read(
     shown = client.get(run.get_absolute_url()).content.decode()
     notice, rows = shown.index('id="left-out"'), shown.index("pages/p1.html")
     assert notice < rows
-    assert "3 files of the source were not imported" in shown
+    assert "This layout did not read 3 files" in shown
     assert "gold/</span> (2 files). To use it as gold, choose a gold file" in shown
     listed = client.get("/datasets/set/").content.decode()
     assert "Not read" in listed

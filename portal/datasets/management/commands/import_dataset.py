@@ -6,14 +6,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from portal.datasets.documents.services import create_dataset
 from portal.datasets.imports.layouts import BENCHMARKS
 from portal.datasets.imports.selectors import left_out
 from portal.datasets.imports.services import check_source, import_path
+from portal.datasets.management.base import add_create_arguments, dataset_of
 from portal.datasets.models import Dataset, ImportItem, ImportRun
 from portal.files.archives import ArchiveFault
 
@@ -43,10 +42,7 @@ class Command(BaseCommand):
             choices=BENCHMARKS,
             help="The benchmark of a Parquet file.",
         )
-        parser.add_argument(
-            "--create", action="store_true", help="Create the dataset if it is missing."
-        )
-        parser.add_argument("--title", default="", help="Title of a new dataset.")
+        add_create_arguments(parser)
         parser.add_argument(
             "--description", default="", help="Description of a new dataset, in Markdown."
         )
@@ -66,7 +62,7 @@ class Command(BaseCommand):
             check_source(path, options["form"], name=path.name, benchmark=options["benchmark"])
         except ArchiveFault as fault:
             raise CommandError(f"{path}: {fault}") from fault
-        dataset = self._dataset(options)
+        dataset = dataset_of(options)
         try:
             run = self._import(dataset, path, options["form"], options["benchmark"])
         except ArchiveFault as fault:
@@ -75,25 +71,6 @@ class Command(BaseCommand):
             self.stderr.write("Stopped. Run the same command to resume.")
             raise SystemExit(128 + signal.SIGINT) from None
         self._report(run)
-
-    def _dataset(self, options: dict[str, Any]) -> Dataset:
-        dataset = Dataset.objects.filter(slug=options["slug"]).first()
-        if dataset is not None:
-            return dataset
-        if not options["create"]:
-            raise CommandError(f"there is no dataset {options['slug']}; use --create to create it")
-        try:
-            return create_dataset(
-                slug=options["slug"],
-                title=options["title"] or options["slug"],
-                description=options["description"],
-                licence=options["licence"],
-                visibility=options["visibility"],
-            )
-        except ValidationError as error:
-            faults = error.message_dict.items()
-            lines = [f"{field}: {' '.join(messages)}" for field, messages in faults]
-            raise CommandError("; ".join(lines)) from error
 
     def _import(self, dataset: Dataset, path: Path, form: str, benchmark: str) -> ImportRun:
         with tqdm(unit="page", file=self.stderr, disable=None) as bar:

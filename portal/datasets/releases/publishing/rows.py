@@ -185,22 +185,13 @@ META_LINES = "meta.jsonl"
 LANGUAGE = "language"
 
 
-@dataclass(frozen=True)
-class PublishedMeta:
-    """The metadata of one document: fields such as `company`, and others in `metadata`."""
-
-    document: str
-    fields: Mapping[str, Any]
-    metadata: Mapping[str, Any]
-
-
-def meta_line(meta: PublishedMeta) -> bytes:
+def meta_line(document: str, fields: Mapping[str, Any], metadata: Mapping[str, Any]) -> bytes:
     """One line of JSON without empty fields; `fields` take precedence over `metadata`.
 
-    >>> meta_line(PublishedMeta("p1", {"company": "Acme", "licence": ""}, {"cik": 7}))
+    >>> meta_line("p1", {"company": "Acme", "licence": ""}, {"cik": 7})
     b'{"id": "p1", "company": "Acme", "cik": 7}\\n'
     """
-    filled = {key: value for key, value in meta.fields.items() if value not in ("", None)}
-    others = {key: meta.metadata[key] for key in sorted(meta.metadata) if key not in meta.fields}
-    line = {"id": meta.document, **filled, **others}
+    filled = {key: value for key, value in fields.items() if value not in ("", None)}
+    others = {key: metadata[key] for key in sorted(metadata) if key not in fields}
+    line = {"id": document, **filled, **others}
     return (json.dumps(line, ensure_ascii=False) + "\n").encode()

@@ -1,20 +1,24 @@
-"""Imports into a dataset and the outcome for each file."""
+"""Work that a worker does for a dataset: imports with the outcome for each file, and tasks."""
+
+from typing import Generic, TypeVar
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 from django.urls import reverse
 
-from .datasets import Dataset
-from .documents import Document
+from .documents import Dataset, Document
+
+Row = TypeVar("Row", bound=models.Model)
 
 
-class ImportRunQuerySet(models.QuerySet["ImportRun"]):
-    def unfinished(self) -> "ImportRunQuerySet":
-        return self.filter(state__in=[ImportRun.State.QUEUED, ImportRun.State.RUNNING])
+class WorkQuerySet(models.QuerySet[Row], Generic[Row]):
+    def unfinished(self) -> "WorkQuerySet[Row]":
+        return self.filter(state__in=[Work.State.QUEUED, Work.State.RUNNING])
 
 
-class ImportRun(models.Model):
-    """One import of an uploaded archive, or of a path given to a command."""
+class Work(models.Model):
+    """The state of the work, which a job carries out."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -22,6 +26,27 @@ class ImportRun(models.Model):
         DONE = "done"
         FAILED = "failed"
         CANCELLED = "cancelled"
+
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    total = models.PositiveIntegerField(default=0, help_text="Files or documents to work on.")
+    error = models.TextField(blank=True, help_text="Why all of the work failed.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["-id"]
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state not in {self.State.QUEUED, self.State.RUNNING}
+
+
+class ImportRun(Work):
+    """One import of an uploaded archive, or of a path given to a command."""
 
     class Form(models.TextChoices):
         """The supported layouts."""
@@ -37,27 +62,17 @@ class ImportRun(models.Model):
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="imports")
     form = models.CharField(max_length=14, choices=Form, default=Form.PAGES)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
     options = models.JSONField(
         default=dict, help_text="{benchmark: key} if the layout serves several benchmarks."
     )
     source_name = models.CharField(max_length=300, help_text="The archive's or folder's name.")
     upload = models.FileField(upload_to="imports/%Y/%m/", max_length=200, blank=True)
-    state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
-    total = models.PositiveIntegerField(default=0, help_text="Files found in pages/.")
+    state = models.CharField(max_length=12, choices=Work.State, default=Work.State.QUEUED)
     ignored = models.JSONField(
         default=dict, help_text="Counts of files that were not read, by folder."
     )
-    error = models.TextField(blank=True, help_text="Why the whole import failed.")
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True)
 
-    objects = ImportRunQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["-id"]
+    objects = WorkQuerySet["ImportRun"].as_manager()
 
     def __str__(self) -> str:
         return f"import {self.pk} of {self.source_name}"
@@ -68,10 +83,6 @@ class ImportRun(models.Model):
     @property
     def job_group(self) -> str:
         return f"import:{self.pk}"
-
-    @property
-    def is_finished(self) -> bool:
-        return self.state not in {self.State.QUEUED, self.State.RUNNING}
 
 
 class ImportItem(models.Model):
@@ -109,3 +120,47 @@ class ImportItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.outcome}"
+
+
+class DatasetTask(Work):
+    """A worker's task on many documents, such as rendering or scanning, with its report."""
+
+    class Kind(models.TextChoices):
+        RENDER = "render", "render pages"
+        PII = "pii", "find personal data"
+        DUPLICATES = "duplicates", "find near duplicates"
+        DERIVE = "derive", "derive a stress variant"
+        CONTENT = "content", "check required content"
+        FREEZE = "freeze", "freeze a release"
+
+    dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="tasks")
+    kind = models.CharField(max_length=10, choices=Kind)
+    options = models.JSONField(default=dict)
+    upload = models.FileField(upload_to="tasks/%Y/%m/", max_length=200, blank=True)
+    done = models.PositiveIntegerField(default=0)
+    report = models.JSONField(
+        default=dict,
+        help_text="{counts: {what: number}, faults: [{name, code, reason}, …], faults_left_out}",
+    )
+
+    objects = WorkQuerySet["DatasetTask"].as_manager()
+
+    class Meta(Work.Meta):
+        constraints = [
+            # A repeated request finds the running task.
+            models.UniqueConstraint(
+                fields=["dataset", "kind"],
+                condition=Q(state__in=["queued", "running"]),
+                name="dataset_task_one_of_a_kind",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk} of {self.dataset}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("datasets:task", args=[self.dataset.slug, self.pk])
+
+    @property
+    def job_group(self) -> str:
+        return f"dataset-task:{self.pk}"
