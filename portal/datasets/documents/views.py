@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
@@ -50,11 +51,13 @@ from .forms import (
     filter_form,
 )
 from .selectors import (
+    PER_PAGE,
     dataset_card,
-    dataset_rows,
     document_page,
-    images_page,
+    image_counts,
+    listed_datasets,
     page_content,
+    suspect_documents,
     task_list,
     task_page,
 )
@@ -73,7 +76,7 @@ from .table import DocumentFilter, document_table, filter_documents, filtered_ta
 
 
 def datasets(request: HttpRequest) -> HttpResponse:
-    context = {"rows": dataset_rows(request.user), "may_manage": is_organiser(request.user)}
+    context = {"datasets": listed_datasets(request.user), "may_manage": is_organiser(request.user)}
     return render(request, "datasets/documents/datasets.html", context)
 
 
@@ -263,8 +266,13 @@ def images(request: UserRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         again = request.POST.get("again") == "on"
         return redirect(start_rendering(dataset=dataset, again=again, actor=request.user))
-    view = images_page(dataset, page=request.GET.get("page", "1"))
-    return render(request, "datasets/documents/images.html", {"view": view})
+    context = {
+        "dataset": dataset,
+        "counts": image_counts(dataset),
+        "page": Paginator(suspect_documents(dataset), PER_PAGE).get_page(request.GET.get("page")),
+        "running": dataset.tasks.unfinished().filter(kind="render").defer("report").first(),
+    }
+    return render(request, "datasets/documents/images.html", context)
 
 
 @organiser_required
