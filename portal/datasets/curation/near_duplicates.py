@@ -11,7 +11,7 @@ number and one date have 0.98.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
@@ -171,16 +171,9 @@ def _weighted(words: Iterable[str]) -> list[str]:
 
 
 def _signature(words: Sequence[str]) -> MinHash:
+    """Hash the distinct sequences of SHINGLE words; a shorter text is one sequence."""
+    starts = range(max(len(words) - SHINGLE + 1, 1))
+    runs = {" ".join(words[start : start + SHINGLE]) for start in starts}
     signature = MinHash(num_perm=PERMUTATIONS, seed=SEED)
-    signature.update_batch(_shingles(words))
+    signature.update_batch([run.encode() for run in runs])
     return signature
-
-
-def _shingles(words: Sequence[str]) -> list[bytes]:
-    """Return the distinct sequences of SHINGLE words; a shorter text is one sequence."""
-    return [run.encode() for run in dict.fromkeys(_runs(words))]
-
-
-def _runs(words: Sequence[str]) -> Iterator[str]:
-    for start in range(max(len(words) - SHINGLE + 1, 1)):
-        yield " ".join(words[start : start + SHINGLE])

@@ -23,11 +23,10 @@ from portal.datasets.dataset_tasks import cancel_task
 from portal.datasets.imaging.services import (
     ImageRefusedError,
     add_image,
-    ensure_thumbnail,
     remove_rendered_images,
     start_rendering,
 )
-from portal.datasets.models import Dataset, Document, Release
+from portal.datasets.models import Dataset, Document
 from portal.datasets.responses import (
     errors_in,
     errors_shown,
@@ -65,7 +64,6 @@ from .services import bulk_edit_documents, create_dataset, edit_dataset, edit_do
 from .statistics import fact_title
 from .statistics_page import (
     FORMS,
-    NothingToDrawError,
     StatisticsPage,
     statistics_charts,
     statistics_file,
@@ -305,11 +303,7 @@ def remove_rendered(request: UserRequest, slug: str, name: str) -> HttpResponse:
 
 
 def thumbnail(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
-    image = get_image(request.user, slug, name, number)
-    try:
-        return thumbnail_response(ensure_thumbnail(image))
-    except (OSError, ValueError) as error:
-        raise Http404("The image file cannot be read.") from error
+    return thumbnail_response(get_image(request.user, slug, name, number))
 
 
 @require_safe
@@ -332,18 +326,12 @@ def statistics_export(request: HttpRequest, slug: str) -> HttpResponse:
     page, form = _statistics_page(request, slug), request.GET.get("form", FORMS[0])
     if form not in FORMS:
         raise Http404(f"Unknown format. Use {', '.join(FORMS)}.")
-    try:
-        return file_response(statistics_file(page, form))
-    except NothingToDrawError as error:
-        raise Http404("There are no figures for this chart.") from error
+    return file_response(statistics_file(page, form))
 
 
 def _statistics_page(request: HttpRequest, slug: str) -> StatisticsPage:
     dataset = get_dataset(request.user, slug)
-    try:
-        return statistics_page(request.user, dataset, request.GET.get("release", ""))
-    except Release.DoesNotExist as error:
-        raise Http404("This release does not exist.") from error
+    return statistics_page(request.user, dataset, request.GET.get("release", ""))
 
 
 @organiser_required
