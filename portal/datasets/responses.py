@@ -10,11 +10,12 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.http import content_disposition_header
 
 from portal.datasets.imaging.pictures import bare_image
+from portal.datasets.imaging.services import ensure_thumbnail
 
 from .models import PageImage
 
@@ -115,9 +116,12 @@ def image_response(image: PageImage, *, bare: bool = False) -> HttpResponseBase:
     return response
 
 
-def thumbnail_response(data: bytes) -> HttpResponse:
-    """Return a thumbnail, which browsers may cache for a while."""
-    response = HttpResponse(data, content_type="image/webp")
+def thumbnail_response(image: PageImage) -> HttpResponse:
+    """Return a thumbnail, which browsers may cache for a while. Raises Http404 without a file."""
+    try:
+        response = HttpResponse(ensure_thumbnail(image), content_type="image/webp")
+    except (OSError, ValueError) as error:
+        raise Http404("The image file cannot be read.") from error
     response["Content-Security-Policy"] = IMAGE_POLICY
     keep_private(response)
     response["Cache-Control"] = "private, max-age=600"

@@ -1,7 +1,6 @@
 """Pages of quality acceptance: batches, the inspection of a sample, and audit reports."""
 
 import json
-import secrets
 from decimal import Decimal
 from typing import Any
 
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_batch, get_dataset, get_sampled
+from portal.datasets.curation.draws import new_seed
 from portal.datasets.models import Batch, BatchDocument, Dataset, DocumentType, Selection
 from portal.datasets.responses import errors_in, errors_shown, file_response, form_page
 
@@ -132,7 +132,7 @@ class NewBatchForm(forms.Form):
         self.fields["selection"].queryset = selections  # type: ignore[attr-defined]
         if not selections:
             del self.fields["selection"]
-        self.fields["seed"].initial = secrets.randbelow(1_000_000)
+        self.fields["seed"].initial = new_seed()
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

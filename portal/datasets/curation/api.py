@@ -18,6 +18,7 @@ from portal.datasets.documents.table import DocumentFilter
 from portal.datasets.models import Document, NearDuplicate, PiiFinding, Selection
 from portal.web.api import LARGEST_KEY, checked
 
+from .draws import new_seed
 from .personal_data import MOST_AT_ONCE, MaskingError, decide_findings
 from .selectors import FindingRow, find_findings, find_pairs, finding_rows, selection_rows
 from .services import (
@@ -29,7 +30,6 @@ from .services import (
     create_selection,
     decide_duplicate,
     drawable,
-    new_seed,
 )
 
 

@@ -11,6 +11,7 @@ reveals much about the next.
 """
 
 import re
+import secrets
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,11 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 from portal.facts.sampling import shuffled
+
+
+def new_seed() -> int:
+    """Return a random seed that is short enough to type."""
+    return secrets.randbelow(1_000_000)
 
 
 def draw(keys: Iterable[str], size: int, seed: int) -> list[str]:
@@ -62,6 +68,10 @@ class StratifiedSample:
     @property
     def keys(self) -> list[str]:
         return sorted(key for stratum in self.strata for key in stratum.drawn)
+
+    @property
+    def available(self) -> int:
+        return sum(stratum.available for stratum in self.strata)
 
 
 def units(rows: Iterable[Mapping[str, Any]], key: str, fields: Sequence[str]) -> list[Unit]:

@@ -11,7 +11,7 @@ number and one date have 0.98.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
@@ -178,9 +178,5 @@ def _weighted(words: Iterable[str]) -> list[str]:
 
 def _shingles(words: Sequence[str]) -> list[str]:
     """Return the distinct sequences of SHINGLE words; a shorter text is one sequence."""
-    return list(dict.fromkeys(_runs(words)))
-
-
-def _runs(words: Sequence[str]) -> Iterator[str]:
-    for start in range(max(len(words) - SHINGLE + 1, 1)):
-        yield " ".join(words[start : start + SHINGLE])
+    starts = range(max(len(words) - SHINGLE + 1, 1))
+    return list({" ".join(words[start : start + SHINGLE]) for start in starts})

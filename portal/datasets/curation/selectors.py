@@ -1,7 +1,7 @@
 """Findings of personal data with their context, near duplicates and selections, for organisers."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -164,45 +164,19 @@ def following_pair(pair: NearDuplicate) -> NearDuplicate | None:
 STRATA_SHOWN = 200
 
 
-@dataclass(frozen=True)
-class StratumRow:
-    """A stratum with its number of documents and the number of drawn ones."""
-
-    values: list[str]
-    available: int
-    drawn: int
-
-
-@dataclass(frozen=True)
-class StrataTable:
-    """The first STRATA_SHOWN strata, and the totals over all `strata`."""
-
-    rows: list[StratumRow]
-    strata: int
-    available: int
-    drawn: int
-
-    @property
-    def left_out(self) -> int:
-        return self.strata - len(self.rows)
-
-
-@dataclass(frozen=True)
-class SelectionPage:
-    selection: Selection
-    documents: int
-    page: Page[Document]
-    number: str
-    filters: list[tuple[str, str]]
-
-
-def strata_table(sample: StratifiedSample, fields: tuple[str, ...]) -> StrataTable:
-    return StrataTable(
-        rows=[_stratum_row(stratum, fields) for stratum in sample.strata[:STRATA_SHOWN]],
-        strata=len(sample.strata),
-        available=sum(stratum.available for stratum in sample.strata),
-        drawn=sum(len(stratum.drawn) for stratum in sample.strata),
-    )
+def strata_rows(
+    sample: StratifiedSample, fields: tuple[str, ...]
+) -> list[tuple[list[str], StratumSample]]:
+    """Return the first STRATA_SHOWN strata with their values for display."""
+    types: dict[str, str] = {value: str(label) for value, label in DocumentType.choices}
+    rows = []
+    for stratum in sample.strata[:STRATA_SHOWN]:
+        values = [
+            types.get(value, value) if name == "doc_type" else value or "unknown"
+            for name, value in zip(fields, stratum.stratum, strict=True)
+        ]
+        rows.append((values, stratum))
+    return rows
 
 
 def selection_rows(dataset: Dataset) -> QuerySet[Selection]:
@@ -211,24 +185,10 @@ def selection_rows(dataset: Dataset) -> QuerySet[Selection]:
     return rows.order_by("-id")
 
 
-def selection_page(selection: Selection, *, page: str = "1") -> SelectionPage:
-    documents = selection.documents.order_by("name").defer("metadata")
+def selected_documents(selection: Selection, *, page: str = "1") -> Page[Document]:
+    documents = selection.documents.select_related("dataset").order_by("name").defer("metadata")
     shown: Page[Document] = Paginator(documents, PER_PAGE).get_page(page)
-    for document in shown:
-        document.dataset = selection.dataset
-    spec = selection.spec
-    number = (
-        f"{spec['size']:,} in proportion"
-        if spec.get("size")
-        else f"{spec['per_stratum']:,} of each"
-    )
-    return SelectionPage(
-        selection=selection,
-        documents=shown.paginator.count,
-        page=shown,
-        number=number,
-        filters=[(name.replace("_", " "), str(value)) for name, value in _filters(spec)],
-    )
+    return shown
 
 
 def selection_lines(selection: Selection) -> Iterator[list[Any]]:
@@ -238,16 +198,3 @@ def selection_lines(selection: Selection) -> Iterator[list[Any]]:
     rows = selection.documents.order_by("name").values_list(*columns)
     for row in rows.iterator(chunk_size=1_000):
         yield list(row)
-
-
-def _filters(spec: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return list(spec.get("filters", {}).items())
-
-
-def _stratum_row(stratum: StratumSample, fields: tuple[str, ...]) -> StratumRow:
-    types: dict[str, str] = {value: str(label) for value, label in DocumentType.choices}
-    values = [
-        types.get(value, value) if name == "doc_type" else value or "unknown"
-        for name, value in zip(fields, stratum.stratum, strict=True)
-    ]
-    return StratumRow(values, stratum.available, len(stratum.drawn))

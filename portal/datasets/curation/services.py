@@ -3,7 +3,6 @@
 A selection is a stratified sample of documents. Its spec and seed draw the same sample again.
 """
 
-import secrets
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -328,11 +327,6 @@ class Check:
 def drawable(wanted: DocumentFilter) -> DocumentFilter:
     """Exclude documents that are held back, unless the filter asks for them."""
     return replace(wanted, state=wanted.state or Document.State.ACTIVE.value)
-
-
-def new_seed() -> int:
-    """Return a random seed that is short enough to type."""
-    return secrets.randbelow(10**6)
 
 
 def draw(*, dataset: Dataset, spec: DrawSpec, seed: int) -> StratifiedSample:

@@ -30,6 +30,7 @@ from portal.datasets.models import (
 from portal.datasets.responses import errors_in, form_page
 from portal.files.tables import csv_text
 
+from .draws import new_seed
 from .personal_data import MaskingError, decide_findings
 from .selectors import (
     PER_PAGE,
@@ -37,10 +38,10 @@ from .selectors import (
     findings_page,
     following_pair,
     last_task,
+    selected_documents,
     selection_lines,
-    selection_page,
     selection_rows,
-    strata_table,
+    strata_rows,
 )
 from .services import (
     DUPLICATE_THRESHOLD,
@@ -54,7 +55,6 @@ from .services import (
     decide_duplicate,
     draw,
     drawable,
-    new_seed,
 )
 
 
@@ -315,20 +315,21 @@ def new_selection(request: UserRequest, slug: str) -> HttpResponse:
     )
     wanted = drawable(filters.wanted())
     form = SelectionForm(request.POST if is_posted else None, keeps=keeps)
-    table = None
+    sample, rows = None, []
     if is_posted and (spec := form.spec(wanted)):
         if keeps and (made := _keep(form, request, dataset, spec)):
             return redirect("datasets:selection", slug, made.pk)
-        table = strata_table(
-            draw(dataset=dataset, spec=spec, seed=form.cleaned_data["seed"]), spec.strata
-        )
+        sample = draw(dataset=dataset, spec=spec, seed=form.cleaned_data["seed"])
+        rows = strata_rows(sample, spec.strata)
     return form_page(
         request,
         "datasets/curation/selection_new.html",
         form,
         dataset=dataset,
-        table=table,
-        columns=[STRATA[name] for name in form.cleaned_data.get("strata", [])] if table else [],
+        sample=sample,
+        rows=rows,
+        left_out=len(sample.strata) - len(rows) if sample else 0,
+        columns=[STRATA[name] for name in form.cleaned_data["strata"]] if sample else [],
         filter_query=wanted.as_parameters().urlencode(),
         filters=[(name.replace("_", " "), value) for name, value in wanted.as_json().items()],
     )
@@ -357,10 +358,13 @@ def _keep(
 def selection(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Show a selection; `?check=1` draws it again and compares."""
     selection = get_selection(slug, pk)
+    spec, filters = selection.spec, selection.spec.get("filters", {})
     context = {
-        "view": selection_page(selection, page=request.GET.get("page", "1")),
+        "selection": selection,
+        "page": selected_documents(selection, page=request.GET.get("page", "1")),
         "dataset": selection.dataset,
-        "strata": [STRATA.get(name, name) for name in selection.spec["strata"]],
+        "strata": [STRATA.get(name, name) for name in spec["strata"]],
+        "filters": [(name.replace("_", " "), value) for name, value in filters.items()],
         "check": check_selection(selection) if request.GET.get("check") == "1" else None,
     }
     return render(request, "datasets/curation/selection.html", context)

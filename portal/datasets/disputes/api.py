@@ -1,5 +1,7 @@
 """Endpoints of disputes."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -21,13 +23,12 @@ from portal.datasets.access import (
     get_own_dispute,
     get_release_item,
     may_see_item_gold,
-    visible_disputes,
 )
 from portal.datasets.models import Dispute
 from portal.datasets.releases.corrections import planned_corrections
 from portal.web.api import checked
 
-from .selectors import DisputePage, DisputeRow, dispute_page, dispute_rows
+from .selectors import DisputeRow, dispute_page, dispute_rows, filter_disputes
 from .services import (
     ACTS,
     CLAIM_LENGTH,
@@ -68,7 +69,7 @@ class DisputeRowSerializer(serializers.Serializer[Any]):
 
     HIDDEN = ("fact", "claim", "reason", "answer", "correction")
 
-    def get_settled_in(self, row: DisputeRow | DisputePage) -> str | None:
+    def get_settled_in(self, row: DisputeRow) -> str | None:
         settled = row.dispute.settled_in
         return settled.version if settled else None
 
@@ -168,15 +169,7 @@ class DisputeList(GenericAPIView[Any]):
     def get(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
         wanted = checked(DisputeQuerySerializer, request.query_params)
-        found = visible_disputes(request.user, dataset)
-        if state := wanted["state"]:
-            found = found.filter(state=state)
-        if release := wanted["release"]:
-            found = found.filter(item__release__version=release)
-        if wanted["mine"]:
-            mine = request.user.pk if request.user.is_authenticated else None
-            found = found.filter(raised_by__isnull=False, raised_by=mine)
-        page = self.paginate_queryset(found) or []
+        page = self.paginate_queryset(filter_disputes(request.user, dataset, **wanted)) or []
         rows = dispute_rows(request.user, dataset, page)
         return self.get_paginated_response(self.get_serializer(rows, many=True).data)
 
@@ -188,7 +181,7 @@ class DisputeList(GenericAPIView[Any]):
         if data["fact"] is not None and not may_see_item_gold(user, item):
             message = "The gold of this item is hidden. Dispute the item without a fact."
             raise ValidationError({"fact": [message]})
-        try:
+        with _invalid():
             dispute = raise_dispute(
                 item=item,
                 fact=data["fact"],
@@ -196,8 +189,6 @@ class DisputeList(GenericAPIView[Any]):
                 reason=data["reason"],
                 actor=user,
             )
-        except DisputeRefused as refusal:
-            raise _invalid(refusal) from refusal
         return Response(_shown(request, slug, dispute.pk), status.HTTP_201_CREATED)
 
 
@@ -232,15 +223,9 @@ class DisputeDecision(APIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         dispute = get_decidable(request.user, slug, pk)
         wanted = checked(DecisionSerializer, request.data)
-        try:
-            decide_dispute(
-                dispute=dispute,
-                **wanted,
-                actor=actor_of(request),
-                origin=origin_of(request),
-            )
-        except DisputeRefused as refusal:
-            raise _invalid(refusal) from refusal
+        actor, origin = actor_of(request), origin_of(request)
+        with _invalid():
+            decide_dispute(dispute=dispute, **wanted, actor=actor, origin=origin)
         return Response(_shown(request, slug, pk))
 
 
@@ -261,5 +246,10 @@ def _shown(request: Request, slug: str, pk: int) -> Any:
     return DisputeDetailSerializer(page).data
 
 
-def _invalid(refusal: DisputeRefused) -> ValidationError:
-    return ValidationError({refusal.field or "non_field_errors": [refusal.message]})
+@contextmanager
+def _invalid() -> Iterator[None]:
+    try:
+        yield
+    except DisputeRefused as refusal:
+        field = refusal.field or "non_field_errors"
+        raise ValidationError({field: [refusal.message]}) from refusal

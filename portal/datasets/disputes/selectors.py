@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from portal.accounts.models import display_name
 from portal.datasets.access import (
@@ -41,7 +41,6 @@ class DisputeRow:
     """A dispute in the list. If not `readable`, claim and fact are hidden."""
 
     dispute: Dispute
-    raiser: str
     is_own: bool
     readable: bool
 
@@ -87,22 +86,32 @@ class ItemPage:
 
 
 @dataclass(frozen=True)
-class DisputePage:
+class DisputePage(DisputeRow):
     """A dispute for one user. `may_decide` is false for the user's own and decided disputes."""
 
-    dispute: Dispute
-    readable: bool
     sees_gold: bool
     fact: FactRow | None
     raiser: str
     decider: str
-    is_own: bool
     decides: bool
     may_decide: bool
     workplaces: list[Workplace]
     images: list[PageImage]
     correction: str
     """Description of the correction in the next release, for users who decide."""
+
+
+def filter_disputes(
+    user: Any, dataset: Dataset, *, state: str = "", release: str = "", mine: bool = False
+) -> QuerySet[Dispute]:
+    found = visible_disputes(user, dataset)
+    if state:
+        found = found.filter(state=state)
+    if release:
+        found = found.filter(item__release__version=release)
+    if mine:
+        found = found.filter(raised_by=user) if user.is_authenticated else found.none()
+    return found
 
 
 def dispute_list(
@@ -114,12 +123,8 @@ def dispute_list(
     mine: bool = False,
     page: str = "1",
 ) -> DisputeList:
-    """Return disputes by state, release and user, with at most six queries."""
-    found = visible_disputes(user, dataset)
-    if release:
-        found = found.filter(item__release__version=release)
-    if mine:
-        found = found.filter(raised_by=user) if user.is_authenticated else found.none()
+    """Return a page of disputes, with at most six queries."""
+    found = filter_disputes(user, dataset, release=release, mine=mine)
     counted = dict(found.order_by().values_list("state").annotate(Count("pk")))
     counts = [("", "All", sum(counted.values()))]
     counts += [(value, str(label), counted.get(value, 0)) for value, label in Dispute.State.choices]
@@ -140,7 +145,6 @@ def dispute_rows(user: Any, dataset: Dataset, disputes: Sequence[Dispute]) -> li
         rows.append(
             DisputeRow(
                 dispute=dispute,
-                raiser=_name(dispute.raised_by),
                 is_own=_is_own(user, dispute),
                 readable=may_read_dispute(user, dispute, decides=decides),
             )

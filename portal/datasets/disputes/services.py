@@ -17,12 +17,18 @@ from portal.jobs.services import enqueue
 ACTS = (CHANGE, REMOVE, ADD)
 
 
-class CorrectionError(ValueError):
-    """A correction is invalid. `field` names the invalid input."""
+class DisputeRefused(Exception):
+    """A dispute cannot be raised or decided. `field` names the invalid input, if there is one."""
 
-    def __init__(self, field: str, message: str) -> None:
+    def __init__(self, message: str, *, field: str = "", code: str = "refused") -> None:
         super().__init__(message)
+        self.message = message
         self.field = field
+        self.code = code
+
+
+def _invalid(field: str, message: str) -> DisputeRefused:
+    return DisputeRefused(message, field=field, code="correction")
 
 
 @dataclass(frozen=True)
@@ -52,28 +58,28 @@ def claimed_correction(dispute: Dispute) -> dict[str, Any] | None:
     )
     try:
         found = resolve_correction(dispute, wanted)
-    except CorrectionError:
+    except DisputeRefused:
         return None
     is_there = found["start"] < was["end"] and was["start"] < found["end"]
     return found if is_there and found != _as_correction(was) else None
 
 
 def resolve_correction(dispute: Dispute, wanted: WantedCorrection) -> dict[str, Any]:
-    """Return the correction with its offsets in the text. Raises CorrectionError."""
+    """Return the correction with its offsets in the text. Raises DisputeRefused."""
     item, was = dispute.item, disputed_fact(dispute)
     if not item.release.has_pages:
-        raise CorrectionError("act", "This gold has no facts on a page. Change it in its file.")
+        raise _invalid("act", "This gold has no facts on a page. Change it in its file.")
     if wanted.act not in ACTS:
-        raise CorrectionError("act", f"Must be one of {', '.join(ACTS)}.")
+        raise _invalid("act", f"Must be one of {', '.join(ACTS)}.")
     if (wanted.act == ADD) == (was is not None):
         reason = "Change or remove the disputed fact." if was else "No fact is disputed. Add one."
-        raise CorrectionError("act", reason)
+        raise _invalid("act", reason)
     if wanted.act == REMOVE:
         return {"act": REMOVE}
     label = _label(dispute, wanted.type or (was["type"] if was else ""))
     if not label:
         labels = ", ".join(item.release.labels)
-        raise CorrectionError("type", f"Must be one of {labels}.")
+        raise _invalid("type", f"Must be one of {labels}.")
     value = wanted.value.strip() or (was["value"] if was else "")
     if was and value == was["value"] and wanted.start is None:
         start = was["start"]
@@ -100,7 +106,7 @@ def _as_correction(fact: dict[str, Any]) -> dict[str, Any]:
 def _place(dispute: Dispute, value: str, start: int | None) -> int:
     """Return the offset of the text: at `start`, at the disputed fact, or its only occurrence."""
     if not value:
-        raise CorrectionError("value", "Enter the text as it is on the page.")
+        raise _invalid("value", "Enter the text as it is on the page.")
     was = disputed_fact(dispute)
     others = [fact for fact in dispute.item.facts if fact is not was]
     text = DocumentContent.objects.values_list("text", flat=True).get(
@@ -117,9 +123,9 @@ def _place(dispute: Dispute, value: str, start: int | None) -> int:
     if len(places) == 1:
         return places[0]
     if not places:
-        raise CorrectionError("value", "This text is not on the page, or overlaps another fact.")
+        raise _invalid("value", "This text is not on the page, or overlaps another fact.")
     named = ", ".join(map(str, places[:10]))
-    raise CorrectionError(
+    raise _invalid(
         "start", f"The page has this text {len(places)} times. Enter its start: {named}."
     )
 
@@ -137,16 +143,6 @@ CLAIM_LENGTH = 500
 REASON_LENGTH = 4_000
 # Open disputes of a user in one dataset.
 MOST_OPEN = 50
-
-
-class DisputeRefused(Exception):
-    """A dispute cannot be raised or decided. `field` names the invalid input, if there is one."""
-
-    def __init__(self, message: str, *, field: str = "", code: str = "refused") -> None:
-        super().__init__(message)
-        self.message = message
-        self.field = field
-        self.code = code
 
 
 @transaction.atomic
@@ -216,7 +212,10 @@ def decide_dispute(
         return locked
     locked.state = State.ACCEPTED if accept else State.DECLINED
     locked.answer, locked.decided_by, locked.decided_at = answer, actor, timezone.now()
-    locked.correction = _correction(locked, correction) if accept else None
+    if accept and correction:
+        locked.correction = resolve_correction(locked, correction)
+    elif accept:
+        locked.correction = claimed_correction(locked)
     locked.save(update_fields=["state", "answer", "decided_by", "decided_at", "correction"])
     record_event(verb=f"dispute_{locked.state}", subject=locked, actor=actor)
     if locked.raised_by_id is not None:
@@ -241,15 +240,6 @@ def withdraw_dispute(*, dispute: Dispute, actor: User) -> Dispute:
     locked.save(update_fields=["state", "decided_by", "decided_at"])
     record_event(verb="withdraw_dispute", subject=locked, actor=actor)
     return locked
-
-
-def _correction(dispute: Dispute, wanted: WantedCorrection | None) -> dict[str, Any] | None:
-    if wanted is None:
-        return claimed_correction(dispute)
-    try:
-        return resolve_correction(dispute, wanted)
-    except CorrectionError as error:
-        raise DisputeRefused(str(error), field=error.field, code="correction") from error
 
 
 def _check_words(claim: str, reason: str) -> None:

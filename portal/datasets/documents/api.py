@@ -4,11 +4,10 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import Http404, HttpResponse, HttpResponseBase
+from django.http import HttpResponse, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework import serializers, status
-from rest_framework.exceptions import NotFound
 from rest_framework.generics import GenericAPIView, ListCreateAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,8 +27,8 @@ from portal.datasets.access import (
     visible_datasets,
 )
 from portal.datasets.dataset_tasks import cancel_task, start_task
-from portal.datasets.imaging.services import ImageRefusedError, add_image, ensure_thumbnail
-from portal.datasets.models import Dataset, DatasetTask, Document, Release
+from portal.datasets.imaging.services import ImageRefusedError, add_image
+from portal.datasets.models import Dataset, DatasetTask, Document
 from portal.datasets.responses import file_response, image_response, thumbnail_response
 from portal.files.uploads import upload_limit_message, was_too_large
 from portal.web.api import PlainMultiPartParser, checked
@@ -60,8 +59,6 @@ from .serializers import (
 from .services import Hold, bulk_edit_documents, create_dataset, edit_dataset, edit_document
 from .statistics_page import (
     SVG,
-    NothingToDrawError,
-    StatisticsPage,
     statistics_file,
     statistics_page,
 )
@@ -255,11 +252,7 @@ class ImageThumbnail(APIView):
 
     @extend_schema(responses={(200, "image/webp"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, name: str, number: int) -> HttpResponseBase:
-        image = get_image(request.user, slug, name, number)
-        try:
-            return thumbnail_response(ensure_thumbnail(image))
-        except (OSError, ValueError) as error:
-            raise Http404("The image file cannot be read.") from error
+        return thumbnail_response(get_image(request.user, slug, name, number))
 
 
 class DocumentBoxes(APIView):
@@ -277,7 +270,8 @@ class DatasetStatisticsDetail(APIView):
     @extend_schema(parameters=[StatisticsQuerySerializer], responses=StatisticsSerializer)
     def get(self, request: Request, slug: str) -> Response:
         query = checked(StatisticsQuerySerializer, request.query_params)
-        page = _statistics_page(request, slug, query["release"])
+        dataset = get_dataset(request.user, slug)
+        page = statistics_page(request.user, dataset, query["release"])
         return Response(StatisticsSerializer(page).data)
 
 
@@ -292,19 +286,9 @@ class DatasetStatisticsExport(APIView):
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
         query = checked(StatisticsExportQuerySerializer, request.query_params)
-        page = _statistics_page(request, slug, query["release"])
-        try:
-            return file_response(statistics_file(page, query["form"]))
-        except NothingToDrawError as error:
-            raise NotFound("There are no figures for this chart.") from error
-
-
-def _statistics_page(request: Request, slug: str, version: str) -> StatisticsPage:
-    dataset = get_dataset(request.user, slug)
-    try:
-        return statistics_page(request.user, dataset, version)
-    except Release.DoesNotExist as error:
-        raise NotFound("This release does not exist.") from error
+        dataset = get_dataset(request.user, slug)
+        page = statistics_page(request.user, dataset, query["release"])
+        return file_response(statistics_file(page, query["form"]))
 
 
 class TaskList(GenericAPIView[DatasetTask]):

@@ -4,13 +4,14 @@ For a document with hidden content, only organisers see more than its name, type
 company, source and hashes would reveal the answer.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Min, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import may_read, visible_datasets, visible_releases
@@ -34,16 +35,6 @@ LATEST_IMPORTS = 5
 
 
 @dataclass(frozen=True)
-class DatasetRow:
-    """A dataset in the list with the `version` of its newest visible release, or ""."""
-
-    dataset: Dataset
-    documents: int
-    releases: int
-    version: str
-
-
-@dataclass(frozen=True)
 class TypeCount:
     value: str
     label: str
@@ -53,13 +44,10 @@ class TypeCount:
 
 @dataclass(frozen=True)
 class ImportRow:
-    """An import in a list, with the number of files by outcome."""
+    """An import in a list, with the number of files by outcome, and of those not read."""
 
     run: ImportRun
-    imported: int
-    updated: int
-    unchanged: int
-    refused: int
+    counts: Counter[str]
     left_out: int
 
 
@@ -75,22 +63,18 @@ class DatasetCard:
     may_manage: bool
 
 
-def dataset_rows(user: Any) -> list[DatasetRow]:
-    datasets = list(visible_datasets(user))
-    documents = _documents_by_dataset(datasets)
-    versions: dict[int, list[str]] = {}
-    releases = Release.objects.filter(dataset__in=datasets).order_by("-frozen_at", "-id")
-    for release in releases if is_organiser(user) else releases.listed():
-        versions.setdefault(release.dataset_id, []).append(release.version)
-    return [
-        DatasetRow(
-            dataset=dataset,
-            documents=documents[dataset.pk],
-            releases=len(versions.get(dataset.pk, [])),
-            version=next(iter(versions.get(dataset.pk, [])), ""),
-        )
-        for dataset in datasets
-    ]
+def listed_datasets(user: Any) -> Any:
+    """Return the visible datasets with `document_count` and visible releases, newest first."""
+    documents = Document.objects.filter(dataset=OuterRef("pk")).order_by().values("dataset")
+    counted = documents.annotate(count=Count("pk")).values("count")
+    releases = Release.objects.order_by("-frozen_at", "-id")
+    seen = releases if is_organiser(user) else releases.listed()
+    return (
+        visible_datasets(user)
+        .select_related("derived_from")
+        .annotate(document_count=Coalesce(Subquery(counted), 0))
+        .prefetch_related(Prefetch("releases", queryset=seen))
+    )
 
 
 def dataset_card(user: Any, dataset: Dataset) -> DatasetCard:
@@ -120,26 +104,11 @@ def type_counts(dataset: Dataset) -> list[TypeCount]:
 
 def import_rows(runs: Iterable[ImportRun]) -> list[ImportRow]:
     listed = list(runs)
-    counts: Counter[tuple[int, str]] = Counter()
+    counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
     items = ImportItem.objects.filter(run__in=listed).order_by()
-    for run, outcome, count in items.values_list("run", "outcome").annotate(Count("id")):
-        counts[run, outcome] = count
-    return [
-        ImportRow(
-            run=run,
-            imported=counts[run.pk, ImportItem.Outcome.IMPORTED],
-            updated=counts[run.pk, ImportItem.Outcome.UPDATED],
-            unchanged=counts[run.pk, ImportItem.Outcome.UNCHANGED],
-            refused=counts[run.pk, ImportItem.Outcome.REFUSED],
-            left_out=sum(run.ignored.values()),
-        )
-        for run in listed
-    ]
-
-
-def _documents_by_dataset(datasets: list[Dataset]) -> Counter[int]:
-    documents = Document.objects.filter(dataset__in=datasets).order_by()
-    return Counter(dict(documents.values_list("dataset").annotate(Count("id"))))
+    for run_pk, outcome, count in items.values_list("run", "outcome").annotate(Count("id")):
+        counts[run_pk][outcome] = count
+    return [ImportRow(run, counts[run.pk], sum(run.ignored.values())) for run in listed]
 
 
 @dataclass(frozen=True)
@@ -222,58 +191,39 @@ PER_PAGE = 50
 LOW_SIMILARITY = 0.97
 
 
-@dataclass(frozen=True)
-class ImageCounts:
-    """Numbers of documents by their images; all except `pictures` count pages."""
+def suspect_documents(dataset: Dataset) -> QuerySet[Document]:
+    """Return documents whose images show too little of their text, the worst first.
 
-    pages: int
-    rendered: int
-    imported: int
-    without: int
-    low: int
-    pictures: int
-
-
-@dataclass(frozen=True)
-class SuspectRow:
-    """A document whose images show too little of its text; `similarity` is from 0 to 1."""
-
-    document: Document
-    image: PageImage
-    similarity: float
-
-    @property
-    def percent(self) -> float:
-        return 100 * self.similarity
-
-
-@dataclass(frozen=True)
-class ImagesPage:
-    """The images of a dataset, for organisers; `running` is the current rendering task."""
-
-    dataset: Dataset
-    counts: ImageCounts
-    page: Page[Any]
-    rows: list[SuspectRow]
-    running: Any
-
-
-def images_page(dataset: Dataset, *, page: str = "1") -> ImagesPage:
-    suspects = (
-        PageImage.objects.filter(document__dataset=dataset, text_similarity__lt=LOW_SIMILARITY)
-        .order_by()
-        .values("document")
-        .annotate(similarity=Min("text_similarity"))
-        .order_by("similarity", "document")
+    `similarity` is the smallest share of the text in an image, from 0 to 1.
+    """
+    return (
+        dataset.documents.filter(images__text_similarity__lt=LOW_SIMILARITY)
+        .annotate(similarity=Min("images__text_similarity"))
+        .select_related("dataset")
+        .prefetch_related("images")
+        .defer("metadata")
+        .order_by("similarity", "pk")
     )
-    shown = Paginator(suspects, PER_PAGE).get_page(page)
-    return ImagesPage(
-        dataset=dataset,
-        counts=_counts(dataset),
-        page=shown,
-        rows=_rows(dataset, list(shown)),
-        running=dataset.tasks.unfinished().filter(kind="render").defer("report").first(),
+
+
+def image_counts(dataset: Dataset) -> dict[str, int]:
+    """Count documents by their images; all counts except `pictures` are of pages."""
+    own = PageImage.objects.filter(document=OuterRef("pk"))
+    is_page = Q(kind=Document.Kind.PAGE)
+    documents: QuerySet[Document] = dataset.documents.order_by().annotate(
+        has_rendered=Exists(own.filter(is_rendered=True)),
+        has_other=Exists(own.filter(is_rendered=False)),
+        is_low=Exists(own.filter(text_similarity__lt=LOW_SIMILARITY)),
     )
+    counts: dict[str, int] = documents.aggregate(
+        pages=Count("pk", filter=is_page),
+        rendered=Count("pk", filter=is_page & Q(has_rendered=True)),
+        imported=Count("pk", filter=is_page & Q(has_other=True)),
+        without=Count("pk", filter=is_page & Q(has_rendered=False, has_other=False)),
+        low=Count("pk", filter=is_page & Q(is_low=True)),
+        pictures=Count("pk", filter=~is_page),
+    )
+    return counts
 
 
 def first_images(documents: list[Document]) -> dict[int, PageImage]:
@@ -284,37 +234,6 @@ def first_images(documents: list[Document]) -> dict[int, PageImage]:
         image.document = by_pk[image.document_id]
         found[image.document_id] = image
     return found
-
-
-def _counts(dataset: Dataset) -> ImageCounts:
-    own = PageImage.objects.filter(document=OuterRef("pk"))
-    is_page = Q(kind=Document.Kind.PAGE)
-    documents: QuerySet[Document] = dataset.documents.order_by().annotate(
-        has_rendered=Exists(own.filter(is_rendered=True)),
-        has_other=Exists(own.filter(is_rendered=False)),
-        is_low=Exists(own.filter(text_similarity__lt=LOW_SIMILARITY)),
-    )
-    counted = documents.aggregate(
-        pages=Count("pk", filter=is_page),
-        rendered=Count("pk", filter=is_page & Q(has_rendered=True)),
-        imported=Count("pk", filter=is_page & Q(has_other=True)),
-        without=Count("pk", filter=is_page & Q(has_rendered=False, has_other=False)),
-        low=Count("pk", filter=is_page & Q(is_low=True)),
-        pictures=Count("pk", filter=~is_page),
-    )
-    return ImageCounts(**counted)
-
-
-def _rows(dataset: Dataset, found: Sequence[Mapping[str, Any]]) -> list[SuspectRow]:
-    keys = [row["document"] for row in found]
-    documents = dataset.documents.defer("metadata").in_bulk(keys)
-    images = first_images(list(documents.values()))
-    for document in documents.values():
-        document.dataset = dataset
-    return [
-        SuspectRow(documents[row["document"]], images[row["document"]], row["similarity"])
-        for row in found
-    ]
 
 
 def document_boxes(document: int) -> list[dict[str, Any]]:

@@ -130,16 +130,34 @@ class NoField(serializers.BooleanField):
     """A field that is always false."""
 
 
-class DocumentSerializer(serializers.ModelSerializer[Document]):
-    """A readable document with its canonical HTML and text."""
+class _PublicSerializer(serializers.ModelSerializer[Document]):
+    """The fields that are public for every document."""
 
     images = ImageSerializer(many=True)
+    prompt = serializers.SerializerMethodField()
+
+    def get_prompt(self, document: Document) -> str:
+        return document_prompt(document)
+
+
+class HiddenDocumentSerializer(_PublicSerializer):
+    """The public information about a document of a hidden test set."""
+
+    readable = NoField(default=False)
+
+    class Meta:
+        model = Document
+        fields = ["name", "doc_type", "images", "readable", "prompt"]
+
+
+class DocumentSerializer(_PublicSerializer):
+    """A readable document with its canonical HTML and text."""
+
     readable = YesField(default=True)
     html = serializers.CharField(
         source="content.html", allow_null=True, help_text="Canonical HTML; null for a picture."
     )
     text = serializers.CharField(source="content.text", allow_null=True)
-    prompt = serializers.SerializerMethodField()
 
     class Meta:
         model = Document
@@ -165,24 +183,6 @@ class DocumentSerializer(serializers.ModelSerializer[Document]):
             "html",
             "text",
         ]
-
-    def get_prompt(self, document: Document) -> str:
-        return document_prompt(document)
-
-
-class HiddenDocumentSerializer(serializers.ModelSerializer[Document]):
-    """The public information about a document of a hidden test set."""
-
-    images = ImageSerializer(many=True)
-    readable = NoField(default=False)
-    prompt = serializers.SerializerMethodField()
-
-    class Meta:
-        model = Document
-        fields = ["name", "doc_type", "images", "readable", "prompt"]
-
-    def get_prompt(self, document: Document) -> str:
-        return document_prompt(document)
 
 
 def refused(error: ValidationError) -> serializers.ValidationError:

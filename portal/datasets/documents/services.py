@@ -163,11 +163,7 @@ def create_dataset(
 def edit_dataset(*, dataset: Dataset, changes: dict[str, Any], actor: User | None) -> Dataset:
     """Store the DATASET_FIELDS that differ, and log their previous values."""
     stored = Dataset.objects.select_for_update().get(pk=dataset.pk)
-    before = {
-        name: getattr(stored, name)
-        for name in sorted(DATASET_FIELDS & changes.keys())
-        if getattr(stored, name) != changes[name]
-    }
+    before = _replaced(stored, {name: changes[name] for name in DATASET_FIELDS & changes.keys()})
     for name in before:
         setattr(stored, name, changes[name])
     stored.full_clean(exclude=["created_by"])
@@ -205,11 +201,7 @@ def edit_document(
     stored = Document.objects.select_for_update().get(pk=document.pk)
     if "source_url" in checked:
         checked["source"] = sourced(stored, checked["source_url"])
-    before = {
-        name: getattr(stored, name)
-        for name, value in sorted(checked.items())
-        if getattr(stored, name) != value
-    }
+    before = _replaced(stored, checked)
     if before:
         Document.objects.filter(pk=stored.pk).update(**{name: checked[name] for name in before})
         record_event(verb="edit_document", subject=stored, actor=actor, before=before)
@@ -251,6 +243,15 @@ def bulk_edit_documents(
         before=before,
     )
     return count
+
+
+def _replaced(stored: Dataset | Document, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the current values of the fields that change, by name."""
+    return {
+        name: getattr(stored, name)
+        for name, value in sorted(changes.items())
+        if getattr(stored, name) != value
+    }
 
 
 def hold_documents(*, dataset: Dataset, keys: list[int], reason: str, actor: User | None) -> int:

@@ -218,14 +218,11 @@ def _lines(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
     for name in ("documents", "pairs", "labelled"):
         yield "size", name, getattr(statistics, name), "", "", ""
     for row in statistics.rows:
-        ratio = "" if row.ratio is None else row.ratio
-        average = "" if row.average is None else row.average
-        yield "facts", row.label or "all", "", row.total, average, ratio
+        yield "facts", row.label or "all", "", row.total, row.average, row.ratio
     for count in statistics.facts_per_document:
         yield "facts_per_document", f"{count.low}-{count.high}", count.documents, "", "", ""
     for kind in statistics.types:
-        facts = "" if kind.facts is None else kind.facts
-        yield "type", kind.doc_type, kind.documents, facts, "", ""
+        yield "type", kind.doc_type, kind.documents, kind.facts, "", ""
     for year in statistics.years:
         yield "year", "unknown" if year.year is None else year.year, year.documents, "", "", ""
 

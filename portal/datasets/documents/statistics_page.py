@@ -11,6 +11,7 @@ from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Count, Exists, OuterRef, QuerySet, Sum
+from django.http import Http404
 from django.template.loader import render_to_string
 
 from portal.accounts.access import is_organiser
@@ -59,14 +60,14 @@ class StatisticsPage:
 def statistics_page(user: Any, dataset: Dataset, version: str = "") -> StatisticsPage:
     """Return the page for a version of a release, by default the newest one.
 
-    Raises Release.DoesNotExist for a version that the user may not see.
+    Raises Http404 for a version that the user may not see.
     """
     releases = list(visible_releases(user, dataset).order_by("-frozen_at", "-id"))
     release = releases[0] if releases else None
     if version:
         release = next((one for one in releases if one.version == version), None)
         if release is None:
-            raise Release.DoesNotExist(version)
+            raise Http404("This release does not exist.")
     facts = release_tally(user, release) if release and release.has_pages else None
     tally = documents_tally(user, dataset)._replace(facts=facts)
     labels = release.labels if release else []
@@ -205,12 +206,8 @@ FORMS = ("csv", "latex", "facts", "types", "years")
 SVG = "image/svg+xml"
 
 
-class NothingToDrawError(Exception):
-    """The figures of a chart are missing or hidden."""
-
-
 def statistics_file(page: StatisticsPage, form: str) -> TextFile:
-    """Return figures, table or chart as a file. Raises NothingToDrawError."""
+    """Return figures, table or chart as a file. Raises Http404 for a chart without figures."""
     version = f"-{page.release.version}" if page.release else ""
     stem = f"statistics-{page.dataset.slug}{version}"
     title = f"{page.dataset.title} {page.release.version}" if page.release else page.dataset.title
@@ -223,4 +220,4 @@ def statistics_file(page: StatisticsPage, form: str) -> TextFile:
         if chart.key == form:
             drawn = render_to_string("charts/bars.svg", {"chart": chart})
             return TextFile(f"{stem}-{form}.svg", SVG, drawn)
-    raise NothingToDrawError(form)
+    raise Http404("There are no figures for this chart.")

@@ -1,6 +1,6 @@
 """URLs of datasets and documents: pages, and endpoints under /api/v1/."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from . import api, views
 
@@ -13,7 +13,7 @@ _document_pages = [
     path("images/<int:number>/", views.document_image, name="document-image"),
     path("images/<int:number>/thumbnail/", views.thumbnail, name="document-thumbnail"),
 ]
-_dataset_pages = [
+_dataset_pages: list[URLPattern | URLResolver] = [
     path("", views.dataset, name="detail"),
     path("edit/", views.edit, name="edit"),
     path("images/", views.images, name="images"),
@@ -33,7 +33,7 @@ _document_api = [
     path("images/", api.DocumentImages.as_view(), name="document-images"),
     path("boxes/", api.DocumentBoxes.as_view(), name="document-boxes"),
 ]
-_dataset_api = [
+_dataset_api: list[URLPattern | URLResolver] = [
     path("", api.DatasetDetail.as_view(), name="dataset"),
     path("documents/", api.DocumentList.as_view(), name="documents"),
     path("documents/<str:name>/", include(_document_api)),

@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
@@ -22,11 +23,10 @@ from portal.datasets.dataset_tasks import cancel_task
 from portal.datasets.imaging.services import (
     ImageRefusedError,
     add_image,
-    ensure_thumbnail,
     remove_rendered_images,
     start_rendering,
 )
-from portal.datasets.models import Dataset, Document, Release
+from portal.datasets.models import Dataset, Document
 from portal.datasets.responses import (
     errors_in,
     errors_shown,
@@ -50,11 +50,13 @@ from .forms import (
     filter_form,
 )
 from .selectors import (
+    PER_PAGE,
     dataset_card,
-    dataset_rows,
     document_page,
-    images_page,
+    image_counts,
+    listed_datasets,
     page_content,
+    suspect_documents,
     task_list,
     task_page,
 )
@@ -62,7 +64,6 @@ from .services import bulk_edit_documents, create_dataset, edit_dataset, edit_do
 from .statistics import fact_title
 from .statistics_page import (
     FORMS,
-    NothingToDrawError,
     StatisticsPage,
     statistics_charts,
     statistics_file,
@@ -73,7 +74,7 @@ from .table import DocumentFilter, document_table, filter_documents, filtered_ta
 
 
 def datasets(request: HttpRequest) -> HttpResponse:
-    context = {"rows": dataset_rows(request.user), "may_manage": is_organiser(request.user)}
+    context = {"datasets": listed_datasets(request.user), "may_manage": is_organiser(request.user)}
     return render(request, "datasets/documents/datasets.html", context)
 
 
@@ -263,8 +264,13 @@ def images(request: UserRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         again = request.POST.get("again") == "on"
         return redirect(start_rendering(dataset=dataset, again=again, actor=request.user))
-    view = images_page(dataset, page=request.GET.get("page", "1"))
-    return render(request, "datasets/documents/images.html", {"view": view})
+    context = {
+        "dataset": dataset,
+        "counts": image_counts(dataset),
+        "page": Paginator(suspect_documents(dataset), PER_PAGE).get_page(request.GET.get("page")),
+        "running": dataset.tasks.unfinished().filter(kind="render").defer("report").first(),
+    }
+    return render(request, "datasets/documents/images.html", context)
 
 
 @organiser_required
@@ -297,11 +303,7 @@ def remove_rendered(request: UserRequest, slug: str, name: str) -> HttpResponse:
 
 
 def thumbnail(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:
-    image = get_image(request.user, slug, name, number)
-    try:
-        return thumbnail_response(ensure_thumbnail(image))
-    except (OSError, ValueError) as error:
-        raise Http404("The image file cannot be read.") from error
+    return thumbnail_response(get_image(request.user, slug, name, number))
 
 
 @require_safe
@@ -324,18 +326,12 @@ def statistics_export(request: HttpRequest, slug: str) -> HttpResponse:
     page, form = _statistics_page(request, slug), request.GET.get("form", FORMS[0])
     if form not in FORMS:
         raise Http404(f"Unknown format. Use {', '.join(FORMS)}.")
-    try:
-        return file_response(statistics_file(page, form))
-    except NothingToDrawError as error:
-        raise Http404("There are no figures for this chart.") from error
+    return file_response(statistics_file(page, form))
 
 
 def _statistics_page(request: HttpRequest, slug: str) -> StatisticsPage:
     dataset = get_dataset(request.user, slug)
-    try:
-        return statistics_page(request.user, dataset, request.GET.get("release", ""))
-    except Release.DoesNotExist as error:
-        raise Http404("This release does not exist.") from error
+    return statistics_page(request.user, dataset, request.GET.get("release", ""))
 
 
 @organiser_required

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from portal.datasets.access import OrganisersChange, actor_of, get_dataset, visible_datasets
+from portal.datasets.curation.draws import new_seed
 from portal.datasets.documents.serializers import DatasetSerializer
 from portal.datasets.models import Dataset, DatasetTask
 from portal.web.api import checked
@@ -18,7 +19,6 @@ from .services import (
     LARGEST_SEED,
     VariantError,
     VariantSpec,
-    any_seed,
     create_variant,
     start_deriving,
 )
@@ -105,7 +105,7 @@ def _spec(base: Dataset, wanted: dict[str, Any]) -> VariantSpec:
     return VariantSpec(
         kind=wanted["kind"],
         strength=wanted["strength"],
-        seed=wanted["seed"] if "seed" in wanted else any_seed(),
+        seed=wanted["seed"] if "seed" in wanted else new_seed(),
         names=wanted["documents"],
         release=release,
     )

@@ -4,27 +4,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, OuterRef, Prefetch, Subquery
 
 from portal.accounts.access import is_organiser
-from portal.datasets.access import visible_datasets, visible_releases
-from portal.datasets.models import Dataset, DatasetTask, Document, Release
+from portal.datasets.access import visible_releases
+from portal.datasets.documents.selectors import listed_datasets
+from portal.datasets.models import Dataset, DatasetTask, Release
 
 PER_PAGE = 20
 
 
 @dataclass(frozen=True)
 class VariantRow:
-    """A variant in the list. `sheet` is the version of its contact sheet, or "".
+    """A variant in the list.
 
     `task` is its newest task and `carriable` are the releases that can be copied to it, newest
     first; both are for organisers.
     """
 
     dataset: Dataset
-    documents: int
-    releases: list[Release]
-    sheet: str
     task: DatasetTask | None
     carriable: list[Release]
 
@@ -43,44 +40,19 @@ def variant_list(user: Any, dataset: Dataset, *, page: str = "1") -> VariantList
     """Return the visible variants by title, with at most four queries."""
     base = dataset.derived_from or dataset
     may_manage = is_organiser(user)
-    shown = Paginator(_variants(user, base), PER_PAGE).get_page(page)
+    variants = listed_datasets(user).filter(derived_from=base).order_by("title", "pk")
+    shown: Page[Dataset] = Paginator(variants, PER_PAGE).get_page(page)
     released = list(visible_releases(user, base).order_by("-frozen_at", "-id"))
     tasks = _newest_tasks(shown) if may_manage else {}
     rows = [
         VariantRow(
             dataset=variant,
-            documents=getattr(variant, "document_count", 0),
-            releases=list(variant.releases.all()),
-            sheet=sheet_mark(variant),
             task=tasks.get(variant.pk),
             carriable=_carriable(variant, released) if may_manage else [],
         )
         for variant in shown
     ]
     return VariantList(base, shown, rows, may_manage)
-
-
-def sheet_mark(variant: Dataset) -> str:
-    """Return the version of the contact sheet, or ""."""
-    return str((variant.derivation or {}).get("sheet", ""))
-
-
-def _variants(user: Any, base: Dataset) -> Any:
-    counted = (
-        Document.objects.filter(dataset=OuterRef("pk"))
-        .order_by()
-        .values("dataset")
-        .annotate(count=Count("pk"))
-        .values("count")
-    )
-    releases = Release.objects.order_by("-frozen_at", "-id")
-    seen = releases if is_organiser(user) else releases.listed()
-    variants = visible_datasets(user).filter(derived_from=base).select_related("derived_from")
-    return (
-        variants.annotate(document_count=Subquery(counted))
-        .prefetch_related(Prefetch("releases", queryset=seen))
-        .order_by("title", "pk")
-    )
 
 
 def _newest_tasks(variants: Page[Dataset]) -> dict[int, DatasetTask]:

@@ -11,7 +11,6 @@ release: the same gold for other images.
 import hashlib
 import io
 import re
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -71,11 +70,6 @@ class VariantSpec:
     seed: int
     names: Sequence[str] | None = None
     release: Release | None = None
-
-
-def any_seed() -> int:
-    """Return a random seed that is short enough to write down."""
-    return secrets.randbelow(1_000_000)
 
 
 def suggest_slug(base: Dataset, spec: VariantSpec) -> str:

@@ -11,22 +11,21 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_dataset
+from portal.datasets.curation.draws import new_seed
 from portal.datasets.models import Dataset, Release, Selection
 from portal.datasets.releases.gold import ReleaseError
 from portal.datasets.responses import (
     IMAGE_POLICY,
     errors_in,
-    errors_shown,
     form_page,
     keep_private,
 )
 
-from .selectors import sheet_mark, variant_list
+from .selectors import variant_list
 from .services import (
     LARGEST_SEED,
     VariantError,
     VariantSpec,
-    any_seed,
     carry_release,
     create_variant,
     sheet_path,
@@ -87,7 +86,7 @@ class VariantForm(forms.Form):
         releases = base.releases.order_by("-frozen_at", "-id")
         self._choose_from(fields["selection"], base.selections.all())
         self._choose_from(fields["release"], releases)
-        fields["seed"].initial = any_seed
+        fields["seed"].initial = new_seed
         fields["release"].initial = releases.first()
 
     def spec(self) -> VariantSpec:
@@ -155,12 +154,14 @@ def carry(request: UserRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "Choose a release of the original dataset.")
         return redirect("datasets:variants", slug)
-    with errors_shown(request, ReleaseError):
-        source = form.cleaned_data["release"]
+    source = form.cleaned_data["release"]
+    try:
         release = carry_release(release=source, variant=variant, actor=request.user)
-        messages.success(request, f"Release {release.version} copied.")
-        return redirect(release)
-    return redirect("datasets:variants", slug)
+    except ReleaseError as error:
+        messages.error(request, str(error))
+        return redirect("datasets:variants", slug)
+    messages.success(request, f"Release {release.version} copied.")
+    return redirect(release)
 
 
 @require_safe
@@ -168,7 +169,7 @@ def contact_sheet(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Return the contact sheet to users who may see its images."""
     variant = get_dataset(request.user, slug)
     path = sheet_path(variant)
-    if not sheet_mark(variant) or not default_storage.exists(path):
+    if not (variant.derivation or {}).get("sheet") or not default_storage.exists(path):
         raise Http404("This variant has no contact sheet yet.")
     response = FileResponse(default_storage.open(path, "rb"), content_type="image/jpeg")
     response["Content-Security-Policy"] = IMAGE_POLICY

@@ -106,7 +106,7 @@ def test_page_shows_the_number_and_starts_a_task(
     client = client_of(organiser)
     assert "3 active pages" in client.get("/datasets/set/content/").content.decode()
     page = client.get("/datasets/set/content/?year=2024").content.decode()
-    assert "1 active page of those that the filter finds" in page
+    assert "1 filtered active page" in page
     answers = {"filter": "year=2024", "required": ["footnote"], "action": "hold"}
     response = client.post("/datasets/set/content/", answers)
     task = DatasetTask.objects.get()

@@ -114,7 +114,7 @@ def test_units_make_strata_of_any_values() -> None:
     ]
     with pytest.raises(ValueError, match="at least one field"):
         units(rows, "name", [])
-    with pytest.raises(ValueError, match="once only"):
+    with pytest.raises(ValueError, match="only once"):
         units(rows, "name", ["doc_type", "doc_type"])
 
 

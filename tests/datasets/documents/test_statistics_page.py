@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from django.core.cache import cache
+from django.http import Http404
 from django.test import Client
 from rest_framework.test import APIClient
 
@@ -85,7 +86,7 @@ def test_facts_are_those_of_the_chosen_release(dataset: Dataset, stranger: User)
     assert seen_by(stranger, dataset, "1.0.0").statistics.rows[0].total == 4
     # Again, from the cache.
     assert seen_by(stranger, dataset, "1.0.0").statistics.rows[0].total == 4
-    with pytest.raises(Release.DoesNotExist):
+    with pytest.raises(Http404):
         seen_by(stranger, dataset, "3.0.0")
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from portal.datasets.curation.draws import new_seed
 from portal.datasets.dataset_tasks import TaskError, run_here
 from portal.datasets.management.base import dataset_of
 from portal.datasets.models import Dataset, DatasetTask, Release
 from portal.datasets.variants.services import (
     VariantError,
     VariantSpec,
-    any_seed,
     create_variant,
     derive,
     task_options,
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         spec = VariantSpec(
             kind=options["kind"],
             strength=options["strength"],
-            seed=any_seed() if options["seed"] is None else options["seed"],
+            seed=new_seed() if options["seed"] is None else options["seed"],
             names=options["documents"],
             release=_release(base, options["release"]),
         )

@@ -6,7 +6,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.datasets.curation.services import STRATA, DrawSpec, create_selection, new_seed
+from portal.datasets.curation.draws import new_seed
+from portal.datasets.curation.services import STRATA, DrawSpec, create_selection
 from portal.datasets.management.base import dataset_of
 
 
