@@ -1,4 +1,4 @@
-"""What is told of a re-grade to the public, to owners and to organisers, who start it."""
+"""Messages about a re-grade to the public, to owners and to organisers."""
 
 import json
 from collections.abc import Callable
@@ -265,7 +265,7 @@ def test_while_it_runs_the_owner_sees_the_result_that_counts(
     assert "66.67" in words_of(client, "/submissions/")
 
 
-# --- letters and webhooks ---------------------------------------------------------------------
+# --- emails and webhooks ----------------------------------------------------------------------
 
 
 def test_owners_are_told_once_when_it_takes_over(
@@ -310,7 +310,10 @@ def test_the_form_shows_what_would_change_before_it_is_confirmed(
     answer = client.post("/boards/board/regrade/", {"phase": "test", "release": release.pk})
     regrade = Regrade.objects.get()
     assert answer.headers["Location"] == f"/boards/board/regrades/{regrade.pk}/"
-    assert "The board changes when all gradings are done" in words_of(client, answer.headers["Location"]).lower()
+    assert (
+        "The board changes when all gradings are done"
+        in words_of(client, answer.headers["Location"]).lower()
+    )
     again = client.post("/boards/board/regrade/", {"phase": "", "release": ""})
     assert again.status_code == 409
     assert "A re-grade of this board is running" in again.content.decode()
@@ -343,7 +346,10 @@ def test_cancelling_on_the_page(
 ) -> None:
     regrade = start_regrade(board=board, actor=organiser)
     client = client_of(organiser)
-    for words in ("Re-grade cancelled. The board did not change.", "already ended: it is cancelled"):
+    for words in (
+        "Re-grade cancelled. The board did not change.",
+        "already ended: it is cancelled",
+    ):
         answer = client.post(f"/boards/board/regrades/{regrade.pk}/cancel/", follow=True)
         assert words in answer.content.decode()
     other = make_board(slug="other")

@@ -1,4 +1,4 @@
-"""Webhooks and letters: what is told, to whom, how it is signed, and where it may not go."""
+"""Webhooks and emails: content, recipients, signatures, and forbidden URLs."""
 
 import hashlib
 import hmac

@@ -216,5 +216,5 @@ def test_killed_it_goes_on_where_it_was(
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     assert (len(found["verdicts"]), found["scores"]["ffa"]) == (30, 1.0)
-    # What was under way when it was killed may have been answered to nobody: two calls at most.
+    # Answers to running calls may be lost with the kill: two calls at most.
     assert len(server.calls) <= 30 + 2

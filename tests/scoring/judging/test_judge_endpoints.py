@@ -1,4 +1,4 @@
-"""A board's own endpoint of the judge: set, asked, tried, taken away; and its key, never told."""
+"""A board's own judge endpoint: setting, testing and removing it, and its secret key."""
 
 import io
 import logging
@@ -45,7 +45,7 @@ URL = "/boards/board/judge/endpoint/"
 
 @pytest.fixture(autouse=True)
 def _settings(settings: Any, tmp_path: Path) -> None:
-    """The site has a judge of its own, where nothing listens, and a key that is nobody's else."""
+    """The site has its own judge, where nothing listens, and its own key."""
     settings.JUDGE_BASE_URL, settings.JUDGE_MODEL = "http://127.0.0.1:9/v1", "of-the-site"
     settings.JUDGE_API_KEY = "sk-of-the-site"
     settings.JUDGE_CACHE, settings.JUDGE_ATTEMPTS = tmp_path / "answers", 1
@@ -301,7 +301,8 @@ class TestPage:
         assert f"Saved. {MODEL} judges" in page
         assert "with a key" in page
         assert (
-            f"Judge: <code>{MODEL}</code>" in client.get("/boards/board/judge/manage/").content.decode()
+            f"Judge: <code>{MODEL}</code>"
+            in client.get("/boards/board/judge/manage/").content.decode()
         )
         assert str(organiser) in page
         assert JudgeEndpoint.objects.get().set_by == organiser

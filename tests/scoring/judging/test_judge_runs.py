@@ -50,7 +50,7 @@ def begin(submission: Submission, budget: float | None = None) -> JudgeRun:
 def test_a_run_from_the_question_to_the_figures(
     server: JudgeServer, published: Submission, run_jobs: RunJobs
 ) -> None:
-    """Four of six facts stand rightly; the script does not see the date before the full stop."""
+    """Four of six facts are right; the script misses the date before the full stop."""
     run = begin(published)
     run_jobs()
     run.refresh_from_db()

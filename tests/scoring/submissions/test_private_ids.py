@@ -100,7 +100,7 @@ def test_a_failed_grading_names_only_what_was_sent(
     client_of: ClientOf,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In the result, its stage log and the email that tells of it."""
+    """In the result, its log and the email about it."""
 
     def crash(gold: Any, prediction: Any, options: Any) -> Any:
         raise ValueError("page-1 98,765")

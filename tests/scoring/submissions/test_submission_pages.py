@@ -224,7 +224,7 @@ def test_query_budget_of_the_result(
     submission = make_submission(make_board(make_release(gold)), researcher, {"p1": "x"})
     run_jobs()
     client = client_of(researcher)
-    # One of them asks whether the owner's address is confirmed, who could publish it.
+    # One of them checks whether the owner's email address is confirmed.
     with django_assert_max_num_queries(15):
         client.get(submission.get_absolute_url())
     with django_assert_max_num_queries(9):

@@ -252,7 +252,10 @@ def test_the_api_takes_the_slug_of_ones_team(
     assert (alone.status_code, alone.json()["team"]) == (201, None)
     assert send(stranger, replaces=second.json()["id"]).status_code == 404
     wrong = send(researcher, replaces=alone.json()["id"], team=team.slug)
-    assert (wrong.status_code, "must belong to the same team" in wrong.json()["detail"]) == (409, True)
+    assert (wrong.status_code, "must belong to the same team" in wrong.json()["detail"]) == (
+        409,
+        True,
+    )
 
 
 def test_limits_of_ones_teams_by_page_and_api(
