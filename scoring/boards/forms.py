@@ -14,10 +14,20 @@ from scoring.models import Board, Phase
 from scoring.models.submissions import CARD_FIELDS
 
 from .protection import is_unprotected, leaks
-from .services import NewPhase, phase_faults, phase_slug
+from .services import BOARD_SETTINGS, PHASE_SETTINGS, NewPhase, phase_faults, phase_slug
 
 
-class BoardForm(forms.ModelForm):  # type: ignore[type-arg]
+class _WithOptions(forms.ModelForm):  # type: ignore[type-arg]
+    """A form with the benchmark's options, as JSON."""
+
+    def clean_options(self) -> dict[str, Any]:
+        options = self.cleaned_data["options"] or {}
+        if not isinstance(options, dict):
+            raise ValidationError('The options must be an object, such as {"missing": "skip"}.')
+        return options
+
+
+class BoardForm(_WithOptions):
     """A new board with its first phase."""
 
     benchmark = forms.ChoiceField()
@@ -71,12 +81,6 @@ class BoardForm(forms.ModelForm):  # type: ignore[type-arg]
         if slug == "new":
             raise ValidationError("“new” is reserved. Choose another slug.")
         return slug
-
-    def clean_options(self) -> dict[str, Any]:
-        options = self.cleaned_data["options"] or {}
-        if not isinstance(options, dict):
-            raise ValidationError('The options must be an object, such as {"missing": "skip"}.')
-        return options
 
     def clean(self) -> dict[str, Any]:
         """Checks rules over several fields, if none of these fields has an error."""
@@ -142,8 +146,9 @@ class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Board
-        fields = ["title", "description", "rules", "card_fields", "column_groups", "default_sort"]
-        labels = {"rules": "Rules"}
+        fields = BOARD_SETTINGS
+
+    field_order = ["title", "description", "rules", "card_fields", "column_groups"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -159,7 +164,7 @@ TIMES = ("opens_at", "closes_at", "scores_after")
 LOCAL = "%Y-%m-%dT%H:%M"
 
 
-class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
+class PhaseForm(_WithOptions):
     """A new phase of a board, or the settings of an existing one."""
 
     is_protected = forms.BooleanField(
@@ -178,23 +183,7 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Phase
-        fields = [
-            "title",
-            "release",
-            "split",
-            "options",
-            "diagnostics",
-            "time_zone",
-            "opens_at",
-            "closes_at",
-            "per_day",
-            "in_total",
-            "failed_per_day",
-            "takes_incomplete",
-            "score_decimals",
-            "scores_after",
-            "public_share",
-        ]
+        fields = PHASE_SETTINGS
         labels = {
             "split": "Part of the release",
             "diagnostics": "Submitters see",
@@ -255,12 +244,6 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
             )
         return zone
 
-    def clean_options(self) -> dict[str, Any]:
-        options = self.cleaned_data["options"] or {}
-        if not isinstance(options, dict):
-            raise ValidationError('The options must be an object, such as {"missing": "skip"}.')
-        return options
-
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         for name in TIMES:
@@ -288,7 +271,7 @@ class PhaseForm(forms.ModelForm):  # type: ignore[type-arg]
     def new_phase(self) -> NewPhase:
         data = self.cleaned_data
         slug = self.instance.slug or phase_slug(data["title"])
-        said = {name: data[name] for name in self.Meta.fields}
+        said = {name: data[name] for name in PHASE_SETTINGS}
         if data["is_protected"]:
             said = {name: value for name, value in said.items() if not is_unprotected(name, value)}
         return NewPhase(slug=slug, **said)

@@ -13,26 +13,9 @@ from scoring.models.boards import phase_windows
 from scoring.models.submissions import CARD_FIELDS
 
 from .protection import PROTECTED, all_warnings, outgrown_settings, warnings
-from .services import NewPhase, phase_faults, phase_slug
+from .services import BOARD_SETTINGS, PHASE_SETTINGS, NewPhase, phase_faults, phase_slug
 
-_SETTINGS = (
-    "title",
-    "dataset",
-    "release",
-    "split",
-    "options",
-    "diagnostics",
-    "opens_at",
-    "closes_at",
-    "time_zone",
-    "per_day",
-    "in_total",
-    "failed_per_day",
-    "takes_incomplete",
-    "score_decimals",
-    "scores_after",
-    "public_share",
-)
+_SETTINGS = ("dataset", *PHASE_SETTINGS)
 
 
 class PhaseSerializer(serializers.ModelSerializer[Phase]):
@@ -65,19 +48,7 @@ class BoardSerializer(serializers.ModelSerializer[Board]):
 
     class Meta:
         model = Board
-        fields = [
-            "slug",
-            "title",
-            "benchmark",
-            "description",
-            "rules",
-            "card_fields",
-            "default_sort",
-            "column_groups",
-            "state",
-            "is_sample",
-            "warnings",
-        ]
+        fields = ["slug", "benchmark", *BOARD_SETTINGS, "state", "is_sample", "warnings"]
 
     def get_warnings(self, board: Board) -> list[str]:
         """For organisers: what the phases make public about private releases, and how their
@@ -122,16 +93,7 @@ class BoardChangeSerializer(serializers.ModelSerializer[Board]):
 
     class Meta:
         model = Board
-        fields = [
-            "state",
-            "confirm_disclosure",
-            "title",
-            "description",
-            "rules",
-            "card_fields",
-            "default_sort",
-            "column_groups",
-        ]
+        fields = ["state", "confirm_disclosure", *BOARD_SETTINGS]
 
     def validate_column_groups(self, value: list[str]) -> list[str]:
         known = group_names(self.context["board"])
@@ -191,22 +153,15 @@ class NewBoardSerializer(serializers.Serializer[Any]):
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        release = (
-            Release.objects.select_related("dataset")
-            .filter(dataset__slug=attrs.pop("dataset"), version=attrs["release"])
-            .first()
-        )
-        if release is None:
-            raise serializers.ValidationError({"release": "There is no such release."})
+        title = attrs.pop("phase_title")
         phase = NewPhase(
-            slug=phase_slug(attrs["phase_title"]),
-            title=attrs.pop("phase_title"),
-            release=release,
+            slug=phase_slug(title),
+            title=title,
+            release=_release(attrs.pop("dataset"), attrs.pop("release")),
             **{key: attrs.pop(key) for key in _PHASE_FIELDS if key in attrs},
         )
         if faults := phase_faults(attrs["benchmark"], phase):
             raise serializers.ValidationError(dict(faults))
-        attrs.pop("release")
         return {**attrs, "phase": phase}
 
 
@@ -241,10 +196,11 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         confirm = attrs.pop("confirm_disclosure", False)
         if "release" in attrs or "dataset" in attrs or self.instance is None:
-            attrs["release"] = _release(attrs)
+            attrs["release"] = _release(attrs.get("dataset"), attrs.get("release"))
         attrs.pop("dataset", None)
         data = self._stored(attrs) | attrs
-        phase = NewPhase(slug=self._slug(data["title"]), **data)
+        slug = self.instance.slug if self.instance else phase_slug(data["title"])
+        phase = NewPhase(slug=slug, **data)
         faults = phase_faults(self.context["board"].benchmark, phase, former=self.instance)
         if faults:
             raise serializers.ValidationError(dict(faults))
@@ -255,20 +211,16 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
         phase = self.instance
         if phase is None:
             return {}
-        left_out = {"dataset", "confirm_disclosure"}
-        stored = {name: getattr(phase, name) for name in self.Meta.fields if name not in left_out}
+        stored = {name: getattr(phase, name) for name in PHASE_SETTINGS}
         release, split = (attrs.get(name, stored[name]) for name in ("release", "split"))
         return stored | outgrown_settings(phase, release, split)
 
-    def _slug(self, title: str) -> str:
-        return phase_slug(title) if self.instance is None else self.instance.slug
 
-
-def _release(wanted: dict[str, Any]) -> Release:
-    if not wanted.get("dataset") or not wanted.get("release"):
+def _release(dataset: str | None, version: str | None) -> Release:
+    if not dataset or not version:
         raise serializers.ValidationError({"release": "Name the dataset and the release."})
     releases = Release.objects.select_related("dataset")
-    release = releases.filter(dataset__slug=wanted["dataset"], version=wanted["release"]).first()
+    release = releases.filter(dataset__slug=dataset, version=version).first()
     if release is None:
         raise serializers.ValidationError({"release": "There is no such release."})
     return release

@@ -1,8 +1,9 @@
 """Pages of submissions: the form, status and result, actions, a board's submissions, and
 webhooks."""
 
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from portal.accounts.emails import origin_of
+from portal.accounts.models import User
 from portal.accounts.teams.selectors import teams_of
 from portal.datasets.responses import file_response
 from portal.files.uploads import was_too_large
@@ -120,92 +122,89 @@ def download(request: UserRequest, pk: int) -> FileResponse:
     return upload_response(kept_submission(request.user, pk))
 
 
-@login_required
-@require_POST
-def cancel(request: UserRequest, pk: int) -> HttpResponse:
-    found = steered_submission(request.user, pk)
-    with warnings_of(request, GradingRefused):
-        cancel_grading(grading=latest_grading(found), actor=request.user)
-    return redirect(found)
+def _action(
+    find: Callable[[User, int], Submission],
+) -> Callable[[Callable[[UserRequest, Submission], str | None]], Callable[..., HttpResponse]]:
+    """An action by POST on the submission that `find` returns. The action returns a message or
+    None. A refusal is shown as a warning. Both lead back to the submission's page."""
+
+    def decorate(
+        act: Callable[[UserRequest, Submission], str | None],
+    ) -> Callable[..., HttpResponse]:
+        @login_required
+        @require_POST
+        @wraps(act)
+        def view(request: UserRequest, pk: int) -> HttpResponse:
+            found = find(request.user, pk)
+            with warnings_of(request, GradingRefused, PublicationRefused):
+                if done := act(request, found):
+                    messages.success(request, done)
+            return redirect(found)
+
+        return cast("Callable[..., HttpResponse]", view)
+
+    return decorate
 
 
-@login_required
-@require_POST
-def retry(request: UserRequest, pk: int) -> HttpResponse:
-    found = steered_submission(request.user, pk)
-    with warnings_of(request, GradingRefused):
-        retry_grading(grading=latest_grading(found), actor=request.user)
-    return redirect(found)
+@_action(steered_submission)
+def cancel(request: UserRequest, found: Submission) -> None:
+    cancel_grading(grading=latest_grading(found), actor=request.user)
 
 
-@login_required
-@require_POST
-def publish(request: UserRequest, pk: int) -> HttpResponse:
-    found = steered_submission(request.user, pk)
-    with warnings_of(request, PublicationRefused):
-        publish_submission(submission=found, actor=request.user)
-        messages.success(request, "Published on the leaderboard.")
-    return redirect(found)
+@_action(steered_submission)
+def retry(request: UserRequest, found: Submission) -> None:
+    retry_grading(grading=latest_grading(found), actor=request.user)
 
 
-@login_required
-@require_POST
-def unpublish(request: UserRequest, pk: int) -> HttpResponse:
-    found = steered_submission(request.user, pk)
+@_action(steered_submission)
+def publish(request: UserRequest, found: Submission) -> str:
+    publish_submission(submission=found, actor=request.user)
+    return "Published on the leaderboard."
+
+
+@_action(steered_submission)
+def unpublish(request: UserRequest, found: Submission) -> str:
     unpublish_submission(submission=found, actor=request.user)
-    messages.success(request, "Removed from the leaderboard. The result is private.")
-    return redirect(found)
+    return "Removed from the leaderboard. The result is private."
 
 
-@login_required
-@require_POST
-def open_up(request: UserRequest, pk: int) -> HttpResponse:
+@_action(steered_submission)
+def open_up(request: UserRequest, found: Submission) -> str:
     """Makes the single items public or private."""
-    found, opened = steered_submission(request.user, pk), request.POST.get("open") == "1"
-    with warnings_of(request, PublicationRefused):
-        open_items(submission=found, has_open_items=opened, actor=request.user)
-        words = "public while the result is public" if opened else "private"
-        messages.success(request, f"The single items are {words}.")
-    return redirect(found)
+    opened = request.POST.get("open") == "1"
+    open_items(submission=found, has_open_items=opened, actor=request.user)
+    words = "public while the result is public" if opened else "private"
+    return f"The single items are {words}."
 
 
-@login_required
-@require_POST
-def withdraw(request: UserRequest, pk: int) -> HttpResponse:
+@_action(submission_to_withdraw)
+def withdraw(request: UserRequest, found: Submission) -> str:
     """Final: the page asks for confirmation first."""
-    found = withdraw_submission(
-        submission=submission_to_withdraw(request.user, pk), actor=request.user
-    )
-    messages.success(request, "Submission withdrawn. It cannot be published again.")
-    return redirect(found)
+    withdraw_submission(submission=found, actor=request.user)
+    return "Submission withdrawn. It cannot be published again."
 
 
 @organiser_required
-@require_POST
-def judge(request: UserRequest, pk: int) -> HttpResponse:
+@_action(submission_for)
+def judge(request: UserRequest, found: Submission) -> str:
     """Verifies or disqualifies a submission."""
-    found, form = submission_for(request.user, pk), VerdictForm(request.POST)
-    with warnings_of(request, PublicationRefused):
-        if not form.is_valid():
-            raise PublicationRefused("Choose verified, disqualified or not reviewed.")
-        judge_submission(
-            submission=found,
-            verdict=Submission.Verdict(form.cleaned_data["verdict"]),
-            reason=form.cleaned_data["verdict_reason"],
-            actor=request.user,
-        )
-        messages.success(request, "Verdict saved.")
-    return redirect(found)
+    form = VerdictForm(request.POST)
+    if not form.is_valid():
+        raise PublicationRefused("Choose verified, disqualified or not reviewed.")
+    judge_submission(
+        submission=found,
+        verdict=Submission.Verdict(form.cleaned_data["verdict"]),
+        reason=form.cleaned_data["verdict_reason"],
+        actor=request.user,
+    )
+    return "Verdict saved."
 
 
 @organiser_required
-@require_POST
-def pin(request: UserRequest, pk: int) -> HttpResponse:
+@_action(submission_for)
+def pin(request: UserRequest, found: Submission) -> None:
     is_pinned = request.POST.get("pinned") == "1"
-    found = pin_submission(
-        submission=submission_for(request.user, pk), is_pinned=is_pinned, actor=request.user
-    )
-    return redirect(found)
+    pin_submission(submission=found, is_pinned=is_pinned, actor=request.user)
 
 
 @login_required

@@ -51,9 +51,7 @@ def prepared(site: GradingSite, names: Sequence[str]) -> GradingSite:
 
 
 @pytest.mark.parametrize("failing", ["dies", "grows"])
-def test_one_failing_item_is_named_and_all_others_are_graded(
-    tmp_path: Path, failing: str
-) -> None:
+def test_one_failing_item_is_named_and_all_others_are_graded(tmp_path: Path, failing: str) -> None:
     names = [failing, *(f"page-{number:02}" for number in range(9))]  # as a release orders them
     with prepared(GradingSite(tmp_path), names) as site:
         grading = site.hands(f"submit({names!r}, {EMAIL!r})")

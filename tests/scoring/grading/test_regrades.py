@@ -565,7 +565,7 @@ def test_a_takeover_that_always_fails_says_so_and_changes_nothing(
     run_retries()
     nothing_changed(board, regrade, "failed")
     assert Regrade.objects.get().error == (
-        "Putting it together: the grader stopped with ValueError."
+        "The last step failed: the grader stopped with ValueError."
     )
 
 

@@ -114,7 +114,7 @@ def test_the_table(run: Judge) -> None:
     assert code == 0
     assert "3 items, 1 without a prediction" in out
     assert "FFA" in out
-    assert "2 calls answered in 2 attempts, 200 tokens in and 100 out, 0.0014 in all" in out
+    assert "2 calls answered in 2 attempts, 200 input and 100 output tokens, cost 0.0014" in out
 
 
 def test_items_without_a_verdict_are_named(server: JudgeServer, run: Judge) -> None:
