@@ -244,7 +244,7 @@ def test_a_failure_of_our_own_is_told_without_the_page(
     ("model", "said"),
     [
         ("", "JUDGE_MODEL is not set"),
-        ("another", f"The board&#x27;s judge is another, and {MODEL} is required."),
+        ("another", f"The board&#x27;s judge is another, but {MODEL} is required."),
         (MODEL, ""),
     ],
 )

@@ -106,7 +106,7 @@ def test_a_dry_run_asks_nothing(server: JudgeServer, run: Judge) -> None:
     cost = (told["input_tokens"] * 2 + told["most_output_tokens"] * 10) / 1_000_000
     assert told["most_cost"] == pytest.approx(cost)
     run()
-    assert run(dry_run=True)[1].startswith("0 calls would be made; 2 answers are kept\n")
+    assert run(dry_run=True)[1].startswith("0 calls would be made; 2 answers are cached\n")
 
 
 def test_the_table(run: Judge) -> None:

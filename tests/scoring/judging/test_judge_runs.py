@@ -148,7 +148,7 @@ def test_a_run_has_one_judge(
     run_jobs()
     run.refresh_from_db()
     assert run.state == "failed"
-    assert f"JUDGE_MODEL is another, and {MODEL} is required" in run.error
+    assert f"JUDGE_MODEL is another, but {MODEL} is required" in run.error
 
 
 def test_without_settings_the_page_says_which_is_missing(
