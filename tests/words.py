@@ -24,8 +24,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 RULES = "docs/words.toml"
-# Not prose: the sample's documents, recorded figures, and the rules themselves.
-LEFT_OUT = ("sample/", "docs/words.toml", "requirements/", "tests/js/", "static/vendor/")
+# Not prose: the sample’s documents, recorded figures, and the rules themselves. Used prompts of the
+# judge never change.
+LEFT_OUT = (
+    "sample/",
+    "docs/words.toml",
+    "scoring/judge/prompts/",
+    "requirements/",
+    "tests/js/",
+    "static/vendor/",
+)
 
 
 @dataclass(frozen=True)

@@ -134,13 +134,6 @@ def _loss(column: BoardColumn, value: float | None, normal: float | None) -> Los
     return Loss(f"{sign}{text}", ratio)
 
 
-def regraded_at(phase: Phase) -> datetime | None:
-    """When the phase was last re-graded. One query."""
-    done = RegradedPhase.objects.filter(phase=phase, regrade__state=Regrade.State.DONE)
-    ends = done.order_by("-regrade__finished_at").values_list("regrade__finished_at", flat=True)
-    return ends.first()
-
-
 # A table with more columns may be wider than the page.
 WIDE_FROM = 9
 
@@ -271,8 +264,12 @@ class LeaderboardPage:
 
     @cached_property
     def regraded_at(self) -> datetime | None:
-        """When the phase was last re-graded."""
-        return regraded_at(self.phase) if self.phase else None
+        """When the phase was last re-graded. One query."""
+        if self.phase is None:
+            return None
+        done = RegradedPhase.objects.filter(phase=self.phase, regrade__state=Regrade.State.DONE)
+        ends = done.order_by("-regrade__finished_at")
+        return ends.values_list("regrade__finished_at", flat=True).first()
 
     @property
     def has_intervals(self) -> bool:

@@ -1,8 +1,7 @@
 """The list of boards, open phases, the task tree, and the example file of a board."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
@@ -11,7 +10,6 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Prefetch, Q, QuerySet
 from django.http import Http404
 from django.urls import reverse
-from django.utils import timezone
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import gold_splits_for
@@ -23,24 +21,8 @@ from scoring.models import Board, Entry, Phase, Submission, Window
 from scoring.models.boards import PhaseWindow, phase_windows
 
 
-@dataclass(frozen=True)
-class BoardLine:
-    """One board in the list."""
-
-    board: Board
-    benchmark: str
-    graded: int
-    reported: int
-    phases: tuple[PhaseWindow, ...]
-
-
-def list_boards(user: Viewer) -> list[BoardLine]:
-    """The boards this user may see, by title. Two queries."""
-    return board_lines(boards_for_list(user))
-
-
 def boards_for_list(user: Viewer) -> QuerySet[Board]:
-    """The boards this user may see, by title, with the data that a line shows."""
+    """The boards this user may see, by title, with phases and numbers of rows. Two queries."""
     phases = Phase.objects.select_related("release__dataset").order_by("id")
     return (
         visible_boards(user)
@@ -51,11 +33,6 @@ def boards_for_list(user: Viewer) -> QuerySet[Board]:
         .prefetch_related(Prefetch("phases", queryset=phases))
         .order_by("title", "id")
     )
-
-
-def board_lines(boards: Iterable[Board]) -> list[BoardLine]:
-    now = timezone.now()
-    return [_line(board, now) for board in boards]
 
 
 def is_open_to(window: PhaseWindow, user: Viewer) -> bool:
@@ -88,16 +65,6 @@ def precheck_data(user: Viewer, board: Board, phases: Sequence[Phase]) -> dict[s
         "complete": {phase.pk: phase.completeness_rule for phase in phases},
         "ids": ids,
     }
-
-
-def _line(board: Board, now: datetime) -> BoardLine:
-    return BoardLine(
-        board=board,
-        benchmark=board.spec.title,
-        graded=getattr(board, "graded", 0),
-        reported=getattr(board, "reported", 0),
-        phases=tuple(PhaseWindow(phase, phase.window(now)) for phase in board.phases.all()),
-    )
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,7 @@ from .protection import UNSET, default_settings, disclosure, disclosures
 
 MOST_DECIMALS = 6
 # Settings of a board that can change, and settings of a phase that cannot once it has submissions.
-BOARD_SETTINGS = frozenset(
-    {"title", "description", "rules", "card_fields", "default_sort", "column_groups"}
-)
+BOARD_SETTINGS = ("title", "description", "rules", "card_fields", "default_sort", "column_groups")
 GRADED_BY = frozenset({"release", "split", "options", "public_share"})
 
 
@@ -44,19 +42,19 @@ class NewPhase:
     slug: str
     title: str
     release: Release
-    diagnostics: str = Phase.Diagnostics.AGGREGATES
-    options: dict[str, Any] = field(default_factory=dict)
     split: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    diagnostics: str = Phase.Diagnostics.AGGREGATES
+    time_zone: str = "UTC"
     opens_at: datetime | None = None
     closes_at: datetime | None = None
-    time_zone: str = "UTC"
     per_day: int | None = UNSET
     in_total: int | None = UNSET
     failed_per_day: int | None = None
+    takes_incomplete: bool = UNSET
     score_decimals: int | None = UNSET
     scores_after: datetime | None = None
     public_share: int | None = None
-    takes_incomplete: bool = UNSET
 
     def __post_init__(self) -> None:
         for name, value in default_settings(self).items():
@@ -64,9 +62,12 @@ class NewPhase:
 
     def settings(self) -> dict[str, Any]:
         """Keyword arguments of Phase, without the options, which are completed first."""
-        return {
-            each.name: getattr(self, each.name) for each in fields(self) if each.name != "options"
-        }
+        names = ("slug", *PHASE_SETTINGS)
+        return {name: getattr(self, name) for name in names if name != "options"}
+
+
+# The settings of a phase, in the order of its form.
+PHASE_SETTINGS = tuple(each.name for each in fields(NewPhase) if each.name != "slug")
 
 
 def phase_slug(title: str) -> str:
@@ -236,8 +237,8 @@ def edit_board(*, board: Board, changes: Mapping[str, Any], actor: User | None) 
     stored = Board.objects.select_for_update().get(pk=board.pk)
     before = {
         name: getattr(stored, name)
-        for name in sorted(BOARD_SETTINGS & changes.keys())
-        if getattr(stored, name) != changes[name]
+        for name in BOARD_SETTINGS
+        if name in changes and getattr(stored, name) != changes[name]
     }
     for name in before:
         setattr(stored, name, changes[name])

@@ -8,13 +8,10 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections import defaultdict
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
 from portal.accounts.emails import send_email
@@ -155,19 +152,9 @@ def send_notice(grading: Grading) -> None:
 LATEST = 5
 
 
-@dataclass(frozen=True)
-class WebhookLine:
-    webhook: Webhook
-    deliveries: list[Delivery]
-    """Newest first."""
-
-
-def webhook_lines(user: User) -> list[WebhookLine]:
-    """The user's webhooks with their latest deliveries. Two queries."""
-    hooks = list(Webhook.objects.of(user))
-    number = Window(RowNumber(), partition_by=F("webhook"), order_by=F("id").desc())
-    latest = Delivery.objects.filter(webhook__in=hooks).annotate(number=number)
-    sent: dict[int, list[Delivery]] = defaultdict(list)
-    for delivery in latest.filter(number__lte=LATEST).defer("body").order_by("-id"):
-        sent[delivery.webhook_id].append(delivery)
-    return [WebhookLine(hook, sent[hook.pk]) for hook in hooks]
+def webhooks_of(user: User) -> QuerySet[Webhook]:
+    """The user's webhooks, with their deliveries as `latest`, newest first. Two queries."""
+    deliveries = Delivery.objects.defer("body").order_by("-id")[:LATEST]
+    return Webhook.objects.of(user).prefetch_related(
+        Prefetch("deliveries", deliveries, to_attr="latest")
+    )

@@ -10,7 +10,6 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -20,7 +19,6 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from portal.accounts.models import TeamMember
 from portal.audit.models import record_event
 from portal.jobs.services import enqueue
-from scoring.leaderboard.figures import show
 from scoring.models import Board, Prediction, Similarity, Submission
 
 COMPARISON_KIND = "compare_submission"
@@ -179,48 +177,18 @@ def _flag(submission: Submission, other: int, same: int, compared: int) -> Simil
 PER_PAGE = 20
 
 
-@dataclass(frozen=True)
-class SimilarLine:
-    """A pair seen from one of its submissions, with the number of same predictions."""
-
-    submission: Submission
-    counterpart: Submission
-    same: int
-    compared: int
-
-    @property
-    def share(self) -> str:
-        return show(self.same / self.compared, decimals=1)
+def similar_submissions(submission: Submission) -> list[Similarity]:
+    """The pairs of this submission and a counterpart, most similar first. One query."""
+    pairs = list(_pairs().filter(Q(submission=submission) | Q(counterpart=submission)))
+    for pair in pairs:
+        if pair.counterpart_id == submission.pk:
+            pair.submission, pair.counterpart = pair.counterpart, pair.submission
+    return sorted(pairs, key=lambda pair: -pair.share)
 
 
-def similar_lines(submission: Submission) -> list[SimilarLine]:
-    """The pairs with this submission, most similar first. One query."""
-    pairs = _pairs().filter(Q(submission=submission) | Q(counterpart=submission))
-    lines = [
-        SimilarLine(
-            submission,
-            pair.counterpart if pair.submission_id == submission.pk else pair.submission,
-            pair.same,
-            pair.compared,
-        )
-        for pair in pairs
-    ]
-    return sorted(lines, key=lambda line: -line.same / line.compared)
-
-
-@dataclass(frozen=True)
-class SimilarList:
-    page: Page[Similarity]
-    lines: list[SimilarLine]
-
-
-def similar_on_board(board: Board, page: str = "1") -> SimilarList:
+def similar_on_board(board: Board, page: str = "1") -> Page[Similarity]:
     """The pairs of a board, newest first. Two queries."""
-    shown = Paginator(board_pairs(board), PER_PAGE).get_page(page)
-    lines = [
-        SimilarLine(each.submission, each.counterpart, each.same, each.compared) for each in shown
-    ]
-    return SimilarList(shown, lines)
+    return Paginator(board_pairs(board), PER_PAGE).get_page(page)
 
 
 def board_pairs(board: Board) -> QuerySet[Similarity]:

@@ -1,12 +1,19 @@
 """Models of scoring, one module per noun.
 
-Imports go one way: `entries` may import `gradings`, `gradings` and `judging` may import
-`submissions`, and all of them may import `boards`.
+Imports go one way: `gradings` and `judging` may import `submissions`, and all of them may import
+`boards`.
 """
 
 from .boards import Board, Phase, Window
-from .entries import Entry, RankMove, Replicate
-from .gradings import Grading, ItemScore, Regrade, RegradedPhase
+from .gradings import (
+    Entry,
+    Grading,
+    ItemScore,
+    RankMove,
+    Regrade,
+    RegradedPhase,
+    Replicate,
+)
 from .judging import (
     ExpertReview,
     JudgeCase,

@@ -84,6 +84,11 @@ class Board(models.Model):
         """The board's benchmark."""
         return get_benchmark(self.benchmark)
 
+    @property
+    def windows(self) -> "list[PhaseWindow]":
+        """The board's phases with their current states."""
+        return windows_of(self, self.phases.all())
+
 
 class Window(models.TextChoices):
     """The state of a phase at a given time."""

@@ -1,15 +1,19 @@
 """Endpoints of submissions, actions on them, similar submissions, and webhooks."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import FileResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import (
+    extend_schema,
+    extend_schema_serializer,
+    extend_schema_view,
+)
 from rest_framework import serializers, status
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -72,123 +76,123 @@ def shown(request: Request, submission: Submission, wanted: str = "") -> Any:
     return SubmissionSerializer(submission, context={"page": page}).data
 
 
-def _acted(request: Request, submission: Submission, act: Callable[[], object]) -> Response:
-    """Runs `act` and returns the changed submission; 409 if `act` is refused."""
-    with conflicts(GradingRefused, PublicationRefused):
-        act()
-    submission.refresh_from_db()
-    return Response(shown(request, submission))
-
-
-class _Act(APIView):
+class _Action(APIView):
     """An action on a submission. Returns the changed submission."""
 
     permission_classes = [IsAuthenticated]
     find = staticmethod(steered_submission)
-
-    def act(self, submission: Submission, actor: User) -> None:
-        raise NotImplementedError  # abstract
+    body: type[serializers.Serializer[Any]] | None = None
+    """The form of the request, whose fields are arguments of `act`."""
+    act: Callable[..., object]
+    """Takes `submission` and `actor`."""
 
     @extend_schema(request=None, responses={200: SubmissionSerializer, 409: DetailSerializer})
     def post(self, request: Request, pk: int) -> Response:
-        submission = self.find(request.user, pk)
-        return _acted(request, submission, partial(self.act, submission, actor_of(request)))
+        submission, given = self.find(request.user, pk), {}
+        if self.body is not None:
+            wanted = self.body(data=request.data)
+            wanted.is_valid(raise_exception=True)
+            given = wanted.validated_data
+        with conflicts(GradingRefused, PublicationRefused):
+            self.act(submission=submission, actor=actor_of(request), **given)
+        submission.refresh_from_db()
+        return Response(shown(request, submission))
 
 
-class SubmissionCancel(_Act):
+class SubmissionCancel(_Action):
     """Stops the grading and keeps the scores so far."""
 
     def act(self, submission: Submission, actor: User) -> None:
         cancel_grading(grading=latest_grading(submission), actor=actor)
 
 
-class SubmissionRetry(_Act):
+class SubmissionRetry(_Action):
     """Continues a failed or cancelled grading with the items that have no score."""
 
     def act(self, submission: Submission, actor: User) -> None:
         retry_grading(grading=latest_grading(submission), actor=actor)
 
 
-class SubmissionPublish(_Act):
+class SubmissionPublish(_Action):
     """Publishes the result on the leaderboard."""
 
-    def act(self, submission: Submission, actor: User) -> None:
-        publish_submission(submission=submission, actor=actor)
+    act = staticmethod(publish_submission)
 
 
-class SubmissionUnpublish(_Act):
+class SubmissionUnpublish(_Action):
     """Removes the result from the leaderboard and makes it private."""
 
-    def act(self, submission: Submission, actor: User) -> None:
-        unpublish_submission(submission=submission, actor=actor)
+    act = staticmethod(unpublish_submission)
 
 
-class SubmissionOpenItems(_Act):
+@extend_schema_view(post=extend_schema(request=OpenItemsSerializer))
+class SubmissionOpenItems(_Action):
     """Makes the single items public while the submission is public, or private again. Refused if
     the phase shows totals only or the gold is not public."""
 
-    @extend_schema(
-        request=OpenItemsSerializer, responses={200: SubmissionSerializer, 409: DetailSerializer}
-    )
-    def post(self, request: Request, pk: int) -> Response:
-        wanted = OpenItemsSerializer(data=request.data)
-        submission = self.find(request.user, pk)
-        wanted.is_valid(raise_exception=True)
-        given = {"actor": actor_of(request), **wanted.validated_data}
-        return _acted(request, submission, partial(open_items, submission=submission, **given))
+    body = OpenItemsSerializer
+    act = staticmethod(open_items)
 
 
-class SubmissionWithdraw(_Act):
+class SubmissionWithdraw(_Action):
     """Withdraws the submission. This is final: it leaves the leaderboard and cannot be
     published again."""
 
     find = staticmethod(submission_to_withdraw)
-
-    def act(self, submission: Submission, actor: User) -> None:
-        withdraw_submission(submission=submission, actor=actor)
+    act = staticmethod(withdraw_submission)
 
 
-class SubmissionJudge(APIView):
+@extend_schema_view(post=extend_schema(request=VerdictSerializer))
+class SubmissionJudge(_Action):
     """Verifies or disqualifies a submission, or removes the verdict."""
 
     permission_classes = [IsOrganiser]
-
-    @extend_schema(
-        request=VerdictSerializer, responses={200: SubmissionSerializer, 409: DetailSerializer}
-    )
-    def post(self, request: Request, pk: int) -> Response:
-        submission = kept_submission(request.user, pk)
-        wanted = VerdictSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        act = partial(
-            judge_submission,
-            submission=submission,
-            verdict=Submission.Verdict(wanted.validated_data["verdict"]),
-            reason=wanted.validated_data["reason"],
-            actor=actor_of(request),
-        )
-        return _acted(request, submission, act)
+    find = staticmethod(kept_submission)
+    body = VerdictSerializer
+    act = staticmethod(judge_submission)
 
 
-class SubmissionPin(APIView):
+@extend_schema_view(
+    post=extend_schema(request=PinSerializer, responses={200: SubmissionSerializer})
+)
+class SubmissionPin(_Action):
     """Pins or unpins the entry. Filters do not hide pinned entries."""
 
     permission_classes = [IsOrganiser]
-
-    @extend_schema(request=PinSerializer, responses=SubmissionSerializer)
-    def post(self, request: Request, pk: int) -> Response:
-        submission = kept_submission(request.user, pk)
-        wanted = PinSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        given = {"actor": actor_of(request), **wanted.validated_data}
-        return _acted(request, submission, partial(pin_submission, submission=submission, **given))
+    find = staticmethod(kept_submission)
+    body = PinSerializer
+    act = staticmethod(pin_submission)
 
 
-class BoardSubmissions(GenericAPIView[Submission]):
-    """The submissions of a board. Organisers can list them; users can submit."""
-
+class _SubmissionList(GenericAPIView[Submission]):
     queryset = Submission.objects.none()
     serializer_class = SubmissionLineSerializer
+
+    def page_of(self, request: Request, submissions: QuerySet[Submission]) -> Response:
+        page = self.paginate_queryset(for_lists(submissions))
+        lines = submission_lines(request.user, page or [])
+        return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+
+
+class UploadTooLarge(APIException):
+    """The upload was stopped for its size."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_code = "too_large"
+
+
+def _valid(request: Request, form: serializers.BaseSerializer[Any]) -> dict[str, Any]:
+    """The data of a form with a file."""
+    if was_too_large(request):
+        raise UploadTooLarge(upload_limit_message())
+    form.is_valid(raise_exception=True)
+    data: dict[str, Any] = form.validated_data
+    return data
+
+
+class BoardSubmissions(_SubmissionList):
+    """The submissions of a board. Organisers can list them; users can submit."""
+
     parser_classes = [PlainMultiPartParser]
 
     def get_permissions(self) -> Any:
@@ -197,9 +201,7 @@ class BoardSubmissions(GenericAPIView[Submission]):
     @extend_schema(responses=SubmissionLineSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         board = board_for(request.user, slug)
-        page = self.paginate_queryset(for_lists(Submission.objects.filter(phase__board=board)))
-        lines = submission_lines(request.user, page or [])
-        return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+        return self.page_of(request, Submission.objects.filter(phase__board=board))
 
     @extend_schema(
         request=NewSubmissionSerializer,
@@ -215,19 +217,16 @@ class BoardSubmissions(GenericAPIView[Submission]):
         """Checks the file and stores it, or lists all faults and stores nothing."""
         board = board_for(request.user, slug)
         context = {"required": board.card_fields}
-        wanted = NewSubmissionSerializer(data=request.data, context=context)
-        if was_too_large(request):
-            message = {"detail": upload_limit_message()}
-            return Response(message, status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
-        wanted.is_valid(raise_exception=True)
-        key = wanted.validated_data.get("form_key", "")
-        sent = find_submission(owner=actor_of(request), form_key=key)
+        wanted = _valid(request, NewSubmissionSerializer(data=request.data, context=context))
+        user = actor_of(request)
+        sent = find_submission(owner=user, form_key=wanted["form_key"])
         if sent is not None:
-            return Response(shown(request, submission_for(request.user, sent.pk)))
-        phase = _open_phase(request, board, wanted.validated_data["phase"])
-        earlier = _earlier(request, board, wanted.validated_data["replaces"])
-        team = _team(request, wanted.validated_data["team"], earlier)
-        return _take(request, phase, wanted.validated_data, earlier, team)
+            return Response(shown(request, submission_for(user, sent.pk)))
+        phase = _open_phase(request, board, wanted["phase"])
+        replaces = wanted["replaces"]
+        earlier = None if replaces is None else submission_to_replace(user, board, replaces)
+        team = _team(user, wanted["team"], earlier)
+        return _take(request, phase, wanted, earlier, team)
 
 
 def _open_phase(request: Request, board: Board, slug: str) -> Phase:
@@ -261,7 +260,7 @@ def _take(
             file=file,
             filename=file.name,
             checked=checked,
-            form_key=wanted.get("form_key", ""),
+            form_key=wanted["form_key"],
             team=team,
             replaces=earlier,
             email_origin=f"{request.scheme}://{request.get_host()}" if wanted["letter"] else "",
@@ -269,15 +268,11 @@ def _take(
     return Response(shown(request, submission), status.HTTP_201_CREATED)
 
 
-def _earlier(request: Request, board: Board, pk: int | None) -> Submission | None:
-    return None if pk is None else submission_to_replace(actor_of(request), board, pk)
-
-
-def _team(request: Request, slug: str | None, earlier: Submission | None) -> Team | None:
+def _team(user: User, slug: str | None, earlier: Submission | None) -> Team | None:
     """The named team; without a name, that of the previous version."""
     if slug is None:
         return earlier.team if earlier else None
-    team = teams_of(actor_of(request)).filter(slug=slug).first()
+    team = teams_of(user).filter(slug=slug).first()
     if team is None:
         raise ValidationError({"team": ["You are not in a team with this slug."]})
     return team
@@ -294,29 +289,20 @@ class BoardCheck(APIView):
     )
     def post(self, request: Request, slug: str) -> Response:
         board = board_for(request.user, slug)
-        wanted = CheckRequestSerializer(data=request.data)
-        if was_too_large(request):
-            message = {"detail": upload_limit_message()}
-            return Response(message, status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
-        wanted.is_valid(raise_exception=True)
-        phase = _open_phase(request, board, wanted.validated_data["phase"])
-        file = wanted.validated_data["file"]
+        wanted = _valid(request, CheckRequestSerializer(data=request.data))
+        phase, file = _open_phase(request, board, wanted["phase"]), wanted["file"]
         checked = check_upload(phase=phase, file=file, filename=file.name, user=request.user)
         return Response(CheckSerializer(checked).data)
 
 
-class OwnSubmissions(GenericAPIView[Submission]):
+class OwnSubmissions(_SubmissionList):
     """The submissions of the user and their teams, newest first."""
 
-    queryset = Submission.objects.none()
-    serializer_class = SubmissionLineSerializer
     permission_classes = [IsAuthenticated]
 
     @extend_schema(responses=SubmissionLineSerializer(many=True))
     def get(self, request: Request) -> Response:
-        page = self.paginate_queryset(for_lists(Submission.objects.kept_by(request.user)))
-        lines = submission_lines(request.user, page or [])
-        return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+        return self.page_of(request, Submission.objects.kept_by(request.user))
 
 
 class SubmissionDetail(APIView):
@@ -381,6 +367,7 @@ class WebhookDetail(APIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
+@extend_schema_serializer(component_name="Likeness")
 class SimilaritySerializer(serializers.ModelSerializer[Similarity]):
     """A pair of submissions with almost the same predictions."""
 

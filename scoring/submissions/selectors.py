@@ -38,7 +38,7 @@ from scoring.grading.selectors import (
     grading_stages,
     gradings_in_force,
 )
-from scoring.grading.similarity import SimilarLine, similar_lines
+from scoring.grading.similarity import similar_submissions
 from scoring.leaderboard.disclosure import (
     PartFigure,
     as_shown,
@@ -60,7 +60,7 @@ from scoring.leaderboard.figures import (
     view_figures,
 )
 from scoring.leaderboard.services import shown_intervals
-from scoring.models import Board, Entry, Grading, ModelCard, Phase, Submission
+from scoring.models import Board, Entry, Grading, ModelCard, Phase, Similarity, Submission
 from scoring.models.boards import moment
 
 
@@ -207,7 +207,7 @@ class SubmissionPage:
     """Which items the figures count, for a phase in parts."""
     part_figures: list[PartFigure]
     """The leaderboard's figures of both parts, for organisers only."""
-    similar: list[SimilarLine]
+    similar: list[Similarity]
     """Submissions with almost the same predictions, for organisers only."""
 
     @property
@@ -336,7 +336,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         is_rounded=is_rounding(user, submission.phase),
         part_words=shown_part_words(user, submission.phase),
         part_figures=part_figures(submission.phase, done) if done and organiser else [],
-        similar=similar_lines(submission) if organiser else [],
+        similar=similar_submissions(submission) if organiser else [],
     )
 
 

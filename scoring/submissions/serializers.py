@@ -282,7 +282,8 @@ class RefusalSerializer(serializers.Serializer[Any]):
     """Why nothing was submitted: faults in the file, or missing ids that were not accepted."""
 
     detail = serializers.CharField(
-        help_text="Names accept_missing if the file can be submitted without the missing ids."
+        source="api_detail",
+        help_text="Names accept_missing if the file can be submitted without the missing ids.",
     )
     faults = FaultSerializer(many=True, source="shown_faults")
     fault_count = serializers.IntegerField()
@@ -311,7 +312,7 @@ class CheckSerializer(RefusalSerializer):
 
     def get_detail(self, checked: CheckedUpload) -> str:
         is_clean = not checked.fault_count and not checked.missing
-        return "" if is_clean else checked.detail
+        return "" if is_clean else checked.api_detail
 
     def get_predictions(self, checked: CheckedUpload) -> int:
         return len(checked.predictions)

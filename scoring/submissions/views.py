@@ -1,21 +1,27 @@
 """Pages of submissions: the form, status and result, actions, a board's submissions, and
 webhooks."""
 
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import partial, wraps
+from typing import Any, cast
+from uuid import uuid4
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
+from django.forms import BoundField
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
-from portal.accounts.emails import origin_of
+from portal.accounts.emails import email_route, origin_of
+from portal.accounts.models import Team, User
 from portal.accounts.teams.selectors import teams_of
 from portal.datasets.responses import file_response
-from portal.files.uploads import was_too_large
+from portal.files.uploads import upload_limit_message, was_too_large
 from scoring.access import (
     board_for,
     kept_submission,
@@ -24,10 +30,10 @@ from scoring.access import (
     submission_to_replace,
     submission_to_withdraw,
 )
-from scoring.boards.forms import BoardStateForm
 from scoring.boards.limits import phase_quotas, team_quotas
 from scoring.boards.protection import all_warnings, disclosures
 from scoring.boards.selectors import example_file, phases_for, precheck_data
+from scoring.boards.views import BoardStateForm
 from scoring.charts.drawing import library_version
 from scoring.charts.look import live_style
 from scoring.grading.notices import (
@@ -35,19 +41,19 @@ from scoring.grading.notices import (
     WebhookRefused,
     add_webhook,
     remove_webhook,
-    webhook_lines,
+    webhooks_of,
 )
 from scoring.grading.regrade_plans import board_regrades
 from scoring.grading.selectors import cited_grading, latest_grading
 from scoring.grading.services import GradingRefused, cancel_grading, retry_grading
 from scoring.grading.similarity import similar_on_board
-from scoring.models import Board, Submission, Webhook
+from scoring.models import Board, Phase, Submission, Webhook
 from scoring.models.boards import phase_windows
+from scoring.models.submissions import CARD_FIELDS, SHORT_CARD
 from scoring.results.item_lists import item_list, score_chart, score_frame
 from scoring.results.views import asked_items
 from scoring.web import upload_response, warnings_of
 
-from .forms import SubmissionForm, VerdictForm, WebhookForm
 from .selectors import board_submissions, own_submissions, submission_bibtex, submission_page
 from .services import (
     CheckedUpload,
@@ -63,6 +69,127 @@ from .services import (
     unpublish_submission,
     withdraw_submission,
 )
+
+
+class PhaseField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """Phases of one board, shown by their titles."""
+
+    def label_from_instance(self, obj: Phase) -> str:
+        return obj.title
+
+
+class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A model card and a file. `services.check_upload` checks what is inside the file."""
+
+    form_key = forms.CharField(max_length=40, widget=forms.HiddenInput)
+    phase = PhaseField(queryset=Phase.objects.none(), empty_label=None)
+    team: Any = forms.ModelChoiceField(
+        queryset=Team.objects.none(),
+        to_field_name="slug",
+        required=False,
+        empty_label="Myself",
+        label="Submit for",
+        help_text="Members of the team can read, publish and replace it. It counts against your "
+        "limits and the team's.",
+    )
+    file = forms.FileField(
+        label="Predictions",
+        widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
+        help_text="ZIP, JSON Lines or gzipped JSON Lines.",
+    )
+    letter = forms.BooleanField(required=False, label="Email me when it is graded")
+    accept_missing = forms.BooleanField(required=False)
+
+    class Meta:
+        model = Submission
+        fields = [*CARD_FIELDS, "form_key"]
+        help_texts = {"organisation": "Shown as unverified until organisers verify the submission."}
+        widgets = {"released_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
+
+    field_order = ["form_key", "phase", "team", "file", *CARD_FIELDS]
+
+    def __init__(
+        self,
+        *args: Any,
+        phases: Iterable[Phase],
+        teams: QuerySet[Team],
+        earlier: Submission | None = None,
+        required: Iterable[str] = (),
+        too_large: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """`teams` are the user's; `earlier` is the previous version, whose card is filled in.
+        `required` names the fields of the card that the board requires."""
+        kwargs["initial"] = {"form_key": uuid4().hex} | _initial_card(earlier)
+        super().__init__(*args, **kwargs)
+        self.phases, self.teams = list(phases), list(teams)
+        self.fields["team"].queryset = teams  # type: ignore[attr-defined]
+        if earlier or not self.teams:
+            # There is no choice: a new version has the same team as the previous one.
+            self.fields["team"].widget = forms.HiddenInput()
+        self.required = set(required)
+        for name in self.required & self.fields.keys():
+            self.fields[name].required = True
+        phase = self.fields["phase"]
+        assert isinstance(phase, PhaseField)
+        phase.queryset = Phase.objects.filter(pk__in=[each.pk for each in self.phases])
+        if len(self.phases) == 1:
+            phase.initial, phase.widget = self.phases[0].pk, forms.HiddenInput()
+        for name in ("notes", "prompt", "decoding"):
+            self.fields[name].widget.attrs["rows"] = 4
+        if not email_route().is_sent:
+            self.fields["letter"].help_text = "This site does not send email."
+        if too_large:
+            # The upload was stopped, so that the file looks missing.
+            self.fields["file"].error_messages["required"] = upload_limit_message()
+
+    def shown_fields(self) -> list[BoundField]:
+        """The fields that are shown at first. `accept_missing` is shown when ids are missing."""
+        first = {"phase", "team", "file", "letter", *SHORT_CARD, *self.required}
+        return [field for field in self.visible_fields() if field.name in first]
+
+    def further_fields(self) -> list[BoundField]:
+        """The rest of the model card."""
+        first = {"phase", "team", "file", "letter", "accept_missing", *SHORT_CARD, *self.required}
+        return [field for field in self.visible_fields() if field.name not in first]
+
+    @property
+    def has_further_errors(self) -> bool:
+        return any(field.errors for field in self.further_fields())
+
+    def card(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in CARD_FIELDS}
+
+
+def _initial_card(earlier: Submission | None) -> dict[str, Any]:
+    if earlier is None:
+        return {}
+    team = earlier.team.slug if earlier.team else ""
+    return earlier.card() | {"phase": earlier.phase_id, "team": team}
+
+
+class VerdictForm(forms.ModelForm):  # type: ignore[type-arg]
+    """An organiser's verdict on a submission."""
+
+    class Meta:
+        model = Submission
+        fields = ["verdict", "verdict_reason"]
+        labels = {"verdict_reason": "Reason"}
+        widgets = {"verdict_reason": forms.Textarea(attrs={"rows": 2})}
+
+    def _post_clean(self) -> None:
+        """Leaves the instance unchanged: the service validates and writes it."""
+
+
+class WebhookForm(forms.Form):
+    """A webhook's URL, which the service validates."""
+
+    url = forms.CharField(
+        label="URL",
+        max_length=500,
+        help_text="Example: https://example.org/graded. It gets a POST request with JSON.",
+        widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),
+    )
 
 
 @login_required
@@ -120,92 +247,89 @@ def download(request: UserRequest, pk: int) -> FileResponse:
     return upload_response(kept_submission(request.user, pk))
 
 
-@login_required
-@require_POST
-def cancel(request: UserRequest, pk: int) -> HttpResponse:
-    found = steered_submission(request.user, pk)
-    with warnings_of(request, GradingRefused):
-        cancel_grading(grading=latest_grading(found), actor=request.user)
-    return redirect(found)
+def _action(
+    find: Callable[[User, int], Submission],
+) -> Callable[[Callable[[UserRequest, Submission], str | None]], Callable[..., HttpResponse]]:
+    """An action by POST on the submission that `find` returns. The action returns a message or
+    None. A refusal is shown as a warning. Both lead back to the submission's page."""
+
+    def decorate(
+        act: Callable[[UserRequest, Submission], str | None],
+    ) -> Callable[..., HttpResponse]:
+        @login_required
+        @require_POST
+        @wraps(act)
+        def view(request: UserRequest, pk: int) -> HttpResponse:
+            found = find(request.user, pk)
+            with warnings_of(request, GradingRefused, PublicationRefused):
+                if done := act(request, found):
+                    messages.success(request, done)
+            return redirect(found)
+
+        return cast("Callable[..., HttpResponse]", view)
+
+    return decorate
 
 
-@login_required
-@require_POST
-def retry(request: UserRequest, pk: int) -> HttpResponse:
-    found = steered_submission(request.user, pk)
-    with warnings_of(request, GradingRefused):
-        retry_grading(grading=latest_grading(found), actor=request.user)
-    return redirect(found)
+@_action(steered_submission)
+def cancel(request: UserRequest, found: Submission) -> None:
+    cancel_grading(grading=latest_grading(found), actor=request.user)
 
 
-@login_required
-@require_POST
-def publish(request: UserRequest, pk: int) -> HttpResponse:
-    found = steered_submission(request.user, pk)
-    with warnings_of(request, PublicationRefused):
-        publish_submission(submission=found, actor=request.user)
-        messages.success(request, "Published on the leaderboard.")
-    return redirect(found)
+@_action(steered_submission)
+def retry(request: UserRequest, found: Submission) -> None:
+    retry_grading(grading=latest_grading(found), actor=request.user)
 
 
-@login_required
-@require_POST
-def unpublish(request: UserRequest, pk: int) -> HttpResponse:
-    found = steered_submission(request.user, pk)
+@_action(steered_submission)
+def publish(request: UserRequest, found: Submission) -> str:
+    publish_submission(submission=found, actor=request.user)
+    return "Published on the leaderboard."
+
+
+@_action(steered_submission)
+def unpublish(request: UserRequest, found: Submission) -> str:
     unpublish_submission(submission=found, actor=request.user)
-    messages.success(request, "Removed from the leaderboard. The result is private.")
-    return redirect(found)
+    return "Removed from the leaderboard. The result is private."
 
 
-@login_required
-@require_POST
-def open_up(request: UserRequest, pk: int) -> HttpResponse:
+@_action(steered_submission)
+def open_up(request: UserRequest, found: Submission) -> str:
     """Makes the single items public or private."""
-    found, opened = steered_submission(request.user, pk), request.POST.get("open") == "1"
-    with warnings_of(request, PublicationRefused):
-        open_items(submission=found, has_open_items=opened, actor=request.user)
-        words = "public while the result is public" if opened else "private"
-        messages.success(request, f"The single items are {words}.")
-    return redirect(found)
+    opened = request.POST.get("open") == "1"
+    open_items(submission=found, has_open_items=opened, actor=request.user)
+    words = "public while the result is public" if opened else "private"
+    return f"The single items are {words}."
 
 
-@login_required
-@require_POST
-def withdraw(request: UserRequest, pk: int) -> HttpResponse:
+@_action(submission_to_withdraw)
+def withdraw(request: UserRequest, found: Submission) -> str:
     """Final: the page asks for confirmation first."""
-    found = withdraw_submission(
-        submission=submission_to_withdraw(request.user, pk), actor=request.user
-    )
-    messages.success(request, "Submission withdrawn. It cannot be published again.")
-    return redirect(found)
+    withdraw_submission(submission=found, actor=request.user)
+    return "Submission withdrawn. It cannot be published again."
 
 
 @organiser_required
-@require_POST
-def judge(request: UserRequest, pk: int) -> HttpResponse:
+@_action(submission_for)
+def judge(request: UserRequest, found: Submission) -> str:
     """Verifies or disqualifies a submission."""
-    found, form = submission_for(request.user, pk), VerdictForm(request.POST)
-    with warnings_of(request, PublicationRefused):
-        if not form.is_valid():
-            raise PublicationRefused("Choose verified, disqualified or not reviewed.")
-        judge_submission(
-            submission=found,
-            verdict=Submission.Verdict(form.cleaned_data["verdict"]),
-            reason=form.cleaned_data["verdict_reason"],
-            actor=request.user,
-        )
-        messages.success(request, "Verdict saved.")
-    return redirect(found)
+    form = VerdictForm(request.POST)
+    if not form.is_valid():
+        raise PublicationRefused("Choose verified, disqualified or not reviewed.")
+    judge_submission(
+        submission=found,
+        verdict=Submission.Verdict(form.cleaned_data["verdict"]),
+        reason=form.cleaned_data["verdict_reason"],
+        actor=request.user,
+    )
+    return "Verdict saved."
 
 
 @organiser_required
-@require_POST
-def pin(request: UserRequest, pk: int) -> HttpResponse:
+@_action(submission_for)
+def pin(request: UserRequest, found: Submission) -> None:
     is_pinned = request.POST.get("pinned") == "1"
-    found = pin_submission(
-        submission=submission_for(request.user, pk), is_pinned=is_pinned, actor=request.user
-    )
-    return redirect(found)
+    pin_submission(submission=found, is_pinned=is_pinned, actor=request.user)
 
 
 @login_required
@@ -337,7 +461,7 @@ def webhooks(request: UserRequest) -> HttpResponse:
         else:
             messages.success(request, "Webhook added. It gets a message when a grading ends.")
             return redirect("scoring:webhooks")
-    context = {"form": form, "lines": webhook_lines(request.user), "signature": SIGNATURE}
+    context = {"form": form, "webhooks": webhooks_of(request.user), "signature": SIGNATURE}
     status = 400 if form.errors else 200
     return render(request, "scoring/submissions/webhooks.html", context, status=status)
 

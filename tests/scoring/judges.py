@@ -5,7 +5,7 @@ from typing import Any
 from tests.scoring.judge.server import MODEL, TOKENS_IN, TOKENS_OUT
 
 PRICES = {"price_input": 1_000.0, "price_output": 2_000.0}
-# What a call to the scripted server costs at these prices.
+# The cost of a call to the scripted server.
 COST = (TOKENS_IN * PRICES["price_input"] + TOKENS_OUT * PRICES["price_output"]) / 1_000_000
 
 

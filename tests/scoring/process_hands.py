@@ -1,4 +1,4 @@
-"""What the processes of a test are asked to do inside the site's Django, answering in JSON."""
+"""Functions that test processes run inside the site's Django, with JSON results."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def submit(names: Sequence[str], email: str) -> int:
 
 
 def state(pk: int) -> dict[str, Any]:
-    """How the grading stands, and what its owner reads of it."""
+    """The state of the grading, and its owner's view."""
     grading = Grading.objects.get(pk=pk)
     doubles = ItemScore.objects.values("grading", "item").annotate(n=Count("id")).filter(n__gt=1)
     jobs = Job.objects.filter(group=grading.job_group)
@@ -64,7 +64,7 @@ def regrade() -> None:
 
 
 def regrade_state() -> dict[str, Any]:
-    """How the re-grade stands, and what the board shows."""
+    """The state of the re-grade, and the board's rows."""
     found = Regrade.objects.get()
     scores = ItemScore.objects.filter(grading__regrade=found)
     doubles = scores.values("grading", "item").annotate(n=Count("id")).filter(n__gt=1)

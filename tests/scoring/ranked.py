@@ -1,4 +1,4 @@
-"""Rows of a leaderboard whose differences are known: some can be told apart, some cannot."""
+"""Rows of a leaderboard with known differences, some of them significant."""
 
 from typing import Any
 

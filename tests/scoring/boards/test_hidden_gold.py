@@ -1,4 +1,4 @@
-"""No page, endpoint or error of scoring tells anything of gold that is hidden."""
+"""No page, endpoint or error of scoring reveals hidden gold."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ GOLD = {
     f"doc-{n}": f"<p>Veiled Holdings {n}: revenue of <Number>4,711,08{n}</Number> dollars.</p>"
     for n in range(6)
 }
-# What a submitter may read off the images, wrongly.
+# A submitter's wrong readings of the images.
 GUESS = {name: f"<p>Some company: {n} dollars and no more to be read.</p>" for n, name in
          enumerate(GOLD)}  # fmt: skip
 
@@ -57,7 +57,7 @@ def board(db: None) -> Board:
 def published(
     board: Board, researcher: User, stranger: User, run_jobs: Callable[[], int]
 ) -> Submission:
-    """One of two that are almost the same, so that a flag is there to be told of."""
+    """One of two submissions that are almost the same, so that they are flagged."""
     mine, other = (make_submission(board, user, GUESS) for user in (researcher, stranger))
     run_jobs()
     for submission in (mine, other):
@@ -75,7 +75,7 @@ def secrets_of(board: Board) -> list[str]:
 
 
 def answers(submission: Submission, client: Client, api: APIClient) -> Iterator[tuple[str, Any]]:
-    """Of every address, read and sent nothing, too much, or something wrong."""
+    """The responses of every URL, read and sent nothing, too much, or wrong data."""
     for root, patterns, asking in (
         ("/", urls.urlpatterns, client),
         ("/api/v1/", urls.api_urlpatterns, api),
@@ -127,6 +127,7 @@ def test_hidden_gold_leaks_nowhere(
             assert response.status_code < 500, what
             assert [secret for secret in secrets if secret in text] == [], what
             assert "likeness" not in text.replace("/likenesses/", ""), what
+            assert "Similar submissions" not in text, what
             asked += response.status_code == 200
         assert asked > 15
 

@@ -1,4 +1,4 @@
-"""Limits of a phase: what uses a place up, what gives it back, what is told of it."""
+"""Limits of a phase: charging and releasing attempts, and the messages."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

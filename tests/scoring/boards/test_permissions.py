@@ -1,4 +1,4 @@
-"""Who may ask for what: every address and method, as every role."""
+"""Permissions: every URL and method, as every role."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ ClientOf = Callable[[User | None], Client]
 ApiOf = Callable[[User | None], APIClient]
 Cast = list[User | None]
 
-# Statuses in this order: nobody, a stranger, the owner of the submission, an organiser.
+# Statuses in this order: anonymous, a stranger, the owner of the submission, an organiser.
 ANYBODY = (200, 200, 200, 200)
 ACCOUNTS = (302, 200, 200, 200)
 ORGANISERS = (302, 403, 403, 200)
@@ -92,7 +92,7 @@ GET_PAGES = {
     "judge-endpoint": ORGANISERS,
     "judge-endpoint-remove": ONLY_POST_ORGANISERS,
     "judge-endpoint-try": ONLY_POST_ORGANISERS,
-    # Nobody here is an expert of the board, nor has any case its number: see test_judging.
+    # No one here is an expert of the board, and no case has this number: see test_judging.
     "judge-cases": (302, 403, 403, 403),
     "judge-review": (302, 403, 403, 403),
     "judge-case": (302, 404, 404, 404),
@@ -251,7 +251,7 @@ def cast(stranger: User, researcher: User, organiser: User) -> Cast:
 
 
 def address(pattern: URLPattern, root: str, submission: Submission) -> str:
-    """The pattern's address for the fixtures' board, submission and first item."""
+    """The pattern's URL for the fixtures' board, submission and first item."""
     route = str(pattern.pattern)
     for part, value in {
         "<slug:slug>": submission.phase.board.slug,
@@ -308,7 +308,7 @@ def filled(
     root: str,
     graded: Submission,
 ) -> dict[str, tuple[int, ...]]:
-    """The table by address."""
+    """The table by URL."""
     found = {address(patterns[name], root, graded): wanted for name, wanted in table.items()}
     assert len(found) == len(table)
     return found

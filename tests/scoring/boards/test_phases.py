@@ -1,4 +1,4 @@
-"""Phases and settings of a board: what organisers set, in which words faults are told."""
+"""Phases and settings of a board, and the messages about faults."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ ApiOf = Callable[[User | None], APIClient]
 
 
 def form_of(board: Board, **changes: Any) -> dict[str, Any]:
-    """What the page of a phase sends."""
+    """The data of a phase's form."""
     return {
         "title": "Second round",
         "release": board.phases.values_list("release", flat=True)[0],

@@ -127,7 +127,7 @@ def test_a_new_phase_of_page_and_api_is_protected(
     assert settings_of(by_slug["by-form"]) == settings_of(by_slug["by-api"]) == SAFE
 
 
-# --- a submission tells little ----------------------------------------------------------------
+# --- a submission reveals little --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("what", ["check", "submissions"])
@@ -216,7 +216,7 @@ def test_the_fourth_score_of_a_day_is_refused(researcher: User, api_of: ApiOf) -
         ({"per_day": None}, ["per_day"]),
         ({"per_day": 4, "in_total": 21}, ["per_day", "in_total"]),
         ({"takes_incomplete": True}, ["takes_incomplete"]),
-        # Where items are shown on purpose, nobody rounds the totals.
+        # Where items are shown on purpose, totals are not rounded.
         ({"diagnostics": "items"}, ["diagnostics", "score_decimals"]),
         ({"diagnostics": "facts", **LOOSE}, ["diagnostics", *LOOSE]),
     ],
@@ -366,7 +366,7 @@ def test_the_page_asks_before_it_opens_a_board_on_private_data(
     board, client = private_draft(diagnostics="items"), client_of(organiser)
     page = told(client.get("/boards/board/manage/").content)
     assert "“Secret filings 1.0.0” is private" in page
-    assert "the ids of its items are shown to submitters" in page
+    assert "The ids of its items are shown to submitters" in page
     refused = client.post("/boards/board/state/", {"state": "open"}, follow=True)
     assert "To continue, select “Make this public”." in told(refused.content)
     board.refresh_from_db()

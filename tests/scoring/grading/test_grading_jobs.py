@@ -366,7 +366,7 @@ def test_the_same_submission_graded_twice_gives_identical_figures(
     assert latest_grading(first).scores == latest_grading(second).scores
 
 
-# --- poison items -----------------------------------------------------------------------------
+# --- failing items ----------------------------------------------------------------------------
 
 
 @pytest.mark.django_db
@@ -406,7 +406,7 @@ def test_every_item_that_cannot_be_scored_is_named(
 def test_a_chunk_that_kills_its_workers_is_cut_until_the_item_is_found(
     queued: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a dead worker leaves: a running job whose lease has run out."""
+    """A running job of a dead worker, whose lease has run out."""
 
     def die_at(job: Job) -> None:
         if job.kind == "grade_chunk" and job.payload["first"] == 0:

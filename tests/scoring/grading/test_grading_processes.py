@@ -32,7 +32,7 @@ class GradingSite(Site):
         return self.shell(code)
 
     def ended(self, grading: int, seconds: float = 90) -> dict[str, Any]:
-        """What became of the grading, once it has ended."""
+        """The grading, once it has ended."""
         found: dict[str, Any] = {}
 
         def is_over() -> bool:
@@ -50,11 +50,9 @@ def prepared(site: GradingSite, names: Sequence[str]) -> GradingSite:
     return site
 
 
-@pytest.mark.parametrize("poison", ["dies", "grows"])
-def test_one_poison_item_is_told_by_name_and_all_others_are_graded(
-    tmp_path: Path, poison: str
-) -> None:
-    names = [poison, *(f"page-{number:02}" for number in range(9))]  # as a release orders them
+@pytest.mark.parametrize("failing", ["dies", "grows"])
+def test_one_failing_item_is_named_and_all_others_are_graded(tmp_path: Path, failing: str) -> None:
+    names = [failing, *(f"page-{number:02}" for number in range(9))]  # as a release orders them
     with prepared(GradingSite(tmp_path), names) as site:
         grading = site.hands(f"submit({names!r}, {EMAIL!r})")
         worker = start_worker(site.env, tmp_path / "worker.log")
@@ -67,12 +65,12 @@ def test_one_poison_item_is_told_by_name_and_all_others_are_graded(
         "grows": "the scorer stopped with MemoryError",
     }
     assert found["state"] == "failed"
-    assert found["error"] == f"1 of 10 items cannot be graded: “{poison}” ({why[poison]})"
+    assert found["error"] == f"1 of 10 items cannot be graded: “{failing}” ({why[failing]})"
     assert found["items"] == names[1:]
     assert found["scores"] == {}, "no figure is made up of a part"
     assert set(found["jobs"]) == {"done", "failed"}
     log = "\n".join(found["log"])
-    if poison == "dies":
+    if failing == "dies":
         assert "Items 1 to 4: the worker was lost in attempt 3" in log
         assert "Item 1: given up after 3 attempts (The worker was lost" in log
     else:

@@ -1,4 +1,4 @@
-"""Boards that are graded by a judge, or show one beside their matcher, by a real client."""
+"""Boards graded by a judge, or by a matcher with a judge next to it, with a real client."""
 
 import csv
 import io
@@ -55,7 +55,7 @@ def make_due() -> None:
 def test_a_board_ranks_by_its_judge(
     server: JudgeServer, researcher: User, run_jobs: RunJobs
 ) -> None:
-    """Four of six facts stand rightly; the script does not see the date before the full stop."""
+    """Four of six facts are right; the script misses the date before the full stop."""
     grading = grading_of(graded(make_board(options=JUDGED), researcher, run_jobs))
     assert grading.state == "done"
     assert f"|matcher:judge({MODEL},facts-1)|" in grading.signature
@@ -74,8 +74,8 @@ def test_a_board_ranks_by_its_judge(
 def test_matchers_stand_beside_each_other(
     server: JudgeServer, researcher: User, run_jobs: RunJobs
 ) -> None:
-    """Four of six facts stand rightly by any of them: of a judge that calls all six correct, the
-    lost sign and the wrong year are overruled."""
+    """Four of six facts are right by all of them: if a judge calls all six correct, the lost sign
+    and the wrong year are overruled."""
     server.script = lying
     grading = grading_of(graded(make_board(options=BESIDE), researcher, run_jobs))
     results = {each.item.name: each.result for each in grading.item_scores.select_related("item")}
@@ -244,7 +244,7 @@ def test_a_failure_of_our_own_is_told_without_the_page(
     ("model", "said"),
     [
         ("", "JUDGE_MODEL is not set"),
-        ("another", f"The board&#x27;s judge is another, and {MODEL} is required."),
+        ("another", f"The board&#x27;s judge is another, but {MODEL} is required."),
         (MODEL, ""),
     ],
 )

@@ -18,7 +18,7 @@ Pages = Callable[..., Page]
 
 
 def is_fine(page: Page) -> None:
-    """Nothing stands over the edge, and axe has nothing to say."""
+    """Nothing overflows, and axe reports nothing."""
     root = "document.documentElement"
     assert page.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0, page.url
     assert Axe().run(page).violations_count == 0, page.url
@@ -67,7 +67,7 @@ def test_from_a_dispute_to_moved_ranks(
     is_fine(public)
     public.get_by_role("link", name="View rank changes").click()
     moved = public.get_by_role("table", name="Rows that changed").get_by_role("row")
-    # Three pages tell nobody apart: the scores moved, no rank did.
+    # Three pages are too few for ranks: the scores moved, no rank did.
     expect(moved.nth(1)).to_contain_text("66.67 → 100.00")
     expect(moved.nth(1)).to_contain_text("1 → 1")
     expect(moved.nth(2)).to_contain_text("1 → 1")

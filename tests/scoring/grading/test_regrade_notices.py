@@ -1,4 +1,4 @@
-"""What is told of a re-grade to the public, to owners and to organisers, who start it."""
+"""Messages about a re-grade to the public, to owners and to organisers."""
 
 import json
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def test_the_log_tells_which_ranks_moved_and_why(
 ) -> None:
     [entry] = change_log(AnonymousUser(), board, "1").entries
     [change] = entry.phases
-    assert change.reasons == ["Gold 1.0.0 → 1.1.0: 2 facts changed, 2 items in all"]
+    assert change.reasons == ["Gold 1.0.0 → 1.1.0: 2 facts changed in 2 items"]
     assert [
         (line.submission.name, line.rank_before, line.rank_after, line.places_words)
         for line in change.changed
@@ -118,7 +118,7 @@ def test_rows_taken_back_since_are_counted_and_not_named(
     unpublish_submission(submission=results["Flawed"], actor=None)
     page = words_of(client_of(None), "/boards/board/changes/")
     assert "Flawed" not in page
-    assert "1 row, taken back since, is left out." in page
+    assert "1 row is no longer public." in page
     told = client_of(None).get("/api/v1/boards/board/changes/").json()
     [phase] = told["results"][0]["phases"]
     assert {row["name"] for row in phase["rows"]} == {"Perfect", "Slip"}
@@ -265,7 +265,7 @@ def test_while_it_runs_the_owner_sees_the_result_that_counts(
     assert "66.67" in words_of(client, "/submissions/")
 
 
-# --- letters and webhooks ---------------------------------------------------------------------
+# --- emails and webhooks ----------------------------------------------------------------------
 
 
 def test_owners_are_told_once_when_it_takes_over(
@@ -310,8 +310,9 @@ def test_the_form_shows_what_would_change_before_it_is_confirmed(
     answer = client.post("/boards/board/regrade/", {"phase": "test", "release": release.pk})
     regrade = Regrade.objects.get()
     assert answer.headers["Location"] == f"/boards/board/regrades/{regrade.pk}/"
-    shown = words_of(client, answer.headers["Location"])
-    assert "the board changes when all gradings are done" in shown.lower()
+    assert "The board changes when all gradings are done" in words_of(
+        client, answer.headers["Location"]
+    )
     again = client.post("/boards/board/regrade/", {"phase": "", "release": ""})
     assert again.status_code == 409
     assert "A re-grade of this board is running" in again.content.decode()
@@ -372,7 +373,7 @@ def test_by_the_api(api_of: ApiOf, organiser: User, board: Board, results: Resul
     api = api_of(organiser)
     path = "/api/v1/boards/board/regrades/"
     for asked, status, words in [
-        ({"release": "9.9.9"}, 409, "has a release 9.9.9"),
+        ({"release": "9.9.9"}, 409, "have no release 9.9.9"),
         ({"phase": "none"}, 404, ""),
         ({"phase": "no slug!"}, 400, "slug"),
     ]:
@@ -415,13 +416,12 @@ def test_by_the_command(board: Board, results: Results) -> None:
     call_command("regrade", "board", "--phase", "test", "--release", "1.1.0", stdout=out)
     pk = Regrade.objects.get().pk
     assert out.getvalue() == (
-        f"re-grade {pk} of board is queued\n"
-        "test: Gold 1.0.0 → 1.1.0: 2 facts changed, 2 items in all\n"
+        f"re-grade {pk} of board is queued\ntest: Gold 1.0.0 → 1.1.0: 2 facts changed in 2 items\n"
     )
     for arguments, words in [
         (["none"], "there is no board none"),
         (["board", "--phase", "none"], "no phase none; there are test"),
-        (["board", "--release", "9.9.9"], "has a release 9.9.9"),
+        (["board", "--release", "9.9.9"], "have no release 9.9.9"),
         (["board"], "A re-grade of this board is running"),
     ]:
         with pytest.raises(CommandError, match=words):

@@ -20,7 +20,7 @@ def test_a_worker_killed_in_a_regrade_changes_nothing_and_the_next_ends_it(
     site = prepared(GradingSite(tmp_path, SCORING_SECONDS="0.1"), names)
     gradings = [site.hands(f"submit({names!r}, {EMAIL!r})") for _ in range(2)]
     log = tmp_path / "worker.log"
-    # What is graded before takes no longer than it must.
+    # The first gradings are fast.
     worker = start_worker(site.env | {"SCORING_SECONDS": "0"}, log)
     found: dict[str, Any] = {}
 

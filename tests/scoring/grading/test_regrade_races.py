@@ -1,4 +1,4 @@
-"""Re-grades beside what others do at the same moment, and what an older site holds."""
+"""Re-grades with concurrent actions, and with data of an older site."""
 
 import threading
 from collections.abc import Callable

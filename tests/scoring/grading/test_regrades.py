@@ -124,7 +124,7 @@ def test_all_take_over_at_once_with_hand_computed_moves(
         for move in regrade.moves.select_related("submission")
     }
     assert moves == {
-        # Three pages tell none of them apart, before and after: every rank is 1, as on the board.
+        # Three pages are too few for ranks, before and after: every rank is 1, as on the board.
         "Perfect": (1, 1, 1.0, 1.0),
         "Flawed": (1, 1, BEFORE["Flawed"], 1.0),
         "Slip": (1, 1, BEFORE["Slip"], 3 / 4),
@@ -281,7 +281,7 @@ def test_what_is_being_graded_at_the_takeover_begins_again(
     assert (second.state, second.release) == ("done", release)
     assert second.scores["ffa"] == 1.0
     assert Attempt.objects.get(submission=late).state == "charged", "once, and not as failed"
-    # What is left of the first try does nothing any more.
+    # The remaining jobs of the first try do nothing.
     Job.objects.update(not_before=timezone.now())
     run_due_jobs()
     first.refresh_from_db()
@@ -479,7 +479,7 @@ def test_rounded_scores_stay_rounded_and_are_ranked_so(
 def test_it_waits_until_its_results_are_resampled(
     board: Board, results: Results, release: Release
 ) -> None:
-    """So that it can rank them when it takes over. One that cannot be resampled holds up nobody."""
+    """It ranks them at its end. A grading that cannot be resampled does not block it."""
     regrade = start_regrade(board=board, release=release, actor=None)
     run_until_gradings_began(regrade)
     while regrade.gradings.live().exists():
@@ -565,7 +565,7 @@ def test_a_takeover_that_always_fails_says_so_and_changes_nothing(
     run_retries()
     nothing_changed(board, regrade, "failed")
     assert Regrade.objects.get().error == (
-        "Putting it together: the grader stopped with ValueError."
+        "The last step failed: the grader stopped with ValueError."
     )
 
 

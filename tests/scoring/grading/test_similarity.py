@@ -1,4 +1,4 @@
-"""Near-identical submissions are flagged for organisers, and for nobody else."""
+"""Near-identical submissions are flagged for organisers only."""
 
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +46,7 @@ def board(db: None) -> Board:
 
 
 def answers(reader: str, copied: int = 0) -> dict[str, str]:
-    """What a reader made of the pages; of the first `copied` ones the same as Rex's."""
+    """A reader's predictions; those of the first `copied` pages are Rex's."""
     return {
         name: f"<p>{'Rex' if n < copied else reader} read on page {n} net sales of {1000 + n}.</p>"
         for n, name in enumerate(GOLD)
@@ -189,7 +189,7 @@ def test_fields_that_are_left_empty_are_no_answer() -> None:
     assert answer_digest({"id": "1", "fields": fields | {"total_amount": "9" * 24}}) != ""
 
 
-# --- who is told ------------------------------------------------------------------------------
+# --- who sees it ------------------------------------------------------------------------------
 
 
 def test_organisers_are_told_on_both_pages_and_by_the_api(
@@ -223,7 +223,7 @@ def test_nobody_else_is_told(
     for user in (None, researcher, stranger, ann):
         for path in (f"/submissions/{second}/", "/boards/board/", "/"):
             page = client_of(user).get(path).content.decode()
-            assert "same predictions" not in page
+            assert "Similar submissions" not in page
         answer = api_of(user).get(f"/api/v1/submissions/{second}/").content.decode()
         assert "similar" not in answer
         assert "likeness" not in answer

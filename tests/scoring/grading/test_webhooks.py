@@ -1,4 +1,4 @@
-"""Webhooks and letters: what is told, to whom, how it is signed, and where it may not go."""
+"""Webhooks and emails: content, recipients, signatures, and forbidden URLs."""
 
 import hashlib
 import hmac
@@ -179,7 +179,7 @@ def test_an_address_is_told_once_and_there_are_not_too_many(researcher: User) ->
         add_webhook(user=researcher, url=f"https://example.org/{number}")
     with pytest.raises(WebhookRefused, match="already have a webhook"):
         add_webhook(user=researcher, url="https://example.org/0")
-    with pytest.raises(WebhookRefused, match="At most 10"):
+    with pytest.raises(WebhookRefused, match="at most 10"):
         add_webhook(user=researcher, url="https://example.org/one-more")
 
 

@@ -1,4 +1,4 @@
-"""What of a judge's rows stands, on hand-made pages."""
+"""Checks of a judge's rows, on hand-made pages."""
 
 import pytest
 from hypothesis import given
@@ -147,7 +147,7 @@ def test_equal_values_need_as_many_occurrences() -> None:
     assert [verdict.correct for verdict in checked.verdicts] == [True, True, False]
     assert whys(checked) == [(2, TAKEN)]
     assert checked.verdicts[2].error == "missing"
-    # Nobody knows which of the two is meant.
+    # It is unknown which of the two is meant.
     assert checked.verdicts[0].start is None
     reference = check("<p>42 and 42 and 43</p>", *lies, gold=gold, override="reference")
     assert all(verdict.correct for verdict in reference.verdicts)

@@ -106,7 +106,7 @@ def test_a_dry_run_asks_nothing(server: JudgeServer, run: Judge) -> None:
     cost = (told["input_tokens"] * 2 + told["most_output_tokens"] * 10) / 1_000_000
     assert told["most_cost"] == pytest.approx(cost)
     run()
-    assert run(dry_run=True)[1].startswith("0 calls would be made; 2 answers are kept\n")
+    assert run(dry_run=True)[1].startswith("0 calls would be made; 2 answers are cached\n")
 
 
 def test_the_table(run: Judge) -> None:
@@ -114,7 +114,7 @@ def test_the_table(run: Judge) -> None:
     assert code == 0
     assert "3 items, 1 without a prediction" in out
     assert "FFA" in out
-    assert "2 calls answered in 2 attempts, 200 tokens in and 100 out, 0.0014 in all" in out
+    assert "2 calls answered in 2 attempts, 200 input and 100 output tokens, cost 0.0014" in out
 
 
 def test_items_without_a_verdict_are_named(server: JudgeServer, run: Judge) -> None:
@@ -216,5 +216,5 @@ def test_killed_it_goes_on_where_it_was(
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     assert (len(found["verdicts"]), found["scores"]["ffa"]) == (30, 1.0)
-    # What was under way when it was killed may have been answered to nobody: two calls at most.
+    # Answers to running calls may be lost with the kill: two calls at most.
     assert len(server.calls) <= 30 + 2

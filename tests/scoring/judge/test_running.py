@@ -1,4 +1,4 @@
-"""Many documents against an endpoint that fails now and then, lies, or is told what to say."""
+"""Many documents against an endpoint that sometimes fails, lies, or follows instructions."""
 
 from functools import partial
 

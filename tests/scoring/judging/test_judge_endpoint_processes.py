@@ -82,7 +82,7 @@ def _kill_and_go_on(site: Site, server: JudgeServer) -> None:
     assert (verdicts, unscored) == (PAGES, {})
     assert [is_open for _, is_open in rows] == [False, False]
     assert rows[0][0] == set_aside
-    # What was under way when it was killed was asked again: two calls at most.
+    # Calls that were running at the kill were repeated: two at most.
     assert PAGES <= len(server.calls) <= PAGES + 2
     assert server.cost(1_000, 2_000) <= sum(amount for amount, _ in rows) <= 1_000
     assert rows[1][0] == pytest.approx((len(server.calls) - before) * COST)

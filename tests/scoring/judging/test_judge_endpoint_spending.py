@@ -300,7 +300,7 @@ def test_calls_that_are_really_made_are_what_is_noted(board: Board, server: Judg
 def test_a_run_that_stops_for_the_budget_keeps_what_is_judged_and_names_the_rest(
     board: Board, researcher: User, server: JudgeServer, run_jobs: RunJobs, settings: Any
 ) -> None:
-    """The endpoint tells no tokens, so that the first page counts as all that it may cost."""
+    """The endpoint reports no tokens, so that the first page counts with its highest cost."""
     settings.JUDGE_CONCURRENCY = 1
     server.script = lambda call: replace(perfect(call), has_usage=False)
     submission = published(board, researcher, run_jobs)

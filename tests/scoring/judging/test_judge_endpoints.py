@@ -1,4 +1,4 @@
-"""A board's own endpoint of the judge: set, asked, tried, taken away; and its key, never told."""
+"""A board's own judge endpoint: setting, testing and removing it, and its secret key."""
 
 import io
 import logging
@@ -45,7 +45,7 @@ URL = "/boards/board/judge/endpoint/"
 
 @pytest.fixture(autouse=True)
 def _settings(settings: Any, tmp_path: Path) -> None:
-    """The site has a judge of its own, where nothing listens, and a key that is nobody's else."""
+    """The site has its own judge, where nothing listens, and its own key."""
     settings.JUDGE_BASE_URL, settings.JUDGE_MODEL = "http://127.0.0.1:9/v1", "of-the-site"
     settings.JUDGE_API_KEY = "sk-of-the-site"
     settings.JUDGE_CACHE, settings.JUDGE_ATTEMPTS = tmp_path / "answers", 1
@@ -126,7 +126,7 @@ class TestAsking:
     ) -> None:
         give(board, server.url)
         with (
-            pytest.raises(JudgingRefused, match=f"endpoint has {MODEL}, and former is required"),
+            pytest.raises(JudgingRefused, match=f"endpoint has {MODEL}, but former is required"),
             open_board_judge(board, "former"),
         ):
             pass
@@ -141,7 +141,7 @@ class TestAsking:
         run_jobs()
         run.refresh_from_db()
         assert run.state == "failed"
-        assert f"has another, and {MODEL} is required" in run.error
+        assert f"has another, but {MODEL} is required" in run.error
         assert server.calls == []
 
     def test_a_key_of_another_secret_is_refused_before_anything_is_queued(
@@ -374,7 +374,7 @@ class TestTrying:
         server.script = same
         give(board, server.url, budget=5.0)
         page = client_of(organiser).post(f"{URL}try/", follow=True).content.decode()
-        assert "100 tokens in and 50 out, which cost 0.200000" in page
+        assert "100 input and 50 output tokens, which cost 0.200000" in page
         assert len(server.calls) == 1
         spent = JudgeSpending.objects.get()
         assert (spent.what, spent.is_open) == ("try", False)

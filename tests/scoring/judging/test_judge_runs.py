@@ -50,7 +50,7 @@ def begin(submission: Submission, budget: float | None = None) -> JudgeRun:
 def test_a_run_from_the_question_to_the_figures(
     server: JudgeServer, published: Submission, run_jobs: RunJobs
 ) -> None:
-    """Four of six facts stand rightly; the script does not see the date before the full stop."""
+    """Four of six facts are right; the script misses the date before the full stop."""
     run = begin(published)
     run_jobs()
     run.refresh_from_db()
@@ -148,7 +148,7 @@ def test_a_run_has_one_judge(
     run_jobs()
     run.refresh_from_db()
     assert run.state == "failed"
-    assert f"JUDGE_MODEL is another, and {MODEL} is required" in run.error
+    assert f"JUDGE_MODEL is another, but {MODEL} is required" in run.error
 
 
 def test_without_settings_the_page_says_which_is_missing(

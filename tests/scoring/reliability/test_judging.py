@@ -109,7 +109,7 @@ class TestReviewing:
         case = case_of(sample, "page-1")
         with pytest.raises(JudgingRefused, match="Undecided: 1, 2"):
             review(case, stranger, {0: True})
-        # What was said is kept.
+        # The decision is kept.
         assert ExpertReview.objects.get(case=case).facts == {"0": True}
 
     def test_counts_left_empty_are_those_of_the_marks(
@@ -127,7 +127,7 @@ class TestReviewing:
     def test_what_is_submitted_stays(self, sample: JudgeSample, stranger: User) -> None:
         case = case_of(sample, "page-3")
         review(case, stranger, {0: True})
-        with pytest.raises(JudgingRefused, match="stays as it is"):
+        with pytest.raises(JudgingRefused, match="already submitted"):
             review(case, stranger, {0: False})
         assert ExpertReview.objects.get(case=case).facts == {"0": True}
 
@@ -348,7 +348,7 @@ class TestPages:
         drawn = client.post(
             "/boards/board/judge/samples/new/", {"phase": phase.pk, "percent": "2"}, follow=True
         )
-        assert "3 pages are drawn" in drawn.content.decode()
+        assert "Sample of 3 pages drawn" in drawn.content.decode()
         assert "/boards/board/judge/" in client.get("/boards/board/").content.decode()
         again = client.post(
             "/boards/board/judge/samples/new/", {"phase": phase.pk, "percent": "2"}, follow=True

@@ -44,7 +44,7 @@ def test_faults_appear_without_losing_the_form_and_the_bar_moves_to_the_result(
     predictions.write_bytes(lines_of({"page-1": PERFECT["page-1"]}))
     page.get_by_label("Predictions").set_input_files(predictions)
     page.get_by_role("button", name="Check and submit").click()
-    expect(page.get_by_role("alert")).to_contain_text("2 documents without a prediction")
+    expect(page.get_by_role("alert")).to_contain_text("2 items without a prediction")
     # The file is still chosen: only the tick is asked for.
     page.get_by_label("Submit anyway").check()
     page.get_by_role("button", name="Check and submit").click()

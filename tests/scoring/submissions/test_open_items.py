@@ -1,4 +1,4 @@
-"""Single items that their owner lets everybody read."""
+"""Single items that their owner makes public."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the browser needs to look at a file before it is sent: the ids, where they are public."""
+"""Data for checking a file in the browser before the upload: the ids, if they are public."""
 
 import io
 import json
@@ -26,7 +26,7 @@ URL = "/api/v1/boards/board/phases/test/ids/"
     ("release", "dataset", "wanted"),
     [
         ("public", "public", (200, 200, 200)),
-        # Of a hidden release the ids stand in the starter kit.
+        # The starter kit contains the ids of a release with hidden gold.
         ("gold_hidden", "public", (200, 200, 200)),
         ("private", "public", (404, 404, 200)),
         ("public", "private", (404, 404, 200)),
@@ -58,7 +58,7 @@ def test_ids_of_a_split_are_its_own(api_of: ApiOf) -> None:
 
 @pytest.mark.parametrize("key", BENCHMARKS)
 def test_the_example_line_names_its_item_by_the_id_keys(key: str) -> None:
-    """What the browser calls an item is what the reader calls it."""
+    """Browser and reader use the same names of items."""
     benchmark = BENCHMARKS[key]
     file = io.BytesIO(f"{benchmark.example}\n".encode())
     [line] = benchmark.read_predictions(file, limits=ReadLimits())

@@ -80,7 +80,7 @@ def test_the_page_counts_missing_ids_and_names_none(
     data: dict[str, Any] = {"name": "Reader", "category": "other", "form_key": "k", **extra}
     data |= {"phase": first_phase(board).pk, "file": upload(lines_of(SENT))}
     answer = client_of(researcher).post("/boards/board/submit/", data)
-    assert "2 documents without a prediction" in shown_text(answer.content)
+    assert "2 items without a prediction" in shown_text(answer.content)
     assert "The ids of this phase are not public" in shown_text(answer.content)
     assert ids_in(answer) == []
 
@@ -100,7 +100,7 @@ def test_a_failed_grading_names_only_what_was_sent(
     client_of: ClientOf,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In the result, its stage log and the email that tells of it."""
+    """In the result, its log and the email about it."""
 
     def crash(gold: Any, prediction: Any, options: Any) -> Any:
         raise ValueError("page-1 98,765")

@@ -85,11 +85,11 @@ def test_nobody_else_reads_the_log(
     url = graded.get_absolute_url()
     for user in (None, stranger):
         client = client_of(user)
-        assert "step by step" not in text_of(client, url)
+        assert "Log (UTC)" not in text_of(client, url)
         assert 'id="stages"' not in text_of(client, url, HTMX)
         grading = client.get(f"/api/v1{url}").json()["grading"]
         assert (grading["stages"], grading["queue"]) == (None, None)
-    assert "step by step" in text_of(client_of(organiser), url)
+    assert "Log (UTC)" in text_of(client_of(organiser), url)
 
 
 def test_the_asking_ends_with_the_result(
@@ -120,7 +120,7 @@ def test_an_interrupted_chunk_is_explained(
 ) -> None:
     Job.objects.update(error="The worker was lost: its lease ran out.")
     text = text_of(client_of(researcher), queued.get_absolute_url())
-    assert "taken up again: The worker was lost: its lease ran out." in text
+    assert "will be retried: The worker was lost: its lease ran out." in text
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_failed_grading_says_why_and_offers_another_try(
     client, url = client_of(researcher), queued.get_absolute_url()
     text = text_of(client, url)
     assert "The grading failed. Items 0 to 2: lost." in text
-    assert "Try again" in text
+    assert "Retry grading" in text
     assert client.post(f"{url}retry/").status_code == 302
     run_jobs()
     assert latest_grading(queued).state == Grading.State.DONE
@@ -224,7 +224,7 @@ def test_query_budget_of_the_result(
     submission = make_submission(make_board(make_release(gold)), researcher, {"p1": "x"})
     run_jobs()
     client = client_of(researcher)
-    # One of them asks whether the owner's address is confirmed, who could publish it.
+    # One of them checks whether the owner's email address is confirmed.
     with django_assert_max_num_queries(15):
         client.get(submission.get_absolute_url())
     with django_assert_max_num_queries(9):

@@ -46,7 +46,7 @@ def test_every_fault_is_told_before_the_file_is_sent(
         ]
     )
     expect(told).to_contain_text("2 items without a prediction: page-2, page-3.")
-    # The browser stops nobody: the site says what is wrong, and more.
+    # The browser does not block the upload: the site reports the faults, and more.
     page.get_by_label("Name").fill("Reader")
     page.get_by_role("button", name="Check and submit").click()
     expect(page.get_by_role("alert")).to_contain_text("4 faults: nothing was submitted")
@@ -86,7 +86,7 @@ def test_of_a_private_release_no_id_is_told(page_of: Pages, researcher: User, fi
 
 
 def dragged(page: Page, *texts: str) -> JSHandle:
-    """What somebody drags who holds these files."""
+    """The data of dragging these files."""
     return page.evaluate_handle(
         """(texts) => {
           const held = new DataTransfer();

@@ -99,7 +99,7 @@ def test_missing_ids_are_asked_about(client_of: ClientOf, board: Board, research
     client, some = client_of(researcher), lines_of({"page-2": "x"})
     asked = send(client, board, some)
     assert asked.status_code == 422
-    assert "2 documents without a prediction" in asked.content.decode()
+    assert "2 items without a prediction" in asked.content.decode()
     assert "page-3" in asked.content.decode()
     assert not Submission.objects.exists()
     assert send(client, board, some, accept_missing="on").status_code == 302

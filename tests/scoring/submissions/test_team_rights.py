@@ -65,7 +65,7 @@ def check(
     def asked(make: Callable[[User], Any], table: Table) -> None:
         assert {len(statuses) for statuses in table.values()} == {7}
         clients = [make(user) for user in (stranger, ben, researcher, ann, cleo)]
-        # What the researcher may do before and after they left.
+        # The researcher before and after leaving.
         clients += [clients[2], make(organiser)]
 
         def ask(key: tuple[int, str, str]) -> Any:

@@ -46,7 +46,7 @@ def only_fault(checked: CheckedUpload) -> tuple[str, int, str | None, str]:
         ("predictions.zip", zip_of({"all.jsonl": lines_of(PERFECT)})),
         ("predictions.zip", zip_of({f"{name}.html": html for name, html in PERFECT.items()})),
         ("predictions.zip", zip_of({f"out/pred_{name}.txt": "text" for name in PERFECT})),
-        # What it is is told by its bytes, not by its name.
+        # The bytes decide on the format, not the name.
         ("predictions.bin", lines_of(PERFECT)),
     ],
 )
@@ -146,9 +146,9 @@ def test_invalid_utf8_in_a_page_names_the_page_and_line(board: Board) -> None:
 
 
 def test_faults_and_missing_ids_say_nothing_of_gold(board: Board) -> None:
-    """Values of the gold that the submission does not hold stand in no message."""
+    """No message contains values of the gold that are not in the submission."""
     checked = check(board, b'{"id": "page-1", "html": 5}\n{"id": "page-9", "html": ""}\n')
-    said = str(checked.faults) + str(checked.missing) + checked.detail
+    said = str(checked.faults) + str(checked.missing) + checked.api_detail
     for secret in ("1,200", "(350)", "98,765", "Revenue", "Total assets"):
         assert secret not in said
 

@@ -1,4 +1,4 @@
-"""Versions, withdrawing, verdicts, and scores that are rounded or told later."""
+"""Versions, withdrawing, verdicts, and scores that are rounded or shown later."""
 
 import re
 from collections.abc import Callable
@@ -145,7 +145,7 @@ def test_counts_among_the_scores_are_left_out_where_scores_are_rounded() -> None
 @pytest.fixture
 @shared
 def rounding(researcher: User) -> Submission:
-    """Four of six facts right, in a phase that tells whole percentages."""
+    """Four of six facts right, in a phase that shows whole percentages."""
     board = make_board(score_decimals=0, diagnostics="aggregates")
     submission = make_submission(board, researcher, FLAWED)
     run_due_jobs()
