@@ -12,14 +12,14 @@ import os
 import tempfile
 from array import array
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .base import GoldLine, ItemResult, ItemScorer, Options, Payload, PredictionLine
 from .reading import LONGEST_ID, ReadFault, Record, quoted
@@ -137,15 +137,8 @@ def check_gold(lines: Iterable[GoldLine | ReadFault], name: str = "gold") -> Gol
     """Collect gold lines. A repeated id is a fault. `name` is the file to report if it is empty."""
     kept: dict[str, GoldLine] = {}
     faults = FaultList()
-    for line in lines:
-        if isinstance(line, ReadFault):
-            faults.add(line)
-        elif line.id in kept:
-            faults.add(used_again(line, kept[line.id].file, kept[line.id].line))
-        else:
-            kept[line.id] = line
-    if not kept and not faults.listed:
-        faults.add(ReadFault(name, 0, None, "holds no items"))
+    for line in _usable(lines, faults, kept.get, ReadFault(name, 0, None, _NO_ITEMS)):
+        kept[line.id] = line
     return GoldCheck(kept, tuple(faults.listed), faults.left_out)
 
 
@@ -158,33 +151,52 @@ def check_predictions(
 
     `name` is the file to report if it is empty.
     """
-    known = frozenset(known_ids)
     kept: dict[str, PredictionLine] = {}
     faults = FaultList()
-    for line in lines:
-        if isinstance(line, ReadFault):
-            faults.add(line)
-        elif line.id in kept:
-            faults.add(used_again(line, kept[line.id].file, kept[line.id].line))
-        elif line.id not in known:
-            faults.add(unknown_id(line))
-        else:
-            kept[line.id] = line
-    if not kept and not faults.listed:
-        faults.add(ReadFault(name, 0, None, "holds no predictions"))
+    empty = ReadFault(name, 0, None, _NO_PREDICTIONS)
+    for line in _usable(lines, faults, kept.get, empty, frozenset(known_ids)):
+        kept[line.id] = line
     missing = tuple(item for item in known_ids if item not in kept)
     return PredictionCheck(kept, tuple(faults.listed), missing, faults.left_out)
 
 
-def used_again(line: GoldLine | PredictionLine, file: str, number: int) -> ReadFault:
-    """Return the fault of a line whose id was used before, at that line of that file."""
-    message = f"the id {line.id!r} was already used at {file}:{number}"
-    return ReadFault(line.file, line.line, line.id, message)
+_NO_ITEMS, _NO_PREDICTIONS = "holds no items", "holds no predictions"
+_Line = TypeVar("_Line", GoldLine, PredictionLine)
 
 
-def unknown_id(line: PredictionLine) -> ReadFault:
-    """Return the fault of a prediction for an item that the gold does not have."""
-    return ReadFault(line.file, line.line, line.id, f"unknown id {line.id!r}")
+class _Source(NamedTuple):
+    """The place of a line in the files."""
+
+    file: str
+    line: int
+
+
+def _usable(
+    lines: Iterable[_Line | ReadFault],
+    faults: FaultList,
+    earlier: Callable[[str], GoldLine | PredictionLine | _Source | None],
+    empty: ReadFault,
+    known: Container[str] | None = None,
+) -> Iterator[_Line]:
+    """Yield the usable lines and add the faults of the others.
+
+    `earlier` returns the earlier line with an id. Ids outside `known` are faults. Without any line,
+    `empty` is the fault.
+    """
+    is_empty = True
+    for line in lines:
+        if isinstance(line, ReadFault):
+            faults.add(line)
+        elif known is not None and line.id not in known:
+            faults.add(ReadFault(line.file, line.line, line.id, f"unknown id {line.id!r}"))
+        elif used := earlier(line.id):
+            message = f"the id {line.id!r} was already used at {used.file}:{used.line}"
+            faults.add(ReadFault(line.file, line.line, line.id, message))
+        else:
+            is_empty = False
+            yield line
+    if is_empty and not faults.listed:
+        faults.add(empty)
 
 
 # The most that one chunk holds: few enough to spread heavy items over the cores, many enough that
@@ -243,9 +255,12 @@ class _Lines:
         offset = self.offsets[index]
         return None if offset == _NONE else Place(offset, self.lengths[index])
 
-    def used_again(self, index: int, line: GoldLine | PredictionLine) -> ReadFault:
+    def source(self, index: int | None) -> _Source | None:
+        """Return the source of a line; None if the line is missing."""
+        if index is None or self.offsets[index] == _NONE:
+            return None
         file = next(name for name, code in self._names.items() if code == self._files[index])
-        return used_again(line, file, self._numbers[index])
+        return _Source(file, self._numbers[index])
 
 
 class JoinedItems:
@@ -290,18 +305,12 @@ class JoinedItems:
 
     def add_gold(self, lines: Iterable[GoldLine | ReadFault], name: str = "gold") -> FaultList:
         faults = FaultList()
-        for line in lines:
-            if isinstance(line, ReadFault):
-                faults.add(line)
-            elif line.id in self._index:
-                faults.add(self._gold.used_again(self._index[line.id], line))
-            else:
-                index = self._index[line.id] = len(self._index)
-                self._gold.append()
-                self._predictions.append()
-                self._gold.put(index, self._write(line.payload), line)
-        if not self._index and not faults.listed:
-            faults.add(ReadFault(name, 0, None, "holds no items"))
+        empty = ReadFault(name, 0, None, _NO_ITEMS)
+        for line in _usable(lines, faults, self._earlier(self._gold), empty):
+            index = self._index[line.id] = len(self._index)
+            self._gold.append()
+            self._predictions.append()
+            self._gold.put(index, self._write(line.payload), line)
         self._spool.flush()
         return faults
 
@@ -309,21 +318,10 @@ class JoinedItems:
         self, lines: Iterable[PredictionLine | ReadFault], name: str = "submission"
     ) -> FaultList:
         faults = FaultList()
-        is_empty = True
-        for line in lines:
-            if isinstance(line, ReadFault):
-                faults.add(line)
-                continue
-            index = self._index.get(line.id)
-            if index is None:
-                faults.add(unknown_id(line))
-            elif self._predictions.place(index) is not None:
-                faults.add(self._predictions.used_again(index, line))
-            else:
-                is_empty = False
-                self._predictions.put(index, self._write(line.payload), line)
-        if is_empty and not faults.listed:
-            faults.add(ReadFault(name, 0, None, "holds no predictions"))
+        empty = ReadFault(name, 0, None, _NO_PREDICTIONS)
+        earlier = self._earlier(self._predictions)
+        for line in _usable(lines, faults, earlier, empty, self._index):
+            self._predictions.put(self._index[line.id], self._write(line.payload), line)
         self._spool.flush()
         return faults
 
@@ -342,6 +340,9 @@ class JoinedItems:
             size += length
         if chunk:
             yield tuple(chunk)
+
+    def _earlier(self, lines: _Lines) -> Callable[[str], _Source | None]:
+        return lambda item: lines.source(self._index.get(item))
 
     def _write(self, payload: Payload) -> Place:
         data = _encode(payload).encode("utf-8") + b"\n"

@@ -133,9 +133,31 @@ def highlighted(opacity: float = 1) -> dict[str, Any]:
     return {"condition": {"test": test, "value": opacity}, "value": 0.12}
 
 
+def nominal(field: str, **options: Any) -> dict[str, Any]:
+    """Encode a category, in the order of the data."""
+    return {"field": field, "type": "nominal", "sort": None, "title": None, **options}
+
+
+def quantitative(field: str, **options: Any) -> dict[str, Any]:
+    return {"field": field, "type": "quantitative", **options}
+
+
+def scaled(field: str, names: Sequence[str], values: Sequence[Any], width: float) -> dict[str, Any]:
+    """Give each category a colour, shape or dash, with a legend as wide as the plot."""
+    return nominal(
+        field,
+        scale={"domain": list(names), "range": list(values[: len(names)])},
+        legend={"columns": legend_columns(names, width)},
+    )
+
+
+def text_of(field: str) -> dict[str, str]:
+    return {"field": field, "type": "nominal"}
+
+
 def tooltip(*fields: tuple[str, str]) -> list[dict[str, str]]:
     """Describe a mark on hover: pairs of a heading and the data field that has its text."""
-    return [{"field": field, "type": "nominal", "title": title} for field, title in fields]
+    return [{**text_of(field), "title": title} for field, title in fields]
 
 
 # Width of a legend entry without its text.

@@ -17,8 +17,9 @@ from .look import (
     Room,
     clean,
     highlighted,
-    legend_columns,
+    scaled,
     short_names,
+    text_of,
     tooltip,
 )
 from .shapes import Axis, Scatter
@@ -205,13 +206,13 @@ def _covered(boxes: Sequence[_Box], taken: Sequence[_Box]) -> float:
 
 def _outside(name: _Box, picture: _Box) -> float:
     """Return the area of the name outside the picture. It weighs more than covered area."""
-    beside = max(0, picture.left - name.left) + max(0, name.right - picture.right)
+    across = max(0, picture.left - name.left) + max(0, name.right - picture.right)
     above = max(0, picture.low - name.low) + max(0, name.high - picture.high)
-    return (beside + above) * _LINE * 4
+    return (across + above) * _LINE * 4
 
 
 # Width of the axis with its title.
-_BESIDE_PLOT = 54 + 2 * PADDING
+_AXIS_WIDTH = 54 + 2 * PADDING
 _PLOT_HEIGHT = 340
 # More names than one per this width would cover each other.
 _WIDTH_A_NAME = 40
@@ -241,7 +242,7 @@ def scatter_layers(chart: Scatter, room: Room) -> dict[str, Any]:
     if not xs:
         raise ValueError("a chart needs at least one point")
     least = 3 * _DAY if chart.x.scale == "time" else 0
-    width = room.width - _BESIDE_PLOT
+    width = room.width - _AXIS_WIDTH
     across = span(xs, width, is_log=chart.x.scale == "log", least=least)
     up = span(ys, _PLOT_HEIGHT)
     layers = [_line(chart)] if len(chart.line) > 1 else []
@@ -364,25 +365,14 @@ def _points(chart: Scatter, xs: list[float], ys: list[float], room: Room) -> dic
     }
     if len(groups) > 1:
         layer["encoding"] |= {
-            "color": _scaled(groups, COLOURS, room),
-            "shape": _scaled(groups, SHAPES, room),
+            "color": scaled("group", groups, COLOURS, room.width - _AXIS_WIDTH),
+            "shape": scaled("group", groups, SHAPES, room.width - _AXIS_WIDTH),
         }
     return layer
 
 
 def _names_of(chart: Scatter, room: Room) -> list[str]:
     return short_names([point.name for point in chart.points], room.longest_name)
-
-
-def _scaled(groups: list[str], values: tuple[str, ...], room: Room) -> dict[str, Any]:
-    return {
-        "field": "group",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "scale": {"domain": groups, "range": list(values[: len(groups)])},
-        "legend": {"columns": legend_columns(groups, room.width - _BESIDE_PLOT)},
-    }
 
 
 def _names(
@@ -446,8 +436,5 @@ def _texts(values: list[dict[str, Any]]) -> dict[str, Any]:
             "color": INK,
             "clip": True,
         },
-        "encoding": {
-            "text": {"field": "name", "type": "nominal"},
-            "opacity": highlighted(),
-        },
+        "encoding": {"text": text_of("name"), "opacity": highlighted()},
     }

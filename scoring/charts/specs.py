@@ -21,8 +21,11 @@ from .look import (
     clean,
     highlighted,
     legend_characters,
-    legend_columns,
+    nominal,
+    quantitative,
+    scaled,
     short_names,
+    text_of,
     tooltip,
 )
 from .scatter import Span, scatter_layers, span
@@ -63,14 +66,13 @@ def bars_layers(chart: Bars, room: Room) -> dict[str, Any]:
         },
         "encoding": {
             "x": {**across, "field": "low"},
-            "y": {
-                "field": "number",
-                "type": "quantitative",
-                "title": chart.counted,
-                "scale": {"domain": [0, max(most, 1) * 1.1], "nice": False},
+            "y": quantitative(
+                "number",
+                title=chart.counted,
+                scale={"domain": [0, max(most, 1) * 1.1], "nice": False},
                 # Counts have no half ticks.
-                "axis": {"tickCount": min(5, most), "tickMinStep": 1, "format": "d"},
-            },
+                axis={"tickCount": min(5, most), "tickMinStep": 1, "format": "d"},
+            ),
         },
         "layer": [
             {
@@ -83,10 +85,7 @@ def bars_layers(chart: Bars, room: Room) -> dict[str, Any]:
             },
             {
                 "mark": {"type": "text", "baseline": "bottom", "dy": -3, "color": INK},
-                "encoding": {
-                    "x": {**across, "field": "middle"},
-                    "text": {"field": "text", "type": "nominal"},
-                },
+                "encoding": {"x": {**across, "field": "middle"}, "text": text_of("text")},
             },
         ],
     }
@@ -103,8 +102,9 @@ def slope_layers(chart: Slopes, room: Room) -> dict[str, Any]:
     if not chart.slopes:
         raise ValueError("a chart needs at least one line")
     names = short_names([slope.name for slope in chart.slopes], room.longest_name)
-    left = _places([(slope.left, name) for slope, name in zip(chart.slopes, names, strict=True)])
-    right = _places([(slope.right, name) for slope, name in zip(chart.slopes, names, strict=True)])
+    rows = list(zip(names, chart.slopes, strict=True))
+    left = _places([(slope.left, name) for name, slope in rows])
+    right = _places([(slope.right, name) for name, slope in rows])
     lines = [
         {
             "x": x,
@@ -115,7 +115,7 @@ def slope_layers(chart: Slopes, room: Room) -> dict[str, Any]:
             "left": slope.left,
             "right": slope.right,
         }
-        for slope, name in zip(chart.slopes, names, strict=True)
+        for name, slope in rows
         for x, place in ((0, left[name]), (1, right[name]))
     ]
     changes = [each for each in _COLOURS if any(line["change"] == each for line in lines)]
@@ -123,43 +123,19 @@ def slope_layers(chart: Slopes, room: Room) -> dict[str, Any]:
         "width": room.between,
         "height": _ROW * len(names),
         "encoding": {
-            "x": {
-                "field": "x",
-                "type": "quantitative",
-                "axis": None,
-                "scale": {"domain": [0, 1], "nice": False},
-            },
-            "y": {
-                "field": "y",
-                "type": "quantitative",
-                "axis": None,
-                "scale": {"domain": [-1.2, len(names)], "reverse": True, "nice": False},
-            },
+            "x": quantitative("x", axis=None, scale={"domain": [0, 1], "nice": False}),
+            "y": quantitative(
+                "y",
+                axis=None,
+                scale={"domain": [-1.2, len(names)], "reverse": True, "nice": False},
+            ),
         },
         "layer": [
             _lines(chart, lines, changes, room),
-            _texts(
-                chart.left,
-                "right",
-                0,
-                [f"{n}  {s.left}" for n, s in _named(chart, names)],
-                left,
-                names,
-            ),
-            _texts(
-                chart.right,
-                "left",
-                1,
-                [f"{s.right}  {n}" for n, s in _named(chart, names)],
-                right,
-                names,
-            ),
+            _texts(chart.left, "right", 0, {n: f"{n}  {s.left}" for n, s in rows}, left),
+            _texts(chart.right, "left", 1, {n: f"{s.right}  {n}" for n, s in rows}, right),
         ],
     }
-
-
-def _named(chart: Slopes, names: list[str]) -> list[tuple[str, Slope]]:
-    return list(zip(names, chart.slopes, strict=True))
 
 
 def _places(ranked: list[tuple[int, str]]) -> dict[str, int]:
@@ -173,42 +149,26 @@ def _change(slope: Slope) -> str:
 def _lines(
     chart: Slopes, lines: list[dict[str, Any]], changes: list[str], room: Room
 ) -> dict[str, Any]:
-    fields = (("whole", "System"), ("left", _rank(chart.left)), ("right", _rank(chart.right)))
+    colours = [_COLOURS[each] for each in changes]
+    dashes = [_DASHES[each] for each in changes]
+    ranks = (("left", f"Rank {chart.left}"), ("right", f"Rank {chart.right}"))
     return {
         "data": {"values": lines},
         "mark": {"type": "line", "strokeWidth": 2},
         "encoding": {
-            "detail": {"field": "name", "type": "nominal"},
-            "color": _scaled(changes, [_COLOURS[each] for each in changes], room),
-            "strokeDash": _scaled(changes, [_DASHES[each] for each in changes], room),
+            "detail": text_of("name"),
+            "color": scaled("change", changes, colours, room.width),
+            "strokeDash": scaled("change", changes, dashes, room.width),
             "opacity": highlighted(),
-            "tooltip": tooltip(*fields),
+            "tooltip": tooltip(("whole", "System"), *ranks),
         },
     }
 
 
-def _rank(order: str) -> str:
-    return f"Rank {order}"
-
-
-def _scaled(domain: list[str], values: list[Any], room: Room) -> dict[str, Any]:
-    return {
-        "field": "change",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "scale": {"domain": domain, "range": values},
-        "legend": {"columns": legend_columns(domain, room.width)},
-    }
-
-
 def _texts(
-    head: str, align: str, x: int, texts: list[str], places: dict[str, int], names: list[str]
+    head: str, align: str, x: int, texts: dict[str, str], places: dict[str, int]
 ) -> dict[str, Any]:
-    rows = [
-        {"x": x, "y": places[name], "text": text, "name": name}
-        for name, text in zip(names, texts, strict=True)
-    ]
+    rows = [{"x": x, "y": places[name], "text": text, "name": name} for name, text in texts.items()]
     return {
         "layer": [
             _text([{"x": x, "y": -1, "text": head}], align),
@@ -227,7 +187,7 @@ def _text(values: list[dict[str, Any]], align: str, **encoding: Any) -> dict[str
             "dx": -10 if align == "right" else 10,
             "color": INK,
         },
-        "encoding": {"text": {"field": "text", "type": "nominal"}, **encoding},
+        "encoding": {"text": text_of("text"), **encoding},
     }
 
 
@@ -270,7 +230,7 @@ def dots_layers(chart: Grid, room: Room) -> dict[str, Any]:
         "width": width,
         "height": _DOTS_ROW * len(chart.columns),
         "layer": [
-            *(_reference(each, across.low, across.high) for each in reference),
+            *(_reference(each, across) for each in reference),
             *(_dots(chart, part, shown, across, room) for part in (grey, coloured) if part),
         ],
     }
@@ -285,14 +245,9 @@ def _label_width(labels: list[str]) -> int:
     return round(max(map(len, labels)) * LETTER) + 20 + 2 * PADDING
 
 
-def _x(chart: Grid, domain: list[float], room: Room) -> dict[str, Any]:
-    return {
-        "field": "value",
-        "type": "quantitative",
-        "title": chart.axis.title,
-        "scale": {"domain": domain, "nice": False, "zero": False},
-        "axis": {"tickCount": min(10, room.width // 60)},
-    }
+def _value(across: Span, **options: Any) -> dict[str, Any]:
+    scale = {"domain": [across.low, across.high], "nice": False, "zero": False}
+    return quantitative("value", scale=scale, **options)
 
 
 def _dots(
@@ -302,28 +257,18 @@ def _dots(
     opacity = 0.5 if values[0]["row"] == _OTHERS else 1
     colours = [MUTED if name == _OTHERS else COLOURS[place] for place, name in enumerate(shown)]
     shapes = ["circle" if name == _OTHERS else SHAPES[place] for place, name in enumerate(shown)]
-    scaled = {
-        "field": "row",
-        "type": "nominal",
-        "sort": None,
-        "title": None,
-        "legend": {"columns": legend_columns(shown, across.length)},
-    }
     return {
         "data": {"values": values},
         "mark": {"type": "point", "filled": True, "size": 90},
         "encoding": {
-            "x": _x(chart, [across.low, across.high], room),
-            "y": {
-                "field": "column",
-                "type": "nominal",
-                "sort": None,
-                "title": None,
-                "axis": {"grid": True},
-                "scale": {"domain": _columns(chart, room)},
-            },
-            "color": {**scaled, "scale": {"domain": shown, "range": colours}},
-            "shape": {**scaled, "scale": {"domain": shown, "range": shapes}},
+            "x": _value(
+                across,
+                title=chart.axis.title,
+                axis={"tickCount": min(10, room.width // 60)},
+            ),
+            "y": nominal("column", axis={"grid": True}, scale={"domain": _columns(chart, room)}),
+            "color": scaled("row", shown, colours, across.length),
+            "shape": scaled("row", shown, shapes, across.length),
             "opacity": highlighted(opacity),
             "tooltip": tooltip(
                 ("whole", chart.row_head), ("column", "Figure"), ("told", chart.axis.title)
@@ -332,17 +277,11 @@ def _dots(
     }
 
 
-def _reference(value: float, low: float, high: float) -> dict[str, Any]:
+def _reference(value: float, across: Span) -> dict[str, Any]:
     return {
         "data": {"values": [{"value": value}]},
         "mark": {"type": "rule", "color": INK, "strokeDash": [5, 4]},
-        "encoding": {
-            "x": {
-                "field": "value",
-                "type": "quantitative",
-                "scale": {"domain": [low, high], "nice": False, "zero": False},
-            },
-        },
+        "encoding": {"x": _value(across)},
     }
 
 
@@ -371,36 +310,25 @@ def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
         "height": _CELL_HEIGHT * len(chart.rows),
         "data": {"values": values},
         "encoding": {
-            "x": {
-                "field": "column",
-                "type": "nominal",
-                "sort": None,
-                "title": None,
-                "scale": {"domain": columns},
-                "axis": {"orient": "top", "labelAngle": -40, "domain": False, "ticks": False},
-            },
-            "y": {
-                "field": "name",
-                "type": "nominal",
-                "sort": None,
-                "title": None,
-                "scale": {"domain": names},
-                "axis": {"domain": False, "ticks": False},
-            },
+            "x": nominal(
+                "column",
+                scale={"domain": columns},
+                axis={"orient": "top", "labelAngle": -40, "domain": False, "ticks": False},
+            ),
+            "y": nominal("name", scale={"domain": names}, axis={"domain": False, "ticks": False}),
         },
         "layer": [
             {
                 "mark": {"type": "rect", "color": ACCENT, "stroke": PAPER},
                 "encoding": {
-                    "fillOpacity": {
-                        "field": "value",
-                        "type": "quantitative",
-                        "legend": None,
-                        "scale": {
+                    "fillOpacity": quantitative(
+                        "value",
+                        legend=None,
+                        scale={
                             "domain": [low, high if high > low else low + 1],
                             "range": [0.03, _DARKEST],
                         },
-                    },
+                    ),
                     "opacity": highlighted(),
                     "tooltip": tooltip(
                         ("whole", chart.row_head), ("column", "Figure"), ("text", chart.axis.title)
@@ -409,10 +337,7 @@ def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
             },
             {
                 "mark": {"type": "text", "color": INK, "fontSize": 11},
-                "encoding": {
-                    "text": {"field": "text", "type": "nominal"},
-                    "opacity": highlighted(),
-                },
+                "encoding": {"text": text_of("text"), "opacity": highlighted()},
             },
         ],
     }

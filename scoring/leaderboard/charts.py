@@ -7,7 +7,8 @@ shape from rows; `board_charts` lists the charts of a board.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from datetime import date
+from functools import cached_property, partial
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -23,7 +24,6 @@ from scoring.charts.shapes import (
     Grid,
     GridRow,
     Point,
-    Scale,
     Scatter,
     Shape,
     Slope,
@@ -31,7 +31,7 @@ from scoring.charts.shapes import (
     Table,
     front,
 )
-from scoring.models import Architecture, Board, Entry, Grading, Phase
+from scoring.models import Architecture, Board, Category, Entry, Grading, Phase
 from scoring.models.boards import PhaseWindow, choose_phase
 
 from .disclosure import as_shown, part_words
@@ -79,12 +79,22 @@ def _pair(chart: Chart, source: ChartSource) -> Shape | None:
     if len(columns) < 2:
         return None
     x, y = columns
-    points = [
-        Point(entry.name, across, up, CATEGORY_HEADINGS[_category(entry)])
-        for entry in source.entries
-        if (across := _score(entry, x)) is not None and (up := _score(entry, y)) is not None
-    ]
+    points = _points(source, lambda entry: _score(entry, x), y, _category)
     return _scatter(_axis(x), _axis(y), points)
+
+
+def _points(
+    source: ChartSource,
+    x: Callable[[Entry], float | date | None],
+    y: Column,
+    group: Callable[[Entry], str] = lambda _: "",
+) -> list[Point]:
+    """Return the rows that have both values."""
+    return [
+        Point(entry.name, across, up, group(entry))
+        for entry in source.entries
+        if (across := x(entry)) is not None and (up := _score(entry, y)) is not None
+    ]
 
 
 def _size(chart: Chart, source: ChartSource) -> Shape | None:
@@ -118,34 +128,22 @@ def _against(
 ) -> Shape | None:
     """Plot the score against a value from the model card."""
     [column] = _columns(chart, source)
-    points = [
-        Point(entry.name, across, up, CATEGORY_HEADINGS[_category(entry)])
-        for entry in source.entries
-        if (across := value(entry)) is not None and (up := _score(entry, column)) is not None
-    ]
+    points = _points(source, value, column, _category)
     best = front(points, higher_is_better=column.direction == "up") if has_front else ()
     return _scatter(axis, _axis(column), points, tuple((each.x, each.y) for each in best))
 
 
 def _released(chart: Chart, source: ChartSource) -> Shape | None:
     [column] = _columns(chart, source)
-    points = [
-        Point(entry.name, entry.released_on, score, _architecture(entry))
-        for entry in source.entries
-        if entry.released_on is not None and (score := _score(entry, column)) is not None
-    ]
-    return _scatter(_time("Released"), _axis(column), points)
+    points = _points(source, lambda entry: entry.released_on, column, _architecture)
+    return _scatter(Axis("Released", scale="time"), _axis(column), points)
 
 
 def _history(chart: Chart, source: ChartSource) -> Shape | None:
     """Draw rows graded here over their publication dates. Other rows have no such date."""
     [column] = _columns(chart, source)
     sign = 1 if column.direction == "up" else -1
-    points = [
-        Point(entry.name, entry.published_at.date(), score)
-        for entry in source.entries
-        if entry.kind == Entry.Kind.GRADED and (score := _score(entry, column)) is not None
-    ]
+    points = _points(source, _published_on, column)
     points.sort(key=lambda point: (point.x, -sign * point.y))
     best: list[Point] = []
     for point in points:
@@ -154,7 +152,11 @@ def _history(chart: Chart, source: ChartSource) -> Shape | None:
     line = [(each.x, each.y) for each in best]
     if line and points[-1].x != line[-1][0]:
         line.append((points[-1].x, line[-1][1]))
-    return _scatter(_time("Published"), _axis(column), points, tuple(line))
+    return _scatter(Axis("Published", scale="time"), _axis(column), points, tuple(line))
+
+
+def _published_on(entry: Entry) -> date | None:
+    return entry.published_at.date() if entry.kind == Entry.Kind.GRADED else None
 
 
 def _ranks(chart: Chart, source: ChartSource) -> Shape | None:
@@ -175,15 +177,7 @@ def _ranks(chart: Chart, source: ChartSource) -> Shape | None:
     return Slopes(left, right, tuple(slopes[:MOST_ROWS]))
 
 
-def _profile(chart: Chart, source: ChartSource) -> Shape | None:
-    return _grid(chart, source, "dots")
-
-
-def _shares(chart: Chart, source: ChartSource) -> Shape | None:
-    return _grid(chart, source, "cells")
-
-
-def _grid(chart: Chart, source: ChartSource, style: Any) -> Shape | None:
+def _grid(chart: Chart, source: ChartSource, *, style: Any) -> Shape | None:
     """Draw the rows that have at least one of the figures."""
     columns = _columns(chart, source)
     valued = ((entry, tuple(_score(entry, each) for each in columns)) for entry in source.entries)
@@ -229,11 +223,6 @@ def _scatter(x: Axis, y: Axis, points: Sequence[Point], line: Any = ()) -> Scatt
     return Scatter(x, y, tuple(points), groups, line)
 
 
-def _time(label: str) -> Axis:
-    scale: Scale = "time"
-    return Axis(label, scale=scale)
-
-
 def _axis(column: Column) -> Axis:
     label = f"{column.group} {column.label.lower()}" if column.label == "Mean" else column.label
     return Axis(label, column.unit, column.decimals)
@@ -252,8 +241,8 @@ def _number(value: Any) -> float | None:
     return value if is_score(value) else None
 
 
-def _category(entry: Entry) -> Any:
-    return entry.category
+def _category(entry: Entry) -> str:
+    return CATEGORY_HEADINGS[Category(entry.category)]
 
 
 def _architecture(entry: Entry) -> str:
@@ -263,8 +252,8 @@ def _architecture(entry: Entry) -> str:
 _BUILDERS: dict[str, Builder] = {
     "ranks": _ranks,
     "pair": _pair,
-    "profile": _profile,
-    "shares": _shares,
+    "profile": partial(_grid, style="dots"),
+    "shares": partial(_grid, style="cells"),
     "parts": _parts,
     "size": _size,
     "tokens": _tokens,

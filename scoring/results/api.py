@@ -16,8 +16,7 @@ from scoring.grading.selectors import finished_grading
 from scoring.leaderboard.services import ask_for_replicates
 from scoring.models import Grading, ItemScore
 
-from .compared import ComparisonRefused, entry_numbers
-from .comparisons import FigureCell, ItemCell, ItemRow, comparison
+from .comparisons import ComparisonRefused, FigureCell, ItemCell, ItemRow, comparison, entry_numbers
 from .facts import FactLine
 from .fields import FieldRow, FieldTable
 from .item_lists import LONGEST_SEARCH, SHOWN, ItemQuery, item_line, item_scores, orders_of

@@ -5,24 +5,207 @@ rounds its scores or publishes them in parts, only organisers see tests and coun
 that. Single items are named if the phase shows them for all of the submissions.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from django.core.cache import cache
+from django.db.models import Count
 from django.utils import timezone
 
 from scoring.access import Viewer, are_scores_shown, diagnostics_for, is_rounding
 from scoring.benchmarks import Column, deciding_column
 from scoring.leaderboard.disclosure import entry_as_shown, is_shown_in_parts
 from scoring.leaderboard.figures import NO_FIGURE, columns_of, is_score, show
-from scoring.leaderboard.services import ByFigure, kept_replicates
-from scoring.models import Board, Entry, Grading, Phase, Submission
-
-from .compared import ErrorRow, ItemDuels, compared_entries, compared_items
+from scoring.leaderboard.services import ByFigure, grading_stamp, kept_replicates
+from scoring.models import Board, Entry, Grading, ItemScore, Phase, Submission
+from scoring.models.gradings import ERROR_MARK
 
 if TYPE_CHECKING:
     from scoring.metrics.intervals import PairedTest, Replicates
+
+
+# Smaller differences are noise of the summation.
+_NOISE = 1e-9
+
+
+class Duel(NamedTuple):
+    """Over the items with a score from both: how often the first is ahead, level, behind."""
+
+    wins: int
+    ties: int
+    losses: int
+
+
+def duel(first: Mapping[int, float], second: Mapping[int, float]) -> Duel:
+    """Count by item; higher is better. Items that only one of them has a score for are ignored.
+
+    >>> duel({1: 0.5, 2: 1.0, 3: 0.0, 4: 1.0}, {1: 0.25, 2: 1.0, 3: 0.5})
+    Duel(wins=1, ties=1, losses=1)
+    """
+    differences = [value - second[item] for item, value in first.items() if item in second]
+    wins = sum(difference > _NOISE for difference in differences)
+    losses = sum(difference < -_NOISE for difference in differences)
+    return Duel(wins, len(differences) - wins - losses, losses)
+
+
+def most_disputed(systems: Sequence[Mapping[int, float]], most: int) -> list[int]:
+    """Return the items on which the systems differ most, largest difference first, at most `most`.
+    Items on which they agree or that lack a score are left out.
+
+    >>> most_disputed([{1: 0.5, 2: 1.0, 3: 0.0}, {1: 0.25, 2: 1.0, 3: 0.5}], 5)
+    [3, 1]
+    """
+    shared = set.intersection(*(set(system) for system in systems))
+    scores = {item: [system[item] for system in systems] for item in shared}
+    spreads = {item: max(values) - min(values) for item, values in scores.items()}
+    apart = [item for item, spread in spreads.items() if spread > _NOISE]
+    return sorted(apart, key=lambda item: (-spreads[item], item))[:most]
+
+
+FEWEST, MOST = 2, 5
+_NUMBER = re.compile(r"[0-9]{1,15}")
+
+
+class ComparisonRefused(ValueError):
+    """These entries cannot be compared; the message gives the reason in a sentence."""
+
+
+def entry_numbers(texts: Iterable[str]) -> list[int]:
+    """Parse distinct numbers, in the requested order, from one or more texts such as `1,2`.
+
+    >>> entry_numbers(["3,1", "3"])
+    [3, 1]
+    """
+    words = [word.strip() for text in texts for word in text.split(",") if word.strip()]
+    for word in words:
+        if not _NUMBER.fullmatch(word):
+            raise ComparisonRefused(f"“{word[:40]}” is not an entry number.")
+    return list(dict.fromkeys(map(int, words)))
+
+
+def compared_entries(board: Board, numbers: Sequence[int]) -> list[Entry]:
+    """Return the entries in the requested order, with all data that a comparison needs. One query.
+    Raises ComparisonRefused if they cannot be compared."""
+    if not FEWEST <= len(numbers) <= MOST:
+        raise ComparisonRefused(
+            f"Choose {FEWEST} to {MOST} entries to compare. You chose {len(numbers)}."
+        )
+    found = {
+        entry.pk: entry
+        for entry in Entry.objects.filter(board=board, pk__in=numbers).select_related(
+            "phase",
+            "grading__release__dataset",
+            "grading__submission__phase__board",
+            "grading__submission__team",
+        )
+    }
+    for number in numbers:
+        if number not in found:
+            raise ComparisonRefused(f"This board has no entry {number}.")
+    entries = [found[number] for number in numbers]
+    for entry in entries:
+        if entry.grading is None:
+            raise ComparisonRefused(
+                f"“{entry.name}” was not graded here, so it has no items to compare."
+            )
+    _check_alike(entries)
+    return entries
+
+
+def _check_alike(entries: Sequence[Entry]) -> None:
+    first = entries[0]
+    for other in entries[1:]:
+        names = f"“{first.name}” and “{other.name}”"
+        if first.phase_id != other.phase_id:
+            raise ComparisonRefused(f"{names} belong to different phases.")
+        if _release(first) != _release(other):
+            raise ComparisonRefused(f"{names} were graded on different releases of the gold.")
+        if first.signature != other.signature:
+            raise ComparisonRefused(f"{names} were graded by different rules.")
+
+
+def _release(entry: Entry) -> int | None:
+    return None if entry.grading is None else entry.grading.release_id
+
+
+MOST_ITEMS = 20
+NO_PREDICTION = "no prediction"
+_KEPT_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """The number of items of each grading with this kind of error."""
+
+    name: str
+    counts: list[int]
+
+
+@dataclass(frozen=True)
+class ItemDuels:
+    """Duels by pair of positions, as `(0, 1)`, and the scores of disputed items, by key."""
+
+    duels: Mapping[tuple[int, int], Duel]
+    errors: list[ErrorRow]
+    disputed: Mapping[int, list[float]]
+
+
+def compared_items(gradings: Sequence[Grading]) -> ItemDuels | None:
+    """Return the comparison of items, or None while scores from an earlier version of the site are
+    being summarised. Cached, since finished gradings do not change. At most three queries."""
+    key = "scoring:duels:2:" + ":".join(map(grading_stamp, gradings))
+    kept: ItemDuels | None = cache.get(key)
+    if kept is None:
+        scores = ItemScore.objects.filter(grading__in=gradings)
+        if scores.filter(part__isnull=True).exists():
+            return None
+        kept = _computed(gradings)
+        cache.set(key, kept, _KEPT_SECONDS)
+    return kept
+
+
+def _computed(gradings: Sequence[Grading]) -> ItemDuels:
+    systems: dict[int, dict[int, float]] = {grading.pk: {} for grading in gradings}
+    scored = ItemScore.objects.filter(grading__in=systems, score__isnull=False).order_by()
+    for grading, item, score in scored.values_list("grading_id", "item_id", "score").iterator():
+        systems[grading][item] = score if score is not None else 0.0
+    ordered = [systems[grading.pk] for grading in gradings]
+    return ItemDuels(
+        duels={
+            (first, second): duel(ordered[first], ordered[second])
+            for first, second in combinations(range(len(ordered)), 2)
+        },
+        errors=_errors([grading.pk for grading in gradings]),
+        disputed={
+            item: [system[item] for system in ordered]
+            for item in most_disputed(ordered, MOST_ITEMS)
+        },
+    )
+
+
+def _errors(gradings: Sequence[int]) -> list[ErrorRow]:
+    """Count the kinds of errors, most frequent first. One query."""
+    grouped = (
+        ItemScore.objects.filter(grading__in=gradings)
+        .order_by()
+        .values_list("grading_id", "missing", "errors")
+        .annotate(number=Count("pk"))
+    )
+    counts = {grading: Counter[str]() for grading in gradings}
+    for grading, missing, errors, number in grouped:
+        counts[grading].update(dict.fromkeys(_kinds(missing, errors), number))
+    total: Counter[str] = sum(counts.values(), Counter())
+    names = sorted(total, key=lambda name: (-total[name], name))
+    return [ErrorRow(name, [counts[grading][name] for grading in gradings]) for name in names]
+
+
+def _kinds(missing: bool, errors: str) -> list[str]:
+    named = [name for name in errors.split(ERROR_MARK) if name]
+    return [*([NO_PREDICTION] if missing else []), *named]
 
 
 NOT_TESTABLE = "n/a"
@@ -32,10 +215,12 @@ _LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Contestant:
-    """An entry that is compared."""
+    """An entry that is compared, with its scores and replicates that this reader may see."""
 
     entry: Entry
     grading: Grading
+    scores: Mapping[str, float | None]
+    replicates: ByFigure
 
     @property
     def submission(self) -> Submission:
@@ -137,6 +322,8 @@ class Comparison:
     """For how many entries the replicates are ready."""
     items: ItemDuels | None
     shows_items: bool
+    disputed: list[ItemRow]
+    """The items on which they differ most; empty for readers who may not see single items."""
 
     @property
     def is_ready(self) -> bool:
@@ -153,21 +340,6 @@ class Comparison:
     @property
     def error_rows(self) -> list[ErrorRow]:
         return self.items.errors if self.items else []
-
-    @property
-    def disputed(self) -> list[ItemRow]:
-        """The items on which they differ most; empty for readers who may not see single items."""
-        found = self.items.disputed if self.items else []
-        return [
-            ItemRow(
-                item.name,
-                [
-                    ItemCell(each.submission.pk, each.entry.name, score, show(score))
-                    for each, score in zip(self.contestants, item.scores, strict=True)
-                ],
-            )
-            for item in found
-        ]
 
     @property
     def gradings(self) -> list[Grading]:
@@ -203,36 +375,50 @@ def p_words(p_value: float) -> str:
 def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison:
     """Compare the entries. The number of queries does not depend on the number of items. Raises
     ComparisonRefused."""
-    contestants = [
-        Contestant(entry, entry.grading)
-        for entry in compared_entries(board, numbers)
-        if entry.grading is not None
-    ]
-    phase = contestants[0].submission.phase
+    entries = compared_entries(board, numbers)
+    gradings = [entry.grading for entry in entries if entry.grading is not None]
+    phase = gradings[0].submission.phase
     phase.board = board
-    gradings = [each.grading for each in contestants]
     columns = columns_of(board.spec, gradings[0].options)
     exact = _is_exact(user, phase)
     kept = kept_replicates(gradings) if exact else {}
-    shows = exact and _shows_items(user, contestants)
-    items = compared_items(gradings, names_items=shows) if exact else None
-    shown = [_shown_scores(each.entry, phase) for each in contestants]
-    replicates = [kept.get(grading.pk, {}) for grading in gradings]
+    contestants = [
+        Contestant(entry, grading, _shown_scores(entry, phase), kept.get(grading.pk, {}))
+        for entry, grading in zip(entries, gradings, strict=True)
+    ]
+    shows = exact and _shows_items(user, gradings)
+    items = compared_items(gradings) if exact else None
     deciding = deciding_column(columns)
     return Comparison(
         board=board,
         phase=phase,
         contestants=contestants,
         deciding=deciding,
-        figures=[
-            _row(column, contestants, shown, replicates) for column in columns if column.headline
-        ],
-        pairs=_pairs(contestants, deciding, shown, replicates, items),
+        figures=[_row(column, contestants) for column in columns if column.headline],
+        pairs=_pairs(contestants, deciding, items),
         is_exact=exact,
         ready=len(kept),
         items=items,
         shows_items=shows,
+        disputed=_disputed(contestants, items.disputed) if items and shows else [],
     )
+
+
+def _disputed(
+    contestants: Sequence[Contestant], disputed: Mapping[int, Sequence[float]]
+) -> list[ItemRow]:
+    rows = contestants[0].grading.item_scores.filter(item__in=disputed)
+    names = dict(rows.values_list("item_id", "item__name"))
+    return [
+        ItemRow(
+            names[item],
+            [
+                ItemCell(each.submission.pk, each.entry.name, score, show(score))
+                for each, score in zip(contestants, scores, strict=True)
+            ],
+        )
+        for item, scores in disputed.items()
+    ]
 
 
 def _is_exact(user: Viewer, phase: Phase) -> bool:
@@ -243,10 +429,10 @@ def _is_exact(user: Viewer, phase: Phase) -> bool:
     )
 
 
-def _shows_items(user: Viewer, contestants: Sequence[Contestant]) -> bool:
+def _shows_items(user: Viewer, gradings: Sequence[Grading]) -> bool:
     return all(
-        diagnostics_for(user, each.submission, each.grading.release) != Phase.Diagnostics.AGGREGATES
-        for each in contestants
+        diagnostics_for(user, each.submission, each.release) != Phase.Diagnostics.AGGREGATES
+        for each in gradings
     )
 
 
@@ -256,31 +442,21 @@ def _shown_scores(entry: Entry, phase: Phase) -> Mapping[str, float | None]:
     return {key: value if is_score(value) else None for key, value in scores.items()}
 
 
-def _row(
-    column: Column,
-    contestants: Sequence[Contestant],
-    shown: Sequence[Mapping[str, float | None]],
-    replicates: Sequence[ByFigure],
-) -> FigureRow:
+def _row(column: Column, contestants: Sequence[Contestant]) -> FigureRow:
+    first = contestants[0]
     cells = []
-    for place, (each, scores) in enumerate(zip(contestants, shown, strict=True)):
-        value = scores.get(column.key)
+    for each in contestants:
+        value = each.scores.get(column.key)
         text = show(value, unit=column.unit, decimals=column.decimals)
-        against = _difference(column, shown, replicates, place, 0) if place else None
+        against = None if each is first else _difference(column, each, first)
         cells.append(FigureCell(each.entry.name, value, text, against))
     return FigureRow(column, cells)
 
 
-def _difference(
-    column: Column,
-    shown: Sequence[Mapping[str, float | None]],
-    replicates: Sequence[ByFigure],
-    first: int,
-    second: int,
-) -> Difference:
-    ours, theirs = shown[first].get(column.key), shown[second].get(column.key)
+def _difference(column: Column, first: Contestant, second: Contestant) -> Difference:
+    ours, theirs = first.scores.get(column.key), second.scores.get(column.key)
     value = None if ours is None or theirs is None else ours - theirs
-    drawn = replicates[first].get(column.key), replicates[second].get(column.key)
+    drawn = first.replicates.get(column.key), second.replicates.get(column.key)
     test = _test(*drawn)
     untestable = value is not None and None not in drawn and test is None
     return Difference(value, test, column, is_untestable=untestable)
@@ -295,22 +471,10 @@ def _test(first: "Replicates | None", second: "Replicates | None") -> "PairedTes
 
 
 def _pairs(
-    contestants: Sequence[Contestant],
-    column: Column,
-    shown: Sequence[Mapping[str, float | None]],
-    replicates: Sequence[ByFigure],
-    items: ItemDuels | None,
+    contestants: Sequence[Contestant], column: Column, items: ItemDuels | None
 ) -> list[Pair]:
     pairs = []
-    for first, second in combinations(range(len(shown)), 2):
-        difference = _difference(column, shown, replicates, first, second)
-        counted = items.duels.get((first, second)) if items else None
-        pairs.append(
-            Pair(
-                contestants[first],
-                contestants[second],
-                difference,
-                *(counted or (None, None, None)),
-            )
-        )
+    for (n, first), (m, second) in combinations(enumerate(contestants), 2):
+        counts = items.duels[n, m] if items else (None, None, None)
+        pairs.append(Pair(first, second, _difference(column, first, second), *counts))
     return pairs

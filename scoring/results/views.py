@@ -11,8 +11,7 @@ from scoring.grading.selectors import finished_grading
 from scoring.leaderboard.services import ask_for_replicates
 from scoring.leaderboard.views import asked_size, chart_response, known_form
 
-from .compared import ComparisonRefused, entry_numbers
-from .comparisons import comparison
+from .comparisons import ComparisonRefused, comparison, entry_numbers
 from .item_lists import ItemQuery, score_chart, score_picture
 from .items import item_page, rendered_item
 

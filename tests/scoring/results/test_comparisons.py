@@ -25,8 +25,13 @@ from scoring.leaderboard.services import (
 )
 from scoring.metrics.intervals import bootstrap, paired_bootstrap, resampling, tally
 from scoring.models import Board, Entry, Grading, ItemScore, Phase, Replicate
-from scoring.results.compared import ComparisonRefused, compared_entries, entry_numbers
-from scoring.results.comparisons import Comparison, comparison
+from scoring.results.comparisons import (
+    Comparison,
+    ComparisonRefused,
+    compared_entries,
+    comparison,
+    entry_numbers,
+)
 from scoring.submissions.services import publish_submission
 from tests.scoring.factories import (
     FLAWED,
