@@ -252,9 +252,7 @@ def test_the_file_is_deleted_after_some_days(client_of: ClientOf, ann: User) -> 
     assert client_of(ann).get(f"/account/exports/{export.pk}/").status_code == 404
 
 
-def test_a_failed_export_is_shown(
-    client_of: ClientOf, ann: User, monkeypatch: Any
-) -> None:
+def test_a_failed_export_is_shown(client_of: ClientOf, ann: User, monkeypatch: Any) -> None:
     def broken(*_: object) -> None:
         raise OSError("disk full")
 
