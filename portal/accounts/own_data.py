@@ -25,7 +25,7 @@ from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
-from django.db.models import Count, ProtectedError, Q, QuerySet, RestrictedError
+from django.db.models import Count, F, ProtectedError, Q, QuerySet, RestrictedError
 from django.http import FileResponse, Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -142,8 +142,8 @@ def _addresses(user: User) -> Iterator[dict[str, Any]]:
 def _authenticators(user: User) -> Iterator[dict[str, Any]]:
     from allauth.mfa.models import Authenticator
 
-    for row in Authenticator.objects.filter(user=user).order_by("pk"):
-        yield {"kind": row.type, "made": row.created_at, "last_used": row.last_used_at}
+    rows = Authenticator.objects.filter(user=user).order_by("pk")
+    yield from rows.values(kind=F("type"), made=F("created_at"), last_used=F("last_used_at"))
 
 
 def _tokens(user: User) -> Iterator[dict[str, Any]]:
@@ -178,13 +178,9 @@ def _invitations(user: User) -> Iterator[dict[str, Any]]:
 
 def _events(user: User) -> Iterator[dict[str, Any]]:
     """Leaves out the event data, which may contain personal data of others."""
-    for event in Event.objects.filter(actor=user).order_by("pk").iterator():
-        yield {
-            "at": event.at,
-            "act": event.verb,
-            "on": event.subject_type,
-            "number": event.subject_id,
-        }
+    events = Event.objects.filter(actor=user).order_by("pk")
+    rows = events.values("at", act=F("verb"), on=F("subject_type"), number=F("subject_id"))
+    yield from rows.iterator()
 
 
 def _sorted_teams(user: User) -> tuple[list[TeamMember], list[TeamMember], list[TeamMember]]:
