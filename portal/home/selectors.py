@@ -252,7 +252,7 @@ def _judge_checks(user: User) -> "QuerySet[Any, dict[str, Any]]":
         case=OuterRef("pk"), expert=user, submitted_at__isnull=False
     )
     board = "sample__phase__board__"
-    return (
+    counted: QuerySet[Any, dict[str, Any]] = (
         for_expert(user)
         .filter(sample__is_open=True)
         .select_related(None)
@@ -260,6 +260,7 @@ def _judge_checks(user: User) -> "QuerySet[Any, dict[str, Any]]":
         .values(slug=F(f"{board}slug"), title=F(f"{board}title"))
         .annotate(pages=Count("pk"), left=Count("pk", filter=~Exists(submitted)))
     )
+    return counted
 
 
 def _memberships(user: User) -> "QuerySet[Membership]":

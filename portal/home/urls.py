@@ -1,6 +1,6 @@
 """URLs of the home pages, and of the REST API: the endpoints of all apps and the OpenAPI page."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 import annotation.urls
 import portal.datasets.urls
@@ -19,7 +19,7 @@ urlpatterns = [
     path("healthz", views.healthz, name="healthz"),
 ]
 
-api_urlpatterns = [
+api_urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", views.api_docs, name="docs"),
     path("", include("portal.accounts.invitations.api")),
