@@ -15,12 +15,12 @@ TOKENS = 1_000_000
 PAGE = 1_000
 ANNOTATORS = 4
 LABELS = ("Number", "Date")
-# Seconds for all, and how much longer twice as much may take.
+# The limit in seconds, and the largest ratio when the size doubles.
 WANTED = 2.0
 LINEAR = 2.2
 
 _WORDS = ("revenue", "cost", "of", "sales", "and", "other", "income", "for", "the", "year")
-# Of every twenty tokens one is a fact, and annotators err on one of twenty facts.
+# One of twenty tokens is a fact, and annotators err on one of twenty facts.
 _EVERY = 20
 _ERRORS = 0.05
 

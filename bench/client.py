@@ -1,4 +1,4 @@
-"""A client as a benchmark needs it: one connection that stays open, as a browser's does."""
+"""A client for benchmarks, with one connection that stays open, like a browser's."""
 
 import http.client
 import json
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 
 class Client:
-    """Sends JSON with these headers; RuntimeError for an answer that is no success."""
+    """Send JSON with these headers. Raises RuntimeError unless the response is a success."""
 
     def __init__(self, port: int, headers: Mapping[str, str]) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -39,7 +39,7 @@ class Client:
 
 
 class Work(Protocol):
-    """So many requests one after the other, and how long each of them took."""
+    """The duration of each of this many sequential requests."""
 
     milliseconds: list[float]
 

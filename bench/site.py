@@ -1,4 +1,4 @@
-"""A site of its own in a folder, as it runs in production, and what it uses of the machine."""
+"""A production site in its own folder, and the resources it uses."""
 
 import compileall
 import json

@@ -8,8 +8,8 @@ T = TypeVar("T")
 
 
 def best_of(call: Callable[[], T], rounds: int = 3) -> tuple[float, T]:
-    """The shortest of some runs in seconds, which other work on the machine disturbed least, and
-    what the call returned."""
+    """The shortest of some runs in seconds, which was disturbed least by other processes, and
+    the result of the call."""
     shortest = float("inf")
     for _ in range(rounds):
         begun = time.perf_counter()

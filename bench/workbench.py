@@ -1,6 +1,6 @@
-"""The annotation workbench: what its server costs, and how fast it is in the hand.
+"""The annotation workbench: the cost of its server, and its response times.
 
-The method is written down in docs/benchmarks-workbench.md.
+See docs/benchmarks-workbench.md for the method.
 """
 
 import shutil
@@ -34,7 +34,7 @@ PARTS = (
     "/api/v1/assignments/{}/warnings/",
     "/api/v1/assignments/{}/comments/",
 )
-# So long a page is left alone after it has loaded, in milliseconds.
+# How long a page is left idle after loading, in milliseconds.
 UNASKED = 1_500
 
 # How many times better than Label Studio each figure is meant to be.

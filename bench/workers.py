@@ -1,4 +1,4 @@
-"""How much faster two workers grade one submission than one: PostgreSQL, Redis, real processes.
+"""The speed-up of grading one submission with two workers: PostgreSQL, Redis, real processes.
 
 Everything a chunk costs is in it: claiming, reading, scoring, storing, the log, the last step. The
 time is the grading's own, from the first job that was taken up to the end.
@@ -60,7 +60,7 @@ def workers_table() -> Iterator[str]:
 
 
 def measure() -> Speeds:
-    """The rounds of one and of two workers take turns, so that what disturbs disturbs both."""
+    """The rounds of one and of two workers alternate, so that disturbances affect both."""
     with tempfile.TemporaryDirectory() as folder, database() as url, redis() as broker:
         site = BenchSite(Path(folder), DATABASE_URL=url, CELERY_BROKER_URL=broker)
         site.manage("prepare", "--no-sample")

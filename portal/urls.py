@@ -3,9 +3,11 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
+from portal.home.urls import api_urlpatterns
+
 urlpatterns: list[URLPattern | URLResolver] = [
     # The API comes first, because it gets the most requests.
-    path("api/v1/", include("portal.home.api_urls")),
+    path("api/v1/", include((api_urlpatterns, "api"))),
     path("", include("portal.home.urls")),
     path("docs/", include("portal.docs.urls")),
     path("accounts/", include("allauth.urls")),

@@ -16,13 +16,13 @@ from .parts import Cast
 SCHEMA = "receipts"
 FIRST_SAMPLE, SECOND_SAMPLE = 8, 6
 SEED = 7
-# Of the second batch: so many documents whole, and of the next so many fields.
+# Inspected of the second batch: this many whole documents, and this many fields of the next.
 INSPECTED, BEGUN = 3, 8
 COMMENT = "Read on the receipt."
 
 
 def load_batches(dataset: Dataset, folder: Path, cast: Cast) -> None:
-    """The first delivery was accepted. The second came later, and is still being inspected."""
+    """Accept the first batch; leave the second one under inspection."""
     organiser = cast["organiser"]
     if not dataset.batches.filter(number=1).exists():
         _open(dataset, FIRST_SAMPLE, organiser)
@@ -55,7 +55,7 @@ def _sampled(batch: Batch) -> list[BatchDocument]:
 
 
 def _inspect_half(batch: Batch, slips: dict[str, dict[str, Any]], organiser: User) -> None:
-    """Whoever looks finds what is wrong, and stops in the middle of a document."""
+    """The inspector finds all errors, and stops in the middle of a document."""
     sampled = _sampled(batch)
     for each in sampled[:INSPECTED]:
         _inspect(batch, each, slips.get(each.document.name, {}), organiser)

@@ -1,6 +1,6 @@
-"""The sample boards of the benchmarks beside FinCriticalED, each with its dataset and release.
+"""The sample boards of all benchmarks except FinCriticalED, each with its dataset and release.
 
-Their gold came with records, or as a file; everything goes through the services that the pages use.
+Their gold comes from records or a file. Uses the same services as the pages.
 """
 
 import json
@@ -24,13 +24,13 @@ from .submissions import load_submission
 
 Form = ImportRun.Form
 DEV, TEST = "dev", "test"
-# Of the hidden part: few enough to see what a limit does.
+# The limit of the hidden part, low enough to reach it when trying out the site.
 PER_DAY, IN_TOTAL, FAILED_PER_DAY, DECIMALS = 2, 5, 10, 1
 
 
 @dataclass(frozen=True)
 class SampleBenchmark:
-    """A benchmark's sample: `sources` are the folders that are imported before the release,
+    """A benchmark's sample: `sources` are the folders to import before the release,
     `has_records` says whether the gold came with them."""
 
     key: str
@@ -58,7 +58,7 @@ class SampleBenchmark:
         return self.folder / "gold" / f"{split}.jsonl"
 
     def submissions(self, split: str) -> list[Path]:
-        """Those of engines first: what is offered to try the board with is real."""
+        """Submissions of real engines first: the first one is offered for trying out the board."""
         found = (self.folder / "submissions" / split).glob("*.jsonl")
         return sorted(found, key=lambda path: (path.stem.startswith("simulated"), path.stem))
 
@@ -94,7 +94,7 @@ SAMPLES = (
 
 
 def load_benchmark(sample: SampleBenchmark, cast: Cast) -> Board:
-    """Dataset, release, board with graded entries; passes over what is there already."""
+    """Create dataset, release and board with graded entries. Skips existing parts."""
     dataset = _dataset(sample, cast["organiser"])
     release = _release(sample, dataset, cast["organiser"])
     if sample.after_release:
@@ -103,7 +103,7 @@ def load_benchmark(sample: SampleBenchmark, cast: Cast) -> Board:
     for split in sample.splits:
         phase = board.phases.get(slug=split)
         for number, path in enumerate(sample.submissions(split)):
-            # One place of the researcher's is used up; the organiser's submissions have no limits.
+            # Uses one of the researcher's submissions; organisers have no limits.
             owner = cast["researcher" if split == DEV or number == 0 else "organiser"]
             load_submission(phase, path, sample.card(path), owner=owner, actor=cast["organiser"])
     return board
@@ -126,7 +126,7 @@ def _dataset(sample: SampleBenchmark, organiser: User) -> Dataset:
 
 
 def run_import(dataset: Dataset, path: Path, form: str, organiser: User) -> None:
-    """Imports a folder of ours, of which nothing may be refused. Raises SampleError."""
+    """Import a sample folder. Raises SampleError if anything is refused."""
     run = import_path(dataset=dataset, path=path, actor=organiser, form=form)
     refused = run.items.filter(outcome="refused").first()
     if refused is not None:
@@ -193,7 +193,7 @@ def _dev_phase(sample: SampleBenchmark, release: Release) -> NewPhase:
 
 
 def _test_phase(release: Release) -> NewPhase:
-    """Hidden gold: totals alone are told, rounded, and scores are limited."""
+    """A phase with hidden gold: only rounded totals are shown, and scores are limited."""
     return NewPhase(
         slug=TEST,
         title="Test",

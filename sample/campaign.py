@@ -1,7 +1,7 @@
-"""The sample campaign: every stage of the quality workflow, with something to do in each.
+"""The sample campaign: every stage of the quality workflow, with open work in each.
 
-Pairs are those of the shipped labels instead of newly assigned ones, so the campaign's documents
-are made here; everything after goes through the services that the pages use.
+The annotators of each document come from the shipped labels, so the campaign's documents are
+created here. All other steps use the same services as the pages.
 """
 
 import json
@@ -30,7 +30,7 @@ from portal.datasets.models import Document, Release
 
 from .parts import DATA, LABELS, SLUG, Cast, SampleError
 
-# Small enough for a sample to show a majority, and a review before there are a hundred pages.
+# Small enough to show a majority, and a review, with few pages.
 SETTINGS = {"screening": True, "agreement_threshold": 0.7, "review_pages": 4, "review_share": 0.05}
 NEWCOMER = "annotator5"
 REVIEWED = 3
@@ -40,7 +40,7 @@ Purpose = CampaignDocument.Purpose
 
 
 def load_campaign(release: Release, cast: Cast) -> Campaign:
-    """Makes the campaign over the dataset of `release`, whose gold the qualification asks for."""
+    """Create the campaign for the dataset of `release`, whose gold is used for qualification."""
     campaign = Campaign.objects.filter(slug=SLUG).first()
     if campaign is not None:
         return campaign
@@ -72,7 +72,7 @@ def _new_campaign(release: Release, annotators: list[str], cast: Cast) -> Campai
     roles += [("lead", Membership.Role.LEAD), ("reviewer", Membership.Role.REVIEWER)]
     for key, role in roles:
         add_member(campaign=campaign, user=cast[key], role=role, actor=cast["organiser"])
-    # Those who have worked from the beginning need no qualification round.
+    # The first annotators need no qualification round.
     campaign.memberships.filter(role=Membership.Role.ANNOTATOR).update(qualified_at=timezone.now())
     return campaign
 
@@ -105,7 +105,7 @@ def _load_document(campaign: Campaign, shipped: Mapping[str, Any], cast: Cast) -
         Assignment.objects.create(campaign_document=row, annotator=cast[work["annotator"]])
         for work in shipped["assignments"]
     ]
-    # All assignments exist before the first is submitted: a document settles with its last one.
+    # Create all assignments before the first is submitted: a document settles with its last one.
     for assignment, work in zip(works, shipped["assignments"], strict=True):
         _do_work(assignment, work)
 
@@ -123,7 +123,7 @@ def _do_work(assignment: Assignment, work: Mapping[str, Any]) -> None:
         spans=[span | {"quote": _stands(text, span)} for span in spans],
         author=assignment.annotator,
     )
-    # No save would take a quote that is not there; validation is shown what it is there for.
+    # Saves reject wrong quotes, so this bypasses them, to give validation something to find.
     for key, quote in drifted.items():
         Span.objects.filter(assignment=assignment, key=key).update(quote=quote)
     if work["state"] == Assignment.State.SUBMITTED:
@@ -142,7 +142,7 @@ def _stands(text: str, span: Mapping[str, Any]) -> str:
 def _add_newcomer(
     campaign: Campaign, release: Release, documents: list[dict[str, Any]], cast: Cast
 ) -> None:
-    """A qualification round, and somebody who has it before them."""
+    """A qualification round, and an annotator who still has to do it."""
     names = [entry["id"] for entry in documents if entry["purpose"] == Purpose.QUALIFICATION]
     add_qualification(campaign=campaign, source=release, names=names, actor=cast["lead"])
     add_member(
@@ -154,7 +154,7 @@ def _add_newcomer(
 
 
 def _begin_review(campaign: Campaign, cast: Cast) -> None:
-    """The first facts of the round that has become due; the rest are left to the reader."""
+    """Review the first facts of the due round; the rest are left for trying out."""
     pending = ReviewItem.objects.filter(round__campaign=campaign).order_by("position")
     for item in pending[:REVIEWED]:
         decide_item(

@@ -1,7 +1,7 @@
-"""A scripted judge over the sample board, and two experts who check it: all of it made up.
+"""A scripted judge on the sample board, and two experts who check it. All of it is fictional.
 
-Only the answers are scripted. What is made of them, overruling included, is what the site makes of
-those of a model.
+Only the answers are scripted. They are processed, including overruling, like the answers of a
+model.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,14 +22,14 @@ from scoring.reliability.services import add_expert, draw_sample, save_review, s
 from .parts import LABELS, Cast, SampleError
 
 PERCENT = 2
-# The first expert has read every page, the second one the first few: the rest waits to be tried.
+# The first expert has reviewed every page, the second one a few; the rest is for trying out.
 SECOND_READ = 5
-# The second expert slips at every so many-th fact.
+# The second expert errs on every n-th fact.
 SLIP_EVERY = 17
 STRUCTURE = "Headings and the order of lines are kept; the columns of tables are not."
 
 Rule = Callable[[str, str], bool]
-"""Whether a value stands in a text."""
+"""Whether a value occurs in a text."""
 
 
 def _anywhere(value: str, text: str) -> bool:
@@ -47,7 +47,7 @@ VERSIONS: tuple[tuple[str, Rule], ...] = (
 
 
 def load_judging(board: Board, cast: Cast) -> None:
-    """Safe to run again; what people have reviewed since stays."""
+    """Safe to run again; later reviews are kept."""
     organiser = cast["organiser"]
     for key in ("reviewer", "lead"):
         add_expert(board=board, user=cast[key], actor=organiser)
@@ -106,7 +106,7 @@ def _review(sample: JudgeSample, first: User, second: User) -> None:
 
 
 def _sees(fact: Mapping[str, Any]) -> bool:
-    """A reader forgives what the matcher does not: a separator that reads like the right one."""
+    """Human readers accept separators that look similar, unlike the matcher."""
     return bool(fact["correct"]) or fact["error"] == "separator"
 
 

@@ -1,7 +1,7 @@
-"""Loads the sample site: datasets, releases, boards with graded entries, campaign with work left.
+"""Loads the sample site: datasets, releases, boards with graded entries, a campaign with open work.
 
-Every step goes through the services that the pages use, and passes over what is there already, so
-that a load that was cut off can be run again.
+Every step uses the same services as the pages and skips existing parts, so that an interrupted
+load can be run again.
 """
 
 import json
@@ -32,7 +32,7 @@ Say = Callable[[str], None]
 
 
 def is_loaded() -> bool:
-    """Whether the last steps were done: every shipped submission stands on its sample board."""
+    """Whether the last steps are done: every shipped submission is on its sample board."""
     slugs = [SLUG, *(sample.slug for sample in SAMPLES)]
     graded = Entry.objects.filter(board__slug__in=slugs, kind=Entry.Kind.GRADED, is_sample=True)
     shipped = len(_submission_files()) + sum(
@@ -44,7 +44,7 @@ def is_loaded() -> bool:
 
 
 def load_sample(say: Say) -> None:
-    """Makes the sample site; safe to run again."""
+    """Create the sample site. Safe to run again."""
     cast = load_people()
     say(f"people: {len(cast)}")
     dataset = load_dataset(cast)

@@ -1,4 +1,4 @@
-"""What the parts of the loader share."""
+"""Shared code of the loader's parts."""
 
 from pathlib import Path
 
@@ -18,4 +18,4 @@ Cast = dict[str, User]
 
 
 class SampleError(Exception):
-    """The sample could not be loaded; the message names what went wrong."""
+    """The sample could not be loaded; the message explains why."""

@@ -7,7 +7,7 @@ PASSWORD = "sample-facts"  # noqa: S105  printed on purpose: a demonstration, ne
 
 @dataclass(frozen=True)
 class Person:
-    """`key` is the name by which the sample data speaks of the person."""
+    """`key` identifies the person in the sample data."""
 
     key: str
     name: str

@@ -1,4 +1,4 @@
-"""Uploading, grading and publishing the shipped submissions, as their owners would."""
+"""Uploads, grades and publishes the shipped submissions, on behalf of their owners."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,8 +25,8 @@ CARD_FIELDS = ("name", "organisation", "size", "category", "link", "notes")
 def load_submission(
     phase: Phase, path: Path, card: Mapping[str, Any], *, owner: User, actor: User
 ) -> None:
-    """Uploads a file, grades it here and now, and publishes the result, with its single items where
-    they can be."""
+    """Upload a file, grade it immediately, and publish the result, with its single items if
+    possible."""
     known = Submission.objects.filter(phase=phase, filename=path.name, is_sample=True)
     submission = known.first()
     if submission is None:
@@ -47,7 +47,7 @@ def load_submission(
 
 
 def _grade(submission: Submission) -> None:
-    """Grades in this process; where workers run already, they may take part of the work."""
+    """Grade in this process; running workers may take part of the work."""
     end = monotonic() + GRADING_SECONDS
     while not (grading := submission.gradings.latest("id")).is_finished:
         if not run_due_jobs():

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any, Protocol
 
-from .models import User
+from .models import Refused, User
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class DataSource(Protocol):
         """
 
 
-class AccountKept(Exception):
+class AccountKept(Refused):
     """The account cannot be deleted yet. The message is shown to the user."""
 
 

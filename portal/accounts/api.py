@@ -5,22 +5,21 @@ Tokens are created and accounts deleted only in the browser, so that a stolen to
 
 from typing import Any
 
-from django.core.files.storage import default_storage
-from django.http import FileResponse, Http404
+from django.http import FileResponse
 from django.shortcuts import get_object_or_404
 from django.urls import path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
+
+from portal.accounts.invitations.api import AccountView
 
 from .emails import is_email_confirmed, send_confirmation
-from .models import AccountExport, ApiToken, User
-from .own_data import ExportRefused, request_export
-from .tokens import own_tokens, revoke_token
+from .models import AccountExport, ApiToken, Refused, User
+from .own_data import export_file, request_export
+from .tokens import revoke_token
 
 TAGS = ["account"]
 
@@ -41,7 +40,9 @@ class TokenShape(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="pk")
     name = serializers.CharField()
     prefix = serializers.CharField(help_text="First characters of the token.")
-    scope = serializers.CharField(help_text="“read and change” or “read only”.")
+    scope = serializers.CharField(
+        source="get_scope_display", help_text="“read and change” or “read only”."
+    )
     created_at = serializers.DateTimeField()
     last_used_at = serializers.DateTimeField(allow_null=True)
     expires_at = serializers.DateTimeField(allow_null=True)
@@ -62,16 +63,7 @@ class AccountRefusal(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-class _AccountView(APIView):
-    permission_classes = [IsAuthenticated]
-
-    @property
-    def me(self) -> User:
-        assert isinstance(self.request.user, User)
-        return self.request.user
-
-
-class Account(_AccountView):
+class Account(AccountView):
     @extend_schema(summary="Get my account", tags=TAGS, responses=AccountShape)
     def get(self, request: Request) -> Response:
         return Response(AccountShape(self.me).data)
@@ -87,7 +79,7 @@ class Account(_AccountView):
         return Response(body.data)
 
 
-class Confirmation(_AccountView):
+class Confirmation(AccountView):
     @extend_schema(
         summary="Resend the confirmation email",
         tags=TAGS,
@@ -96,8 +88,7 @@ class Confirmation(_AccountView):
     )
     def post(self, request: Request) -> Response:
         if is_email_confirmed(self.me):
-            body = {"code": "confirmed", "message": "Your email address is already confirmed."}
-            return Response(body, status=status.HTTP_409_CONFLICT)
+            raise Refused("Your email address is already confirmed.", code="confirmed")
         if not send_confirmation(request._request, self.me):
             words = "An email was just sent. Wait a few minutes before requesting another."
             body = {"code": "too_soon", "message": words}
@@ -105,7 +96,7 @@ class Confirmation(_AccountView):
         return Response(status=status.HTTP_202_ACCEPTED)
 
 
-class Tokens(_AccountView):
+class Tokens(AccountView):
     @extend_schema(
         operation_id="account_tokens_list",
         summary="List my API tokens",
@@ -114,10 +105,10 @@ class Tokens(_AccountView):
         responses=TokenShape(many=True),
     )
     def get(self, request: Request) -> Response:
-        return Response(TokenShape(own_tokens(self.me), many=True).data)
+        return Response(TokenShape(self.me.api_tokens.all(), many=True).data)
 
 
-class TokenDetail(_AccountView):
+class TokenDetail(AccountView):
     @extend_schema(summary="Revoke one of my tokens", tags=TAGS, responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
         token = get_object_or_404(ApiToken, pk=pk, user=self.me)
@@ -125,7 +116,7 @@ class TokenDetail(_AccountView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class Exports(_AccountView):
+class Exports(AccountView):
     @extend_schema(
         operation_id="account_exports_list",
         summary="List my data exports",
@@ -143,33 +134,20 @@ class Exports(_AccountView):
         responses={202: ExportShape, 409: AccountRefusal},
     )
     def post(self, request: Request) -> Response:
-        try:
-            export = request_export(user=self.me)
-        except ExportRefused as refusal:
-            body = {"code": "too_many", "message": str(refusal)}
-            return Response(body, status=status.HTTP_409_CONFLICT)
+        export = request_export(user=self.me)
         return Response(ExportShape(export).data, status=status.HTTP_202_ACCEPTED)
 
 
-class ExportDownload(_AccountView):
+class ExportDownload(AccountView):
     @extend_schema(
         summary="Download a data export",
         tags=TAGS,
         responses={(200, "application/zip"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, pk: int) -> FileResponse:
-        found = get_object_or_404(
-            AccountExport, pk=pk, user=self.me, state=AccountExport.State.READY
-        )
-        if not default_storage.exists(found.path):
-            raise Http404("The file was deleted.")
-        return FileResponse(
-            found.file.open("rb"),
-            as_attachment=True,
-            filename=f"account-{found.created_at:%Y-%m-%d}.zip",
-            content_type="application/zip",
-            headers={"Cache-Control": "private, no-store"},
-        )
+        response = export_file(self.me, pk)
+        response["Cache-Control"] = "private, no-store"
+        return response
 
 
 urlpatterns = [

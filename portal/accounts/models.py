@@ -1,6 +1,7 @@
 """Models for accounts, invitations, teams, API tokens and data exports."""
 
 import hashlib
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -9,12 +10,22 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 from django.urls import reverse
+from django.utils import timezone
 
 from portal.web.fields import LinkField
 
 # Deleted accounts that are kept as placeholders have email addresses in this reserved domain.
 DELETED_DOMAIN = "deleted.invalid"
 FORMER_MEMBER = "former member"
+
+
+class Refused(Exception):
+    """An action that is not possible now. The message is shown to the user."""
+
+    def __init__(self, message: str, *, code: str = "refused") -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
 
 
 class UserManager(BaseUserManager["User"]):
@@ -196,6 +207,13 @@ class TeamInvitation(models.Model):
         return f"invitation to team {self.team_id}"
 
 
+# A token that is unused for this long is probably forgotten.
+TOKEN_IDLE = timedelta(days=90)
+TOKEN_EXPIRES_SOON = timedelta(days=14)
+# Tokens older than this should be replaced.
+TOKEN_OLD = timedelta(days=365)
+
+
 class ApiToken(models.Model):
     """A secret that lets a program act as its owner. Only its hash is stored."""
 
@@ -219,6 +237,28 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.prefix}… ({self.name})"
+
+    def has_expired(self, now: datetime) -> bool:
+        """A token is expired from `expires_at` on."""
+        return self.expires_at is not None and self.expires_at <= now
+
+    @property
+    def is_expired(self) -> bool:
+        return self.has_expired(timezone.now())
+
+    @property
+    def warning(self) -> str:
+        """Why the token needs attention, or empty."""
+        now = timezone.now()
+        if self.has_expired(now):
+            return "expired"
+        if self.has_expired(now + TOKEN_EXPIRES_SOON):
+            return "expires soon"
+        if now - (self.last_used_at or self.created_at) > TOKEN_IDLE:
+            return "not used for 90 days"
+        if self.expires_at is None and now - self.created_at > TOKEN_OLD:
+            return "older than a year"
+        return ""
 
     @staticmethod
     def digest_of(secret: str) -> str:

@@ -25,7 +25,9 @@ from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
-from django.db.models import Count, ProtectedError, Q, QuerySet, RestrictedError
+from django.db.models import Count, F, ProtectedError, Q, QuerySet, RestrictedError
+from django.http import FileResponse, Http404
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from portal.accounts.invitations.selectors import invitation_state, unanswered
@@ -40,6 +42,7 @@ from .models import (
     FORMER_MEMBER,
     AccountExport,
     Invitation,
+    Refused,
     TeamMember,
     User,
     is_former,
@@ -139,8 +142,8 @@ def _addresses(user: User) -> Iterator[dict[str, Any]]:
 def _authenticators(user: User) -> Iterator[dict[str, Any]]:
     from allauth.mfa.models import Authenticator
 
-    for row in Authenticator.objects.filter(user=user).order_by("pk"):
-        yield {"kind": row.type, "made": row.created_at, "last_used": row.last_used_at}
+    rows = Authenticator.objects.filter(user=user).order_by("pk")
+    yield from rows.values(kind=F("type"), made=F("created_at"), last_used=F("last_used_at"))
 
 
 def _tokens(user: User) -> Iterator[dict[str, Any]]:
@@ -175,13 +178,9 @@ def _invitations(user: User) -> Iterator[dict[str, Any]]:
 
 def _events(user: User) -> Iterator[dict[str, Any]]:
     """Leaves out the event data, which may contain personal data of others."""
-    for event in Event.objects.filter(actor=user).order_by("pk").iterator():
-        yield {
-            "at": event.at,
-            "act": event.verb,
-            "on": event.subject_type,
-            "number": event.subject_id,
-        }
+    events = Event.objects.filter(actor=user).order_by("pk")
+    rows = events.values("at", act=F("verb"), on=F("subject_type"), number=F("subject_id"))
+    yield from rows.iterator()
 
 
 def _sorted_teams(user: User) -> tuple[list[TeamMember], list[TeamMember], list[TeamMember]]:
@@ -251,7 +250,7 @@ KIND, DROP_KIND = "export_account", "drop_account_export"
 _COPY = 1024 * 1024
 
 
-class ExportRefused(Exception):
+class ExportRefused(Refused):
     """The export is not created. The message is shown to the user."""
 
 
@@ -266,7 +265,8 @@ def request_export(*, user: User) -> AccountExport:
     today = user.data_exports.filter(created_at__gt=timezone.now() - timedelta(days=1))
     if today.count() >= EXPORTS_PER_DAY:
         raise ExportRefused(
-            f"You can request {EXPORTS_PER_DAY} exports a day. Download the latest one."
+            f"You can request {EXPORTS_PER_DAY} exports a day. Download the latest one.",
+            code="too_many",
         )
     export = AccountExport.objects.create(user=user, file=f"account-exports/{uuid4().hex}.zip")
     record_event(verb="request_export", subject=export, actor=user)
@@ -283,6 +283,19 @@ def store_export(export: AccountExport) -> int:
         drop_file(export.path)
         default_storage.save(export.path, File(file))
     return size
+
+
+def export_file(user: User, pk: int) -> FileResponse:
+    """A response with a ready export of the user; 404 if there is none."""
+    found = get_object_or_404(user.data_exports, pk=pk, state=AccountExport.State.READY)
+    if not default_storage.exists(found.path):
+        raise Http404("The file was deleted.")
+    return FileResponse(
+        found.file.open("rb"),
+        as_attachment=True,
+        filename=f"account-{found.created_at:%Y-%m-%d}.zip",
+        content_type="application/zip",
+    )
 
 
 def drop_file(name: str) -> None:

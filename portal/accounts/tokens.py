@@ -1,8 +1,7 @@
 """API tokens: creating, listing and revoking them, and authentication."""
 
 import secrets
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,7 +14,7 @@ from rest_framework.request import Request
 from portal.audit.models import record_event
 from portal.web.prepared import Parameter, Prepared
 
-from .models import ApiToken, User
+from .models import ApiToken, Refused, User
 
 PREFIX = "fb_"
 # Well above normal use; each token gives access to the account.
@@ -30,7 +29,7 @@ _KNOWN = Prepared(
 )
 
 
-class TokenRefused(Exception):
+class TokenRefused(Refused):
     """The token cannot be created, or is no longer valid. The message is shown to the user."""
 
 
@@ -69,11 +68,6 @@ def revoke_token(*, token: ApiToken, actor: User) -> None:
     token.delete()
 
 
-def has_expired(token: ApiToken, now: datetime) -> bool:
-    """A token is expired from `expires_at` on."""
-    return token.expires_at is not None and token.expires_at <= now
-
-
 def recognise_token(secret: str) -> ApiToken | None:
     """Return the token with this secret, if it exists and its owner is active.
 
@@ -83,7 +77,7 @@ def recognise_token(secret: str) -> ApiToken | None:
     if token is None:
         return None
     now = timezone.now()
-    if has_expired(token, now):
+    if token.has_expired(now):
         raise TokenRefused(
             f"This token expired on {token.expires_at:%Y-%m-%d}. Create a new one on your account "
             "page."
@@ -91,59 +85,6 @@ def recognise_token(secret: str) -> ApiToken | None:
     if token.last_used_at is None or now - token.last_used_at > _LAST_USED_STEP:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token
-
-
-# A token that is unused for this long is probably forgotten.
-IDLE = timedelta(days=90)
-SOON = timedelta(days=14)
-# Tokens older than this should be replaced.
-OLD = timedelta(days=365)
-
-
-@dataclass(frozen=True)
-class TokenRow:
-    pk: int
-    name: str
-    prefix: str
-    scope: str
-    created_at: datetime
-    last_used_at: datetime | None
-    expires_at: datetime | None
-    is_expired: bool
-    warning: str
-    """Why the token needs attention, or empty."""
-
-
-def own_tokens(user: User) -> list[TokenRow]:
-    """Newest first. One query."""
-    now = timezone.now()
-    return [_row(token, now) for token in user.api_tokens.all()]
-
-
-def _row(token: ApiToken, now: datetime) -> TokenRow:
-    return TokenRow(
-        pk=token.pk,
-        name=token.name,
-        prefix=token.prefix,
-        scope=token.get_scope_display(),
-        created_at=token.created_at,
-        last_used_at=token.last_used_at,
-        expires_at=token.expires_at,
-        is_expired=has_expired(token, now),
-        warning=_warning(token, now),
-    )
-
-
-def _warning(token: ApiToken, now: datetime) -> str:
-    if token.expires_at is not None and token.expires_at <= now:
-        return "expired"
-    if token.expires_at is not None and token.expires_at - now <= SOON:
-        return "expires soon"
-    if now - (token.last_used_at or token.created_at) > IDLE:
-        return "not used for 90 days"
-    if token.expires_at is None and now - token.created_at > OLD:
-        return "older than a year"
-    return ""
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -156,7 +97,7 @@ class TokenAuthentication(BaseAuthentication):
         try:
             token = recognise_token(parts[1].decode("ascii", errors="replace"))
         except TokenRefused as refusal:
-            raise AuthenticationFailed(str(refusal)) from refusal
+            raise AuthenticationFailed(refusal.message) from refusal
         if token is None:
             raise AuthenticationFailed("This token does not exist or was revoked.")
         if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:

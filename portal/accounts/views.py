@@ -1,6 +1,5 @@
 """The account page (profile, log-in, teams, API tokens), data exports and account deletion."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -9,8 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
-from django.core.files.storage import default_storage
-from django.http import FileResponse, Http404, HttpResponse
+from django.http import FileResponse, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -19,34 +17,20 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from portal.accounts.teams.selectors import own_teams
 
-from .access import UserRequest
-from .account_data import AccountKept, fate_of
+from .access import ShowRefusals, UserRequest
+from .account_data import fate_of
 from .emails import is_email_confirmed
 from .models import AccountExport, ApiToken, User
-from .own_data import ExportRefused, delete_account, end_sessions, request_export
-from .tokens import TokenRefused, issue_token, own_tokens, revoke_token
+from .own_data import delete_account, end_sessions, export_file, request_export
+from .tokens import TokenRefused, issue_token, revoke_token
 
 
-@dataclass(frozen=True)
-class LogIn:
-    email: str
-    is_confirmed: bool
-    has_password: bool
-    has_second_factor: bool
-
-
-def log_in_of(user: User) -> LogIn:
-    """Two queries."""
+def has_second_factor(user: User) -> bool:
     # Imported here, as in `invitations.selectors.accounts_of`.
     from allauth.mfa.models import Authenticator
 
     app = Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP)
-    return LogIn(
-        email=user.email,
-        is_confirmed=is_email_confirmed(user),
-        has_password=user.has_usable_password(),
-        has_second_factor=app.exists(),
-    )
+    return bool(app.exists())
 
 
 class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -125,18 +109,23 @@ def account(request: UserRequest) -> HttpResponse:
         form.save()
         messages.success(request, "Profile saved.")
         return redirect("accounts:account")
-    return _account_page(request, form=form, token_form=TokenForm())
+    return _account_page(request, form=form)
 
 
 def _account_page(
-    request: UserRequest, *, form: ProfileForm, token_form: TokenForm, secret: str = ""
+    request: UserRequest,
+    *,
+    form: ProfileForm | None = None,
+    token_form: TokenForm | None = None,
+    secret: str = "",
 ) -> HttpResponse:
     context = {
-        "form": form,
-        "token_form": token_form,
-        "tokens": own_tokens(request.user),
+        "form": form or ProfileForm(instance=request.user),
+        "token_form": token_form or TokenForm(),
+        "tokens": request.user.api_tokens.all(),
         "teams": own_teams(request.user),
-        "log_in": log_in_of(request.user),
+        "is_confirmed": is_email_confirmed(request.user),
+        "has_second_factor": has_second_factor(request.user),
         "secret": secret,
         "example_url": request.build_absolute_uri(reverse("api:account")),
     }
@@ -150,20 +139,13 @@ def _account_page(
 @require_POST
 def create_token(request: UserRequest) -> HttpResponse:
     token_form = TokenForm(request.POST)
-    if not token_form.is_valid():
-        return _account_page(
-            request, form=ProfileForm(instance=request.user), token_form=token_form
-        )
-    try:
-        _, secret = issue_token(user=request.user, **token_form.cleaned_data)
-    except TokenRefused as refusal:
-        token_form.add_error(None, str(refusal))
-        return _account_page(
-            request, form=ProfileForm(instance=request.user), token_form=token_form
-        )
-    return _account_page(
-        request, form=ProfileForm(instance=request.user), token_form=TokenForm(), secret=secret
-    )
+    if token_form.is_valid():
+        try:
+            _, secret = issue_token(user=request.user, **token_form.cleaned_data)
+            return _account_page(request, secret=secret)
+        except TokenRefused as refusal:
+            token_form.add_error(None, refusal.message)
+    return _account_page(request, token_form=token_form)
 
 
 @login_required
@@ -189,10 +171,8 @@ def end_others(request: UserRequest) -> HttpResponse:
 @login_required
 @require_POST
 def order_export(request: UserRequest) -> HttpResponse:
-    try:
+    with ShowRefusals(request):
         request_export(user=request.user)
-    except ExportRefused as refusal:
-        messages.error(request, str(refusal))
     return redirect("accounts:exports")
 
 
@@ -215,15 +195,7 @@ def exports(request: UserRequest) -> HttpResponse:
 @login_required
 @require_safe
 def download_export(request: UserRequest, pk: int) -> FileResponse:
-    found = get_object_or_404(request.user.data_exports, pk=pk, state=AccountExport.State.READY)
-    if not default_storage.exists(found.path):
-        raise Http404("The file was deleted.")
-    return FileResponse(
-        found.file.open("rb"),
-        as_attachment=True,
-        filename=f"account-{found.created_at:%Y-%m-%d}.zip",
-        content_type="application/zip",
-    )
+    return export_file(request.user, pk)
 
 
 @sensitive_post_parameters("password")
@@ -239,17 +211,12 @@ def delete(request: UserRequest) -> HttpResponse:
         limited = ratelimit.consume_or_429(request, action="reauthenticate", user=user)
         if limited is not None:
             return HttpResponse(limited.content, status=limited.status_code)
-        if form.is_valid() and _deleted(request):
-            return redirect("home:home")
+        if form.is_valid():
+            with ShowRefusals(request):
+                delete_account(user=user)
+                logout(request)
+                messages.success(
+                    request, "Account deleted. The remaining data is deleted in a few minutes."
+                )
+                return redirect("home:home")
     return render(request, "accounts/delete.html", {"form": form, "fate": fate_of(user)})
-
-
-def _deleted(request: UserRequest) -> bool:
-    try:
-        delete_account(user=request.user)
-    except AccountKept as kept:
-        messages.error(request, str(kept))
-        return False
-    logout(request)
-    messages.success(request, "Account deleted. The remaining data is deleted in a few minutes.")
-    return True

@@ -1,12 +1,12 @@
 """Queries of the home and start pages."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -187,17 +187,13 @@ class AnnotationWork:
 class Duty:
     """A campaign that the user leads or reviews, and its progress."""
 
-    campaign: Campaign
+    counts: Any
+    """One of the memberships, with the counts of `_memberships`."""
     roles: tuple[str, ...]
-    open_cases: int
-    to_screen: int
-    to_mend: int
-    """Documents with validation errors."""
-    to_review: int
-    """Facts in open reviews."""
-    documents: int
-    settled: int
-    """Documents whose gold is complete."""
+
+    @property
+    def campaign(self) -> Campaign:
+        return cast("Campaign", self.counts.campaign)
 
     @property
     def may_decide(self) -> bool:
@@ -210,25 +206,9 @@ class Duty:
     @property
     def waits(self) -> bool:
         """Whether there is anything for the user to do."""
-        leading = self.open_cases or self.to_screen or self.to_mend
-        return bool((self.may_decide and leading) or (self.may_review and self.to_review))
-
-
-@dataclass(frozen=True)
-class OwnSubmission:
-    submission: Submission
-    state: str
-    """State of the latest grading."""
-
-
-@dataclass(frozen=True)
-class JudgeCheck:
-    """A board whose judge the user reviews: the number of pages, and of pages left."""
-
-    slug: str
-    title: str
-    pages: int
-    left: int
+        counts = self.counts
+        leading = counts.open_cases or counts.to_screen or counts.to_mend
+        return bool((self.may_decide and leading) or (self.may_review and counts.to_review))
 
 
 @dataclass(frozen=True)
@@ -237,8 +217,10 @@ class Waiting:
 
     annotation: AnnotationWork | None
     duties: tuple[Duty, ...]
-    submissions: tuple[OwnSubmission, ...]
-    checks: tuple[JudgeCheck, ...] = ()
+    submissions: list[Any]
+    """Submissions with the `state` of their latest grading."""
+    checks: list[dict[str, Any]]
+    """Judge reviews by board: `slug`, `title`, and the number of `pages` and of pages `left`."""
 
     @property
     def is_nothing(self) -> bool:
@@ -256,27 +238,29 @@ def what_waits(user: User) -> Waiting:
             duties[membership.campaign_id].append(membership)
     return Waiting(
         annotation=_annotation_work(user) if annotates else None,
-        duties=tuple(_duty(memberships) for memberships in duties.values()),
-        submissions=_own_submissions(user),
-        checks=tuple(_judge_checks(user)),
+        duties=tuple(
+            Duty(memberships[0], tuple(membership.role for membership in memberships))
+            for memberships in duties.values()
+        ),
+        submissions=list(_own_submissions(user)),
+        checks=list(_judge_checks(user)),
     )
 
 
-def _judge_checks(user: User) -> Iterator[JudgeCheck]:
+def _judge_checks(user: User) -> "QuerySet[Any, dict[str, Any]]":
     submitted = ExpertReview.objects.filter(
         case=OuterRef("pk"), expert=user, submitted_at__isnull=False
     )
-    named = ("sample__phase__board__slug", "sample__phase__board__title")
-    counted = (
+    board = "sample__phase__board__"
+    counted: QuerySet[Any, dict[str, Any]] = (
         for_expert(user)
         .filter(sample__is_open=True)
         .select_related(None)
-        .order_by("sample__phase__board__title")
-        .values(*named)
-        .annotate(cases=Count("pk"), left=Count("pk", filter=~Exists(submitted)))
+        .order_by(f"{board}title")
+        .values(slug=F(f"{board}slug"), title=F(f"{board}title"))
+        .annotate(pages=Count("pk"), left=Count("pk", filter=~Exists(submitted)))
     )
-    for slug, title, cases, left in counted.values_list(*named, "cases", "left"):
-        yield JudgeCheck(slug, title, cases, left)
+    return counted
 
 
 def _memberships(user: User) -> "QuerySet[Membership]":
@@ -311,20 +295,6 @@ def _count(rows: "QuerySet[Any]", group: str) -> Coalesce:
     return Coalesce(Subquery(counted), 0)
 
 
-def _duty(memberships: Sequence[Any]) -> Duty:
-    first = memberships[0]
-    return Duty(
-        campaign=first.campaign,
-        roles=tuple(membership.role for membership in memberships),
-        open_cases=first.open_cases,
-        to_screen=first.to_screen,
-        to_mend=first.to_mend,
-        to_review=first.to_review,
-        documents=first.documents,
-        settled=first.settled,
-    )
-
-
 def _annotation_work(user: User) -> AnnotationWork:
     workable = own_assignments(user).workable()
     begun = Q(state=Assignment.State.IN_PROGRESS)
@@ -335,13 +305,12 @@ def _annotation_work(user: User) -> AnnotationWork:
     return AnnotationWork(**counts, next=workable.order_by("-state", "id").first())
 
 
-def _own_submissions(user: User) -> tuple[OwnSubmission, ...]:
+def _own_submissions(user: User) -> "QuerySet[Any]":
     in_force = Grading.objects.in_force().filter(submission=OuterRef("pk"))
-    newest = in_force.order_by("-id").values("state")[:1]
-    submissions: QuerySet[Any] = (
+    latest = in_force.order_by("-id").values("state")[:1]
+    return (
         Submission.objects.kept_by(user)
         .select_related("phase__board")
-        .annotate(grading_state=Subquery(newest))
+        .annotate(state=Coalesce(Subquery(latest), Value("queued")))
         .order_by("-id")[:SUBMISSIONS_SHOWN]
     )
-    return tuple(OwnSubmission(each, each.grading_state or "queued") for each in submissions)

@@ -1,8 +1,13 @@
-"""URLs of the home pages."""
+"""URLs of the home pages, and of the REST API: the endpoints of all apps and the OpenAPI page."""
 
-from django.urls import path
+from django.urls import URLPattern, URLResolver, include, path
+
+import annotation.urls
+import portal.datasets.urls
+import scoring.urls
 
 from . import views
+from .openapi import SchemaView
 
 app_name = "home"
 urlpatterns = [
@@ -12,4 +17,15 @@ urlpatterns = [
     path("privacy/", views.legal, {"name": "privacy"}, name="privacy"),
     path("contact/", views.legal, {"name": "contact"}, name="contact"),
     path("healthz", views.healthz, name="healthz"),
+]
+
+api_urlpatterns: list[URLPattern | URLResolver] = [
+    path("schema/", SchemaView.as_view(), name="schema"),
+    path("docs/", views.api_docs, name="docs"),
+    path("", include("portal.accounts.invitations.api")),
+    path("", include("portal.accounts.api")),
+    path("", include("portal.accounts.teams.api")),
+    path("", include(portal.datasets.urls.api_urlpatterns)),
+    path("", include(annotation.urls.api_urlpatterns)),
+    path("", include(scoring.urls.api_urlpatterns)),
 ]

@@ -16,8 +16,19 @@ else:
     JobModelAdmin = EventModelAdmin = admin.ModelAdmin
 
 
+class _ReadOnly:
+    def has_add_permission(self, *_: object) -> bool:
+        return False
+
+    def has_change_permission(self, *_: object) -> bool:
+        return False
+
+    def has_delete_permission(self, *_: object) -> bool:
+        return False
+
+
 @admin.register(Job)
-class JobAdmin(JobModelAdmin):
+class JobAdmin(_ReadOnly, JobModelAdmin):
     list_display = ["id", "kind", "group", "state", "attempts", "progress_done", "progress_total"]
     list_display += ["error", "not_before", "started_at", "finished_at"]
     list_filter = ["state", "kind"]
@@ -34,18 +45,9 @@ class JobAdmin(JobModelAdmin):
     def has_try_again_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("jobs.change_job")
 
-    def has_add_permission(self, *_: object) -> bool:
-        return False
-
-    def has_change_permission(self, *_: object) -> bool:
-        return False
-
-    def has_delete_permission(self, *_: object) -> bool:
-        return False
-
 
 @admin.register(JobEvent)
-class JobEventAdmin(EventModelAdmin):
+class JobEventAdmin(_ReadOnly, EventModelAdmin):
     """The full stage log, including workers and errors."""
 
     list_display = ["at", "what", "group", "kind", "job_id", "count", "attempt", "worker"]
@@ -53,12 +55,3 @@ class JobEventAdmin(EventModelAdmin):
     list_filter = ["what", "kind"]
     search_fields = ["group", "worker", "error"]
     show_full_result_count = False
-
-    def has_add_permission(self, *_: object) -> bool:
-        return False
-
-    def has_change_permission(self, *_: object) -> bool:
-        return False
-
-    def has_delete_permission(self, *_: object) -> bool:
-        return False

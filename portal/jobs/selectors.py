@@ -93,7 +93,7 @@ def _routine(events: Any) -> Iterator[tuple[datetime, int, StageLine]]:
         counted = _handler(row["kind"]).counted(row["jobs"])
         until = row["last"] if row["jobs"] > 1 else None
         if row["what"] == What.CLAIMED:
-            text = f"{counted} taken up by {_counted(row['workers'], 'worker')}"
+            text = f"{counted} started by {_counted(row['workers'], 'worker')}"
             yield row["first"], row["first_id"], StageLine(row["first"], until, text)
         else:
             text = f"{counted} done"
@@ -111,7 +111,7 @@ def _line(event: JobEvent, words: Words) -> StageLine:
 
 _GROUP_TEXTS = {
     What.QUEUED: "queued",
-    What.CANCELLED: "cancelled before they began",
+    What.CANCELLED: "cancelled before they started",
     What.CANCEL_ASKED: "asked to stop",
 }
 
@@ -121,13 +121,13 @@ def _job_text(event: JobEvent, words: Words) -> str:
     error = words(event.error).rstrip(".")
     again = f"{event.next_at:%H:%M:%S} UTC" if event.next_at else ""
     texts = {
-        What.CLAIMED: f"taken up again, attempt {event.attempt}",
-        What.GIVEN_BACK: f"given back ({error}), due again at {again}",
+        What.CLAIMED: f"started again, attempt {event.attempt}",
+        What.GIVEN_BACK: f"returned to the queue ({error}), due again at {again}",
         What.LOST: f"the worker was lost in attempt {event.attempt}",
-        What.ATTEMPT_FAILED: f"attempt {event.attempt} failed ({error}), next try at {again}",
-        What.FAILED: f"given up after {_counted(event.attempt, 'attempt')} ({error})",
-        What.CANCELLED: "stopped, as was asked",
-        What.TRIED_AGAIN: "queued again by hand",
+        What.ATTEMPT_FAILED: f"attempt {event.attempt} failed ({error}), next attempt at {again}",
+        What.FAILED: f"failed after {_counted(event.attempt, 'attempt')} ({error})",
+        What.CANCELLED: "stopped on request",
+        What.TRIED_AGAIN: "queued again manually",
     }
     return texts[What(event.what)]
 

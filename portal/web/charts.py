@@ -103,7 +103,7 @@ def column_chart(
             y=round(ground - height(amount.value), 1),
             width=round(width, 1),
             height=height(amount.value),
-            title=_told(amount, unit),
+            title=_tooltip(amount, unit),
         )
         for place, amount in enumerate(amounts)
     )
@@ -146,7 +146,7 @@ def row_chart(key: str, title: str, amounts: Sequence[Amount], *, axis: str, uni
     tops = [12 + _ROW * place for place in range(len(amounts))]
     widths = [round(room * amount.value / most, 1) for amount in amounts]
     bars = tuple(
-        Bar(_ROWS_LEFT, top, width, _ROW_BAR, _told(amount, unit))
+        Bar(_ROWS_LEFT, top, width, _ROW_BAR, _tooltip(amount, unit))
         for amount, top, width in zip(amounts, tops, widths, strict=True)
     )
     writings = [
@@ -196,13 +196,13 @@ def _marks(most: int) -> list[int]:
     return [step * number for number in range(max(1, -(-most // step)) + 1)]
 
 
-def _told(amount: Amount, unit: str) -> str:
+def _tooltip(amount: Amount, unit: str) -> str:
     return f"{amount.name}: {amount.value:,} {unit}"
 
 
 def _description(amounts: Sequence[Amount], unit: str) -> str:
-    told = "; ".join(f"{amount.name}: {amount.value:,}" for amount in amounts)
-    return f"{unit.capitalize()} by name. {told}."
+    listed = "; ".join(f"{amount.name}: {amount.value:,}" for amount in amounts)
+    return f"{unit.capitalize()} by name. {listed}."
 
 
 def _short(name: str) -> str:

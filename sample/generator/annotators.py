@@ -1,7 +1,7 @@
-"""Labels of the sample annotators: the gold, with a few slips of the kind people make.
+"""Labels of the sample annotators: the gold, with a few human errors (slips).
 
-`content/annotators.toml` says who labels which page and what kind of slip occurs; the page's own
-seed picks the fact it befalls. Offsets are code points of the canonical text.
+`content/annotators.toml` defines who labels which page and the kinds of slips; the page's own
+seed selects the facts. Offsets are code points of the canonical text.
 """
 
 import json
@@ -18,9 +18,9 @@ SHARE_IN_PROGRESS = 3  # a task in progress holds the first third of the page's 
 
 
 class Change(NamedTuple):
-    """What a slip does to the gold spans of a page; None where it removes or adds nothing.
+    """The span that a slip removes from, and the one it adds to, the gold spans of a page, or None.
 
-    `fields` are those of the added span that the annotator gives otherwise than it says.
+    `fields` override fields of the added span.
     """
 
     removed: Span | None
@@ -29,12 +29,12 @@ class Change(NamedTuple):
 
 
 def missed(_text: str, span: Span) -> Change | None:
-    """A fact overlooked."""
+    """A fact is missed."""
     return Change(span, None)
 
 
 def parenthesis(text: str, span: Span) -> Change | None:
-    """`(1,204)` marked without its closing parenthesis."""
+    """`(1,204)` is marked without its closing parenthesis."""
     shorter = Span(span.start, span.end - 1, span.label)
     return Change(span, shorter) if text[span.end - 1] == ")" else None
 
@@ -73,7 +73,7 @@ def thousands(text: str, span: Span) -> Change | None:
 
 
 def drift(text: str, span: Span) -> Change | None:
-    """A quote that is no longer what stands there, as a careless script would leave it."""
+    """A quote that differs from the text, as a faulty script would write."""
     if span.label != "Number":
         return None
     return Change(span, span, (("quote", f"{text[span.start : span.end]}0"),))
@@ -116,7 +116,7 @@ def annotators_json(gold_pages: dict[str, str]) -> str:
 
 
 def document(entry: dict[str, Any], gold: str) -> dict[str, Any]:
-    """One page: the assignments of its annotators and the slips that were planted."""
+    """One page: the assignments of its annotators, and their slips."""
     page = read_tags(gold, LABELS)
     text, spans = page.canonical.text, list(page.spans)
     slips = drawn_slips(entry, text, spans)
@@ -137,7 +137,7 @@ def document(entry: dict[str, Any], gold: str) -> dict[str, Any]:
 
 
 def states(entry: dict[str, Any]) -> list[tuple[str, str]]:
-    """Who labels the page, and how far each has come: all have submitted but perhaps the last."""
+    """The annotators of the page and their states: all have submitted, except perhaps the last."""
     team = [(who, "submitted") for who in entry["team"]]
     return [*team[:-1], (team[-1][0], entry.get("last", "submitted"))] if team else []
 
@@ -145,7 +145,7 @@ def states(entry: dict[str, Any]) -> list[tuple[str, str]]:
 def drawn_slips(
     entry: dict[str, Any], text: str, spans: Sequence[Span]
 ) -> list[tuple[str, str, Change]]:
-    """Picks the fact of every slip by seed, each fact at most once. ValueError if none is left."""
+    """Select the fact of every slip by seed, each fact at most once. Raises ValueError."""
     draw, taken, slips = Draw(f"annotators/{entry['id']}"), set[Span](), []
     for who, kind in entry["slips"]:
         free = [change for change in candidates(kind, text, spans) if change.removed not in taken]
@@ -165,7 +165,7 @@ def labelled(spans: Sequence[Span], changes: Sequence[Change]) -> list[Span]:
 
 
 def so_far(state: str, spans: list[Span]) -> list[Span]:
-    """What has been saved in a task of this state."""
+    """The labels saved in a task of this state."""
     kept = {"submitted": len(spans), "in_progress": len(spans) // SHARE_IN_PROGRESS, "assigned": 0}
     return spans[: kept[state]]
 

@@ -1,4 +1,4 @@
-"""Writes pages, gold, metadata and sample labels. The same code gives the same bytes everywhere."""
+"""Writes pages, gold, metadata and sample labels. The output is reproducible byte by byte."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Figures in whole units: drawing them by seed, adding them up and writing them as facts.
+"""Figures in whole units: drawing by seed, adding up and writing as facts.
 
 A figure with decimals is an int in its smallest unit (`places=2`: cents), so totals are exact.
 """
@@ -16,13 +16,13 @@ Figures = tuple[int, ...]
 
 
 class Draw:
-    """Figures drawn by the page's own seed: changing one page leaves the others as they are.
+    """Figures drawn by the page's own seed, so that changing one page does not affect the others.
 
-    Only `Random.random` is used, the one method whose sequence Python promises to keep.
+    Uses only `Random.random`, the method whose sequence Python guarantees.
     """
 
     def __init__(self, page_id: str) -> None:
-        self._random = Random(f"{SEED}/{page_id}")  # noqa: S311 - lifelike figures, no secrets
+        self._random = Random(f"{SEED}/{page_id}")  # noqa: S311 - sample figures, not secrets
 
     def between(self, low: int, high: int) -> int:
         return low + int(self._random.random() * (high - low + 1))

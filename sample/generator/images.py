@@ -1,4 +1,4 @@
-"""Page images: Chromium renders, Pillow turns them into small grey PNGs."""
+"""Page images, rendered by Chromium and converted by Pillow to small grey PNGs."""
 
 import hashlib
 import shutil
@@ -49,12 +49,12 @@ def chromium_tab(width: int) -> Iterator[Page]:
 
 
 def page_digest(page: Path) -> str:
-    """Written into the image, so that an image of an older page is found out."""
+    """A hash stored in the image, to detect outdated images."""
     return hashlib.sha256(page.read_bytes()).hexdigest()
 
 
 def save_grey(screenshot: bytes, target: Path, digest: str) -> None:
-    """Sixteen even greys in four bits per pixel: text stays smooth, files stay small."""
+    """Sixteen greys in four bits per pixel: smooth text in small files."""
     grey = Image.open(BytesIO(screenshot)).convert("L")
     step = 255 / (GREYS - 1)
     indices = grey.point([round(value / step) for value in range(256)])

@@ -1,4 +1,4 @@
-"""What a sample page is, and the parts of any page: frame, headings, paragraphs, columns."""
+"""The sample page, and the parts of all pages: frame, headings, paragraphs, columns."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Facts as they are written into a page: the page and its gold come from one text."""
+"""The markup of facts: a page and its gold are generated from one text."""
 
 import re
 from collections.abc import Iterable
@@ -25,8 +25,8 @@ def without_tags(gold: str) -> str:
 def prose(text: str, **values: str) -> str:
     """A text of `content/*.toml` as gold HTML.
 
-    There `<n>` and `<d>` mark facts, `{name}` stands for a value that the page computes, and line
-    breaks mean nothing.
+    `<n>` and `<d>` mark facts, `{name}` is replaced by a value that the page computes, and line
+    breaks are ignored.
 
     >>> prose("due <d>May 1, 2030</d>, {amount}", amount=number("1,204"))
     'due <Date>May 1, 2030</Date>, <Number>1,204</Number>'
@@ -42,7 +42,7 @@ def plain(text: str) -> str:
 
 
 def td(body: str = "", style: str = "", span: int = 1) -> str:
-    """One table cell on a line of its own, so that the texts of two cells never run together."""
+    """One table cell on its own line, so that the texts of two cells are separated."""
     attributes = (f' colspan="{span}"' if span > 1 else "") + (f' style="{style}"' if style else "")
     return f"<td{attributes}>{body}</td>\n"
 

@@ -1,4 +1,4 @@
-"""The sample submissions: what tesseract really reads in the page images, with its model cards."""
+"""The sample submissions: real output of tesseract for the page images, with model cards."""
 
 import hashlib
 import json
@@ -67,7 +67,7 @@ RUNS = (
 
 
 def run_all(images: Sequence[Path], folder: Path) -> list[Path]:
-    """Writes `folder/KEY.jsonl` (predictions) and `folder/KEY.json` (model card) of every run.
+    """Write `folder/KEY.jsonl` (predictions) and `folder/KEY.json` (model card) of every run.
 
     Raises FileNotFoundError without the engine and CalledProcessError when it fails on an image.
     """
@@ -111,7 +111,7 @@ def shrunk(image: Path, dpi: int, folder: Path) -> Path:
 
 
 def call_engine(arguments: Sequence[str]) -> str:
-    """Standard output of the engine, on one thread so that runs are alike."""
+    """Standard output of the engine, on one thread for reproducible runs."""
     done = subprocess.run(  # noqa: S603 - our own arguments, no shell
         [ENGINE, *arguments],
         capture_output=True,

@@ -1,7 +1,7 @@
-"""Turns tesseract's word boxes into simple HTML. The engine's words are kept exactly as they are.
+"""Converts tesseract's word boxes to simple HTML, without changing any words.
 
-Tesseract finds blocks, paragraphs, lines and words. Only one thing is added: words of a line that
-stand far apart belong to different cells, and a block most of whose lines have several is a table.
+Tesseract finds blocks, paragraphs, lines and words. In addition, words of a line that are
+far apart are different cells, and a block in which most lines have several cells is a table.
 """
 
 import csv

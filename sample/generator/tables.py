@@ -1,4 +1,4 @@
-"""Two kinds of table: the statement with currency signs in cells of their own, and the grid."""
+"""Two kinds of tables: the statement with currency signs in separate cells, and the grid."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ EDGES: dict[Kind, str] = {"section": "", "item": "", "subtotal": SINGLE, "total"
 class Row:
     """A row of a statement: `values` are the finished cells.
 
-    `currency` stands in a cell of its own before each, save in the columns `bare` (shares, rates).
+    `currency` is in a separate cell before each, except in the columns `bare` (shares, rates).
     """
 
     label: str
@@ -132,7 +132,7 @@ def _join(*styles: str) -> str:
 
 
 def hanging(value: str) -> str:
-    """Closing parentheses and percent signs hang to the right: digits stand under digits."""
+    """Closing parentheses and percent signs hang to the right, so that digits are aligned."""
     text = without_tags(value)
     if text.endswith((")", "%")):
         return "white-space:nowrap" if text.startswith("(") else ""

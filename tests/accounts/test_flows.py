@@ -191,7 +191,7 @@ def test_an_account_switched_off_cannot_log_in(client: Client, ann: User) -> Non
     response = _log_in(client, ann)
     assert "_auth_user_id" not in client.session
     assert response["Location"] == reverse("account_inactive")
-    assert "switched off" in client.get(response["Location"]).content.decode()
+    assert "deactivated" in client.get(response["Location"]).content.decode()
 
 
 def test_logging_out_needs_a_post(client_of: ClientOf, ann: User) -> None:

@@ -14,9 +14,7 @@ from portal.accounts import tokens
 from portal.accounts.models import ApiToken, User
 from portal.accounts.tokens import (
     TokenRefused,
-    has_expired,
     issue_token,
-    own_tokens,
     recognise_token,
 )
 
@@ -49,9 +47,10 @@ def test_the_instant_at_which_it_expires_is_outside(ann: User) -> None:
     token, _ = issue_token(user=ann, name="script", lifetime=timedelta(days=30))
     end = token.expires_at
     assert end is not None
-    assert not has_expired(token, end - timedelta(microseconds=1))
-    assert has_expired(token, end)
-    assert not has_expired(issue_token(user=ann, name="for ever")[0], end + timedelta(days=9999))
+    assert not token.has_expired(end - timedelta(microseconds=1))
+    assert token.has_expired(end)
+    endless, _ = issue_token(user=ann, name="for ever")
+    assert not endless.has_expired(end + timedelta(days=9999))
 
 
 def test_an_expired_token_opens_nothing_and_says_so(ann: User) -> None:
@@ -141,7 +140,7 @@ def test_warnings(ann: User, made: int, used: int | None, left: int | None, warn
         last_used_at=now - timedelta(days=used) if used else None,
         expires_at=now + timedelta(days=left) if left else None,
     )
-    [row] = own_tokens(ann)
+    [row] = ann.api_tokens.all()
     assert row.warning == warning
     assert row.is_expired is (warning == "expired")
 

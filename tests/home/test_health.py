@@ -8,7 +8,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from portal.home import health
+from portal.home import views
 from portal.jobs.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def test_the_oldest_due_job_counts(client: Client) -> None:
 
 
 def test_work_nobody_takes_up_is_told_but_pages_are_served(client: Client) -> None:
-    _job(health.QUEUE_WAIT + timedelta(seconds=1))
+    _job(views.QUEUE_WAIT + timedelta(seconds=1))
     response = client.get("/healthz")
     assert response.status_code == 200
     assert response.json()["status"] == "work is not taken up"

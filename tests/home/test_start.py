@@ -86,9 +86,10 @@ def test_a_lead_sees_the_open_cases_of_each_own_campaign(client_of: ClientOf, le
     CampaignDocument.objects.filter(pk=documents[2].pk).update(stage="gold")
     make_case(foreign.documents.get(), 1)
     first, second = what_waits(lead).duties
-    assert (first.open_cases, first.settled, first.documents) == (2, 1, 3)
+    counts = first.counts
+    assert (counts.open_cases, counts.settled, counts.documents) == (2, 1, 3)
     assert first.roles == ("lead", "reviewer")
-    assert (second.campaign, second.open_cases, second.settled) == (other, 0, 0)
+    assert (second.campaign, second.counts.open_cases) == (other, 0)
     page = client_of(lead).get("/start/").content.decode()
     assert "2 to decide" in page
     assert "Foreign" not in page
@@ -112,7 +113,7 @@ def test_a_researcher_sees_the_own_submissions_with_their_newest_state(
     make_submission(phase, researcher, "failed", "running", name="Mine")
     make_submission(phase, stranger, "done", name="Theirs")
     [own] = what_waits(researcher).submissions
-    assert (own.submission.name, own.state) == ("Mine", "running")
+    assert (own.name, own.state) == ("Mine", "running")
     page = client_of(researcher).get("/start/").content.decode()
     assert "Mine" in page
     assert "Theirs" not in page
@@ -122,7 +123,7 @@ def test_only_the_newest_submissions_are_listed(researcher: User) -> None:
     phase = make_phase(make_board())
     for number in range(SUBMISSIONS_SHOWN + 2):
         make_submission(phase, researcher, "done", name=f"S{number}")
-    names = [own.submission.name for own in what_waits(researcher).submissions]
+    names = [own.name for own in what_waits(researcher).submissions]
     assert names == [f"S{number}" for number in range(SUBMISSIONS_SHOWN + 1, 1, -1)]
 
 

@@ -59,7 +59,7 @@ def lose(worker_of: Job) -> None:
 def test_a_group_that_fares_well_is_three_lines(chunks: Any) -> None:
     queue(40)
     run_due_jobs()
-    assert texts() == ["40 chunks queued", "40 chunks taken up by 1 worker", "40 chunks done"]
+    assert texts() == ["40 chunks queued", "40 chunks started by 1 worker", "40 chunks done"]
     assert JobEvent.objects.filter(what="queued").count() == 1
     assert JobEvent.objects.filter(what="done", job__isnull=False).count() == 40
 
@@ -86,9 +86,9 @@ def test_a_lost_worker_is_told_and_who_took_it_up_again(chunks: Any) -> None:
     run_due_jobs()
     assert texts() == [
         "2 chunks queued",
-        "2 chunks taken up by 1 worker",
+        "2 chunks started by 1 worker",
         "Chunk 1: the worker was lost in attempt 1",
-        "Chunk 1: taken up again, attempt 2",
+        "Chunk 1: started again, attempt 2",
         "2 chunks done",
     ]
     lost = next(line for line in stage_log("g").lines if "lost" in line.text)
@@ -106,10 +106,10 @@ def test_failed_attempts_name_the_next_try_and_quote_nothing(
     run_due_jobs()
     job.refresh_from_db()
     due = f"{job.not_before:%H:%M:%S} UTC"
-    assert f"Chunk 1: attempt 1 failed (ValueError), next try at {due}" in texts()
+    assert f"Chunk 1: attempt 1 failed (ValueError), next attempt at {due}" in texts()
     make_due()
     run_due_jobs()
-    assert texts()[-1] == "Chunk 1: given up after 2 attempts (ValueError)"
+    assert texts()[-1] == "Chunk 1: failed after 2 attempts (ValueError)"
     assert not any(SECRET in text for text in texts())
     assert SECRET in stage_log("g", words=str).lines[-1].text, "staff may read it all"
 
@@ -121,7 +121,7 @@ def test_given_back_with_its_reason(chunks: Callable[..., None]) -> None:
     chunks(wait)
     queue(1)
     run_due_jobs()
-    assert "given back (an error), due again at" in texts()[-1]
+    assert "returned to the queue (an error), due again at" in texts()[-1]
 
     def interrupted(claim: Claim) -> None:
         raise Interrupted
@@ -130,7 +130,7 @@ def test_given_back_with_its_reason(chunks: Callable[..., None]) -> None:
     Job.objects.update(not_before=timezone.now())
     with pytest.raises(Interrupted):
         run_due_jobs()
-    assert "Chunk 1: given back (The worker was stopped), due again at" in texts()[-1]
+    assert "Chunk 1: returned to the queue (The worker was stopped), due again at" in texts()[-1]
 
 
 def test_cancelling_is_one_line_for_what_waits_and_one_for_what_runs(
@@ -146,10 +146,10 @@ def test_cancelling_is_one_line_for_what_waits_and_one_for_what_runs(
     run_due_jobs()
     assert texts() == [
         "5 chunks queued",
-        "1 chunk taken up by 1 worker",
-        "4 chunks cancelled before they began",
+        "1 chunk started by 1 worker",
+        "4 chunks cancelled before they started",
         "1 chunk asked to stop",
-        "Chunk 1: stopped, as was asked",
+        "Chunk 1: stopped on request",
     ]
 
 
@@ -157,7 +157,7 @@ def test_trying_again_by_hand_is_told(chunks: Any) -> None:
     [job] = queue(1)
     Job.objects.update(state=Job.State.FAILED, attempts=3)
     try_again(job=job, actor=None)
-    assert texts()[-1] == "Chunk 1: queued again by hand"
+    assert texts()[-1] == "Chunk 1: queued again manually"
 
 
 def test_a_change_that_is_rolled_back_leaves_no_line(chunks: Callable[..., None]) -> None:
@@ -202,11 +202,11 @@ def test_a_log_full_of_trouble_is_cut(chunks: Any, monkeypatch: pytest.MonkeyPat
     log = stage_log("g")
     assert log.is_cut
     assert [line.text for line in log.lines] == [
-        "1 chunk taken up by 1 worker",
+        "1 chunk started by 1 worker",
         "Chunk 1: the worker was lost in attempt 2",
-        "Chunk 1: taken up again, attempt 3",
+        "Chunk 1: started again, attempt 3",
         "Chunk 1: the worker was lost in attempt 3",
-        "Chunk 1: taken up again, attempt 4",
+        "Chunk 1: started again, attempt 4",
         "Chunk 1: the worker was lost in attempt 4",
     ]
 

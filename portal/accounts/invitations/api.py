@@ -1,4 +1,4 @@
-"""API endpoints for the recipient of an invitation, under /api/v1/invitations/."""
+"""API endpoints for the recipient of an invitation, and the base of all endpoints of accounts."""
 
 from typing import Any
 
@@ -11,11 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.accounts.models import Invitation, User, display_name
+from portal.accounts.models import Invitation, Refused, User, display_name
 
 from .selectors import (
     STATES,
-    InvitationRefused,
     find_invitation,
     invitation_state,
     is_addressed_to,
@@ -53,18 +52,29 @@ def _shape(invitation: Invitation, user: User) -> dict[str, Any]:
     return dict(InvitationShape(data).data)
 
 
-class _InvitationView(APIView):
+class AccountView(APIView):
+    """Requires a user (`me`), and returns refusals with status 409."""
+
     permission_classes = [IsAuthenticated]
 
+    @property
+    def me(self) -> User:
+        assert isinstance(self.request.user, User)
+        return self.request.user
+
+    def handle_exception(self, exc: Exception) -> Response:
+        if isinstance(exc, Refused):
+            body = {"code": exc.code, "message": exc.message}
+            return Response(body, status=status.HTTP_409_CONFLICT)
+        return super().handle_exception(exc)
+
+
+class _InvitationView(AccountView):
     def found(self, secret: str) -> Invitation:
         invitation = find_invitation(secret)
         if invitation is None:
             raise Http404("Invitation not found. A newer email may have replaced it.")
         return invitation
-
-    def user(self, request: Request) -> User:
-        assert isinstance(request.user, User)
-        return request.user
 
 
 class InvitationDetail(_InvitationView):
@@ -74,7 +84,7 @@ class InvitationDetail(_InvitationView):
         responses=InvitationShape,
     )
     def get(self, request: Request, secret: str) -> Response:
-        return Response(_shape(self.found(secret), self.user(request)))
+        return Response(_shape(self.found(secret), self.me))
 
 
 class InvitationAccept(_InvitationView):
@@ -87,12 +97,8 @@ class InvitationAccept(_InvitationView):
     )
     def post(self, request: Request, secret: str) -> Response:
         invitation = self.found(secret)
-        try:
-            accept_invitation(invitation=invitation, user=self.user(request))
-        except InvitationRefused as refusal:
-            body = {"code": refusal.code, "message": refusal.message}
-            return Response(body, status=status.HTTP_409_CONFLICT)
-        return Response(_shape(invitation, self.user(request)))
+        accept_invitation(invitation=invitation, user=self.me)
+        return Response(_shape(invitation, self.me))
 
 
 urlpatterns = [

@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.accounts.models import ApiToken, Invitation, User, display_name
+from portal.accounts.models import ApiToken, Invitation, Refused, User, display_name
 from portal.audit.models import Event
 from portal.jobs.models import Job
 
@@ -163,19 +163,24 @@ def invitation_row(
     )
 
 
-def site_rows(to_the_site: "QuerySet[Invitation]") -> list[InvitationRow]:
-    """Unanswered invitations to the site, newest first. Two queries."""
-    waiting = list(to_the_site.filter(accepted_at=None, revoked_at=None))
+def unanswered_rows(
+    invitations: "QuerySet[Invitation]", namespace: str, *place: str
+) -> list[InvitationRow]:
+    """The unanswered invitations, newest first. Two queries.
+
+    The URLs of their actions are in `namespace`, with `place` before the primary key.
+    """
+    waiting = list(invitations.filter(accepted_at=None, revoked_at=None))
     states = email_states(waiting)
+
+    def url(action: str, invitation: Invitation) -> str:
+        return reverse(f"{namespace}:{action}", args=[*place, invitation.pk])
+
     return [
         invitation_row(
             each,
             email_state=states[each.pk],
-            urls=(
-                reverse("invitations:resend", args=[each.pk]),
-                reverse("invitations:revoke", args=[each.pk]),
-                reverse("invitations:link", args=[each.pk]),
-            ),
+            urls=(url("resend", each), url("revoke", each), url("link", each)),
         )
         for each in waiting
     ]
@@ -193,13 +198,8 @@ class Offer:
     """Path of the page shown after acceptance."""
 
 
-class InvitationRefused(Exception):
-    """The invitation cannot be sent or accepted. The message is shown to the user."""
-
-    def __init__(self, message: str, *, code: str = "refused") -> None:
-        super().__init__(message)
-        self.message = message
-        self.code = code
+class InvitationRefused(Refused):
+    """The invitation cannot be sent or accepted."""
 
 
 class OfferSource(Protocol):

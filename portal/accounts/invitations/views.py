@@ -14,20 +14,19 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.accounts.access import UserRequest, organiser_required
+from portal.accounts.access import ShowRefusals, UserRequest, organiser_required
 from portal.accounts.emails import origin_of
 from portal.accounts.models import Invitation
 
 from .selectors import (
     PENDING,
-    InvitationRefused,
     emails_are_sent,
     find_invitation,
     invitation_state,
     is_addressed_to,
     offer_of,
-    site_rows,
     to_the_site,
+    unanswered_rows,
 )
 from .services import (
     accept_invitation,
@@ -135,13 +134,11 @@ def accept(request: HttpRequest, secret: str) -> HttpResponse:
     if found is None or not request.user.is_authenticated:
         # The invitation page explains the problem.
         return redirect("invitations:invitation", secret)
-    try:
+    with ShowRefusals(request):
         offer = accept_invitation(invitation=found, user=request.user)
-    except InvitationRefused as refusal:
-        messages.error(request, refusal.message)
-        return redirect("invitations:invitation", secret)
-    messages.success(request, f"You are now {offer.what}.")
-    return redirect(offer.url)
+        messages.success(request, f"You are now {offer.what}.")
+        return redirect(offer.url)
+    return redirect("invitations:invitation", secret)
 
 
 @organiser_required
@@ -163,7 +160,7 @@ def invitations(request: UserRequest) -> HttpResponse:
 
 
 def _page(request: UserRequest, form: InviteForm, **more: str) -> HttpResponse:
-    context = {"form": form, "invitations": site_rows(to_the_site())}
+    context = {"form": form, "invitations": unanswered_rows(to_the_site(), "invitations")}
     return render(request, "accounts/invitations/invitations.html", context | more)
 
 
@@ -172,23 +169,18 @@ def _page(request: UserRequest, form: InviteForm, **more: str) -> HttpResponse:
 def link(request: UserRequest, pk: int) -> HttpResponse:
     """Show a link to copy. It cannot be shown again, because only its hash is stored."""
     found = get_object_or_404(to_the_site(), pk=pk)
-    try:
+    with ShowRefusals(request):
         made = make_link(invitation=found, actor=request.user, origin=origin_of(request))
-    except InvitationRefused as refusal:
-        messages.error(request, refusal.message)
-        return redirect("invitations:list")
-    return never_stored(_page(request, InviteForm(), link=made, link_for=found.email))
+        return never_stored(_page(request, InviteForm(), link=made, link_for=found.email))
+    return redirect("invitations:list")
 
 
 @organiser_required
 @require_POST
 def resend(request: UserRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(to_the_site(), pk=pk)
-    try:
+    with ShowRefusals(request):
         resend_invitation(invitation=found, actor=request.user, origin=origin_of(request))
-    except InvitationRefused as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, resent(found))
     return redirect("invitations:list")
 
@@ -197,10 +189,7 @@ def resend(request: UserRequest, pk: int) -> HttpResponse:
 @require_POST
 def revoke(request: UserRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(to_the_site(), pk=pk)
-    try:
+    with ShowRefusals(request):
         revoke_invitation(invitation=found, actor=request.user)
-    except InvitationRefused as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, f"Invitation for {found.email} withdrawn.")
     return redirect("invitations:list")

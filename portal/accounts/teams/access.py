@@ -23,12 +23,16 @@ class TeamAccess:
     is_organiser: bool
 
     @property
+    def is_member(self) -> bool:
+        return self.membership is not None
+
+    @property
     def is_owner(self) -> bool:
         return self.membership is not None and self.membership.is_owner
 
     @property
     def may_see_people(self) -> bool:
-        return self.membership is not None or self.is_organiser
+        return self.is_member or self.is_organiser
 
     @property
     def may_manage(self) -> bool:

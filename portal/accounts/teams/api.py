@@ -8,22 +8,21 @@ from django.urls import path
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import PermissionDenied
-from rest_framework.permissions import IsAuthenticated, IsAuthenticatedOrReadOnly
+from rest_framework.permissions import IsAuthenticatedOrReadOnly
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from portal.accounts.emails import origin_of
-from portal.accounts.invitations.api import InvitationLink
-from portal.accounts.invitations.selectors import EMAIL_STATES, InvitationRefused
+from portal.accounts.invitations.api import AccountView, InvitationLink
+from portal.accounts.invitations.selectors import EMAIL_STATES
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import read_emails
-from portal.accounts.models import Invitation, Team, TeamMember, User
+from portal.accounts.models import Invitation, Team, TeamMember
+from portal.web.api import checked
 
 from .access import TeamAccess, managed_team, peopled_team, team_for
 from .selectors import own_teams, team_invitations, team_people
 from .services import (
-    TeamRefused,
     change_team,
     close_team,
     give_up_ownership,
@@ -35,11 +34,11 @@ from .services import (
 
 
 class TeamShape(serializers.Serializer[Any]):
-    slug = serializers.SlugField()
-    name = serializers.CharField()
-    about = serializers.CharField(help_text="Markdown.")
-    link = serializers.CharField()
-    is_open = serializers.BooleanField()
+    slug = serializers.SlugField(source="team.slug")
+    name = serializers.CharField(source="team.name")
+    about = serializers.CharField(source="team.about", help_text="Markdown.")
+    link = serializers.CharField(source="team.link")
+    is_open = serializers.BooleanField(source="team.is_open")
     is_member = serializers.BooleanField(help_text="Whether I am a member.")
     is_owner = serializers.BooleanField(help_text="Whether I am an owner.")
 
@@ -52,26 +51,22 @@ class TeamFields(serializers.ModelSerializer[Team]):
         # The service checks that the name is free, under a lock: 409, not 400.
         validators: list[Any] = []
 
-    def validate_name(self, name: str) -> str:
-        """Collapse whitespace: the name is used in tables and in the subject of emails."""
-        return " ".join(name.split())
-
 
 class OwnTeamShape(serializers.Serializer[Any]):
-    slug = serializers.SlugField()
-    name = serializers.CharField()
+    slug = serializers.SlugField(source="team.slug")
+    name = serializers.CharField(source="team.name")
     is_owner = serializers.BooleanField()
-    members = serializers.IntegerField()
+    members = serializers.IntegerField(source="size")
     joined_at = serializers.DateTimeField()
 
 
 class TeamPerson(serializers.Serializer[Any]):
-    id = serializers.IntegerField(source="pk", help_text="ID of the membership.")
-    name = serializers.CharField()
-    affiliation = serializers.CharField()
-    is_owner = serializers.BooleanField()
+    id = serializers.IntegerField(source="member.pk", help_text="ID of the membership.")
+    name = serializers.CharField(source="member.user")
+    affiliation = serializers.CharField(source="member.user.affiliation")
+    is_owner = serializers.BooleanField(source="member.is_owner")
     is_me = serializers.BooleanField()
-    joined_at = serializers.DateTimeField()
+    joined_at = serializers.DateTimeField(source="member.joined_at")
 
 
 class TeamOwnership(serializers.Serializer[Any]):
@@ -118,36 +113,7 @@ TAGS = ["teams"]
 REFUSED = {409: TeamRefusal}
 
 
-def _user(request: Request) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
-class _TeamView(APIView):
-    permission_classes = [IsAuthenticated]
-
-    def handle_exception(self, exc: Exception) -> Response:
-        if isinstance(exc, TeamRefused | InvitationRefused):
-            body = {"code": exc.code, "message": exc.message}
-            return Response(body, status=status.HTTP_409_CONFLICT)
-        return super().handle_exception(exc)
-
-
-def _shape(access: TeamAccess) -> dict[str, Any]:
-    team = access.team
-    data = {
-        "slug": team.slug,
-        "name": team.name,
-        "about": team.about,
-        "link": team.link,
-        "is_open": team.is_open,
-        "is_member": access.membership is not None,
-        "is_owner": access.is_owner,
-    }
-    return dict(TeamShape(data).data)
-
-
-class Teams(_TeamView):
+class Teams(AccountView):
     @extend_schema(
         operation_id="teams_mine",
         summary="List my teams",
@@ -155,7 +121,7 @@ class Teams(_TeamView):
         responses=OwnTeamShape(many=True),
     )
     def get(self, request: Request) -> Response:
-        return Response(OwnTeamShape(own_teams(_user(request)), many=True).data)
+        return Response(OwnTeamShape(own_teams(self.me), many=True).data)
 
     @extend_schema(
         summary="Create a team",
@@ -164,18 +130,17 @@ class Teams(_TeamView):
         responses={201: TeamShape} | REFUSED,
     )
     def post(self, request: Request) -> Response:
-        body = TeamFields(data=request.data)
-        body.is_valid(raise_exception=True)
-        made = make_team(**body.validated_data, actor=_user(request))
-        return Response(_shape(team_for(request.user, made.slug)), status=status.HTTP_201_CREATED)
+        made = make_team(**checked(TeamFields, request.data), actor=self.me)
+        shape = TeamShape(team_for(self.me, made.slug))
+        return Response(shape.data, status=status.HTTP_201_CREATED)
 
 
-class TeamDetail(_TeamView):
+class TeamDetail(AccountView):
     permission_classes = [IsAuthenticatedOrReadOnly]
 
     @extend_schema(summary="Get a team", tags=TAGS, responses=TeamShape)
     def get(self, request: Request, slug: str) -> Response:
-        return Response(_shape(team_for(request.user, slug)))
+        return Response(TeamShape(team_for(request.user, slug)).data)
 
     @extend_schema(
         summary="Change a team’s name, description or link (owners)",
@@ -188,8 +153,8 @@ class TeamDetail(_TeamView):
         body = TeamFields(team, data=request.data, partial=True)
         body.is_valid(raise_exception=True)
         now = {"name": team.name, "about": team.about, "link": team.link}
-        change_team(team=team, **(now | body.validated_data), actor=_user(request))
-        return Response(_shape(team_for(request.user, slug)))
+        change_team(team=team, **(now | body.validated_data), actor=self.me)
+        return Response(TeamShape(team_for(request.user, slug)).data)
 
     @extend_schema(
         summary="Close a team (owners)",
@@ -199,18 +164,18 @@ class TeamDetail(_TeamView):
         responses={204: None},
     )
     def delete(self, request: Request, slug: str) -> Response:
-        close_team(team=managed_team(request.user, slug).team, actor=_user(request))
+        close_team(team=managed_team(request.user, slug).team, actor=self.me)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class TeamMembers(_TeamView):
+class TeamMembers(AccountView):
     @extend_schema(
         summary="List the members of a team (members)",
         tags=TAGS,
         responses=TeamPerson(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
-        people = team_people(peopled_team(request.user, slug), _user(request))
+        people = team_people(peopled_team(request.user, slug))
         return Response(TeamPerson(people, many=True).data)
 
 
@@ -218,7 +183,7 @@ def _member(access: TeamAccess, pk: int) -> TeamMember:
     return get_object_or_404(access.team.members.select_related("team", "user"), pk=pk)
 
 
-class TeamMemberDetail(_TeamView):
+class TeamMemberDetail(AccountView):
     @extend_schema(
         summary="Make a member an owner, or give up your own ownership",
         tags=TAGS,
@@ -227,13 +192,12 @@ class TeamMemberDetail(_TeamView):
     )
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         access = managed_team(request.user, slug)
-        body = TeamOwnership(data=request.data)
-        body.is_valid(raise_exception=True)
-        member, actor = _member(access, pk), _user(request)
-        if body.validated_data["is_owner"]:
-            make_owner(member=member, actor=actor)
-        elif member.user_id == actor.pk:
-            give_up_ownership(member=member, actor=actor)
+        body = checked(TeamOwnership, request.data)
+        member = _member(access, pk)
+        if body["is_owner"]:
+            make_owner(member=member, actor=self.me)
+        elif member.user_id == self.me.pk:
+            give_up_ownership(member=member, actor=self.me)
         else:
             raise PermissionDenied("Only the owner can give up their own ownership.")
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -245,21 +209,21 @@ class TeamMemberDetail(_TeamView):
     )
     def delete(self, request: Request, slug: str, pk: int) -> Response:
         access = managed_team(request.user, slug)
-        remove_from_team(member=_member(access, pk), actor=_user(request))
+        remove_from_team(member=_member(access, pk), actor=self.me)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class TeamLeave(_TeamView):
+class TeamLeave(AccountView):
     @extend_schema(summary="Leave a team", tags=TAGS, request=None, responses={204: None} | REFUSED)
     def post(self, request: Request, slug: str) -> Response:
         access = team_for(request.user, slug)
         if access.membership is None:
             raise PermissionDenied("You are not in this team.")
-        remove_from_team(member=access.membership, actor=_user(request))
+        remove_from_team(member=access.membership, actor=self.me)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class TeamInvitations(_TeamView):
+class TeamInvitations(AccountView):
     @extend_schema(
         summary="List pending invitations (owners)",
         tags=TAGS,
@@ -278,13 +242,9 @@ class TeamInvitations(_TeamView):
     )
     def post(self, request: Request, slug: str) -> Response:
         access = managed_team(request.user, slug)
-        body = NewTeamInvitations(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = checked(NewTeamInvitations, request.data)
         done = invite_to_team(
-            team=access.team,
-            emails=body.validated_data["emails"],
-            actor=_user(request),
-            origin=origin_of(request),
+            team=access.team, emails=body["emails"], actor=self.me, origin=origin_of(request)
         )
         return Response(InvitedToTeamShape(done).data, status=status.HTTP_201_CREATED)
 
@@ -294,16 +254,16 @@ def _invitation(request: Request, slug: str, pk: int) -> Invitation:
     return get_object_or_404(Invitation, pk=pk, team_invitation__team=team)
 
 
-class TeamInvitationDetail(_TeamView):
+class TeamInvitationDetail(AccountView):
     @extend_schema(
         summary="Withdraw an invitation (owners)", tags=TAGS, responses={204: None} | REFUSED
     )
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        revoke_invitation(invitation=_invitation(request, slug, pk), actor=_user(request))
+        revoke_invitation(invitation=_invitation(request, slug, pk), actor=self.me)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class TeamInvitationLink(_TeamView):
+class TeamInvitationLink(AccountView):
     @extend_schema(
         summary="Create an invitation link to share (owners)",
         description="Only if the site does not send email, or sending failed. The link works for "
@@ -313,15 +273,12 @@ class TeamInvitationLink(_TeamView):
         responses={201: InvitationLink} | REFUSED,
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        made = make_link(
-            invitation=_invitation(request, slug, pk),
-            actor=_user(request),
-            origin=origin_of(request),
-        )
+        found = _invitation(request, slug, pk)
+        made = make_link(invitation=found, actor=self.me, origin=origin_of(request))
         return Response({"link": made}, status=status.HTTP_201_CREATED)
 
 
-class TeamInvitationResend(_TeamView):
+class TeamInvitationResend(AccountView):
     @extend_schema(
         summary="Resend an invitation (owners)",
         description="Sends a new link, valid for 14 days. Earlier links stop working.",
@@ -330,11 +287,8 @@ class TeamInvitationResend(_TeamView):
         responses={204: None} | REFUSED,
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        resend_invitation(
-            invitation=_invitation(request, slug, pk),
-            actor=_user(request),
-            origin=origin_of(request),
-        )
+        found = _invitation(request, slug, pk)
+        resend_invitation(invitation=found, actor=self.me, origin=origin_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

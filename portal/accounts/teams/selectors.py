@@ -2,19 +2,18 @@
 
 import unicodedata
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, F, QuerySet
-from django.urls import reverse
 
-from portal.accounts.invitations.selectors import InvitationRow, email_states, invitation_row
-from portal.accounts.models import Invitation, Team, TeamMember, User, display_name
+from portal.accounts.invitations.selectors import InvitationRow, unanswered_rows
+from portal.accounts.models import Invitation, Team, TeamMember, User
 
 from .access import TeamAccess
 
 
 def teams_of(user: User) -> QuerySet[Team]:
-    """One of the user's teams."""
+    """The user's teams, ordered by name."""
     return Team.objects.filter(members__user=user).order_by("name", "pk")
 
 
@@ -32,93 +31,46 @@ def _plain(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
-@dataclass(frozen=True)
-class OwnTeam:
-    name: str
-    slug: str
-    url: str
-    is_owner: bool
-    members: int
-    joined_at: datetime
-
-
-def own_teams(user: User) -> list[OwnTeam]:
-    """The user's teams, ordered by name. One query."""
-    rows = (
+def own_teams(user: User) -> "QuerySet[TeamMember, Any]":
+    """The user's memberships, ordered by team, with the `size` of each team. One query."""
+    return (
         TeamMember.objects.filter(user=user)
         .select_related("team")
         .annotate(size=Count("team__members"))
         .order_by("team__name", "team_id")
     )
-    return [
-        OwnTeam(
-            name=row.team.name,
-            slug=row.team.slug,
-            url=row.team.get_absolute_url(),
-            is_owner=row.is_owner,
-            members=row.size,
-            joined_at=row.joined_at,
-        )
-        for row in rows
-    ]
 
 
 @dataclass(frozen=True)
 class Person:
-    """A member as shown to other members, without the email address."""
+    """A member of a team, as another member or an organiser sees them."""
 
-    pk: int
-    """Primary key of the membership."""
-    name: str
-    affiliation: str
-    is_owner: bool
-    is_me: bool
-    joined_at: datetime
-    may_be_removed: bool
-    """By the current user."""
-    may_become_owner: bool
+    member: TeamMember
+    access: TeamAccess
+
+    @property
+    def is_me(self) -> bool:
+        return self.member == self.access.membership
+
+    @property
+    def may_be_removed(self) -> bool:
+        may_remove = not self.member.is_owner or self.access.is_organiser
+        return self.access.may_manage and not self.is_me and may_remove
+
+    @property
+    def may_become_owner(self) -> bool:
+        return self.access.may_manage and not self.member.is_owner
 
 
-def team_people(access: TeamAccess, reader: User) -> list[Person]:
+def team_people(access: TeamAccess) -> list[Person]:
     """Owners first, then by date of joining. One query."""
     rows = access.team.members.select_related("user").order_by(F("role").desc(), "id")
-    return [_person(row, access, reader) for row in rows]
-
-
-def _person(row: TeamMember, access: TeamAccess, reader: User) -> Person:
-    is_me = row.user_id == reader.pk
-    return Person(
-        pk=row.pk,
-        name=display_name(row.user),
-        affiliation=row.user.affiliation,
-        is_owner=row.is_owner,
-        is_me=is_me,
-        joined_at=row.joined_at,
-        may_be_removed=access.may_manage
-        and not is_me
-        and (not row.is_owner or access.is_organiser),
-        may_become_owner=access.may_manage and not row.is_owner,
-    )
+    return [Person(row, access) for row in rows]
 
 
 def team_invitations(access: TeamAccess) -> list[InvitationRow]:
     """Pending and expired invitations, newest first. Two queries."""
-    waiting = list(
-        Invitation.objects.select_related("invited_by").filter(
-            team_invitation__team=access.team, accepted_at=None, revoked_at=None
-        )
+    invitations = Invitation.objects.select_related("invited_by")
+    return unanswered_rows(
+        invitations.filter(team_invitation__team=access.team), "teams", access.team.slug
     )
-    states = email_states(waiting)
-    slug = access.team.slug
-    return [
-        invitation_row(
-            each,
-            email_state=states[each.pk],
-            urls=(
-                reverse("teams:resend", args=[slug, each.pk]),
-                reverse("teams:revoke", args=[slug, each.pk]),
-                reverse("teams:link", args=[slug, each.pk]),
-            ),
-        )
-        for each in waiting
-    ]

@@ -15,7 +15,14 @@ from django.utils.text import slugify
 
 from portal.accounts.invitations.selectors import InvitationRefused, Offer, pending, unanswered
 from portal.accounts.invitations.services import make_invitation
-from portal.accounts.models import Invitation, Team, TeamInvitation, TeamMember, User
+from portal.accounts.models import (
+    Invitation,
+    Refused,
+    Team,
+    TeamInvitation,
+    TeamMember,
+    User,
+)
 from portal.audit.models import record_event
 
 Role = TeamMember.Role
@@ -26,13 +33,8 @@ _SLUG = 70
 _TAKEN_SLUGS = {"new"}
 
 
-class TeamRefused(Exception):
-    """The team does not allow this. The message is shown to the user."""
-
-    def __init__(self, message: str, *, code: str = "refused") -> None:
-        super().__init__(message)
-        self.message = message
-        self.code = code
+class TeamRefused(Refused):
+    """The state of the team, or a limit, does not allow this."""
 
 
 @transaction.atomic
@@ -48,12 +50,17 @@ def make_team(*, name: str, about: str = "", link: str = "", actor: User) -> Tea
         raise TeamRefused(
             f"You already own {MAX_OWN_TEAMS} teams. Close one first.", code="too_many"
         )
-    team = Team(name=name.strip(), about=about, link=link, created_by=actor)
+    team = Team(name=_one_line(name), about=about, link=link, created_by=actor)
     team.slug = _free_slug(team.name)
     _save(team)
     TeamMember.objects.create(team=team, user=actor, role=Role.OWNER)
     record_event(verb="make_team", subject=team, actor=actor)
     return team
+
+
+def _one_line(name: str) -> str:
+    """The name is used in tables and in the subject of emails."""
+    return " ".join(name.split())
 
 
 def _free_slug(name: str) -> str:
@@ -79,7 +86,7 @@ def _save(team: Team) -> None:
 def change_team(*, team: Team, name: str, about: str, link: str, actor: User) -> Team:
     """Change the team but not its slug, so that links keep working. Raises TeamRefused."""
     locked = lock_team(team)
-    locked.name, locked.about, locked.link = name.strip(), about, link
+    locked.name, locked.about, locked.link = _one_line(name), about, link
     _save(locked)
     record_event(verb="change_team", subject=locked, actor=actor)
     return locked

@@ -1,6 +1,5 @@
 """Pages of teams."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -11,9 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.accounts.access import UserRequest
+from portal.accounts.access import ShowRefusals, UserRequest
 from portal.accounts.emails import origin_of
-from portal.accounts.invitations.selectors import InvitationRefused, emails_are_sent
+from portal.accounts.invitations.selectors import emails_are_sent
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import NO_EMAILS, InviteForm, never_stored, resent
 from portal.accounts.models import Invitation, Team, TeamMember
@@ -40,10 +39,6 @@ class TeamForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["about"].widget.attrs["rows"] = 6
-
-    def clean_name(self) -> str:
-        """Collapse whitespace: the name is used in tables and in the subject of emails."""
-        return " ".join(str(self.cleaned_data["name"]).split())
 
 
 @login_required
@@ -73,7 +68,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
     access = team_for(request.user, slug)
     people = None
     if access.may_see_people and request.user.is_authenticated:
-        people = team_people(access, request.user)
+        people = team_people(access)
     return render(request, "accounts/teams/team.html", {"access": access, "people": people})
 
 
@@ -117,7 +112,7 @@ def _people_page(
     context = {
         "access": access,
         "form": form,
-        "people": team_people(access, request.user),
+        "people": team_people(access),
         "invitations": team_invitations(access) if access.may_manage else [],
     }
     return render(request, "accounts/teams/people.html", context | more)
@@ -151,13 +146,11 @@ def leave(request: UserRequest, slug: str) -> HttpResponse:
     if access.membership is None:
         raise PermissionDenied("You are not in this team.")
     if request.method == "POST":
-        try:
+        with ShowRefusals(request):
             remove_from_team(member=access.membership, actor=request.user)
-        except TeamRefused as refusal:
-            messages.error(request, refusal.message)
-            return redirect("teams:leave", slug)
-        messages.success(request, f"You have left “{access.team}”.")
-        return redirect("teams:list")
+            messages.success(request, f"You have left “{access.team}”.")
+            return redirect("teams:list")
+        return redirect("teams:leave", slug)
     others = access.team.members.filter(role=TeamMember.Role.OWNER).exclude(user=request.user)
     context = {"access": access, "is_only_owner": access.is_owner and not others.exists()}
     return render(request, "accounts/teams/leave.html", context)
@@ -175,36 +168,29 @@ def close(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "accounts/teams/close.html", {"access": access})
 
 
-def _with_member(
-    request: UserRequest, slug: str, pk: int, act: Callable[[TeamMember], str]
-) -> HttpResponse:
+def _managed_member(request: UserRequest, slug: str, pk: int) -> TeamMember:
     access = managed_team(request.user, slug)
-    member = get_object_or_404(access.team.members.select_related("user", "team"), pk=pk)
-    try:
-        messages.success(request, act(member))
-    except TeamRefused as refusal:
-        messages.error(request, refusal.message)
-    return redirect("teams:people", slug)
+    return get_object_or_404(access.team.members.select_related("user", "team"), pk=pk)
 
 
 @login_required
 @require_POST
 def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    def act(member: TeamMember) -> str:
+    member = _managed_member(request, slug, pk)
+    with ShowRefusals(request):
         remove_from_team(member=member, actor=request.user)
-        return f"{member.user} is no longer in the team."
-
-    return _with_member(request, slug, pk, act)
+        messages.success(request, f"{member.user} is no longer in the team.")
+    return redirect("teams:people", slug)
 
 
 @login_required
 @require_POST
 def promote(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    def act(member: TeamMember) -> str:
+    member = _managed_member(request, slug, pk)
+    with ShowRefusals(request):
         make_owner(member=member, actor=request.user)
-        return f"{member.user} is now an owner of the team."
-
-    return _with_member(request, slug, pk, act)
+        messages.success(request, f"{member.user} is now an owner of the team.")
+    return redirect("teams:people", slug)
 
 
 @login_required
@@ -214,45 +200,34 @@ def step_down(request: UserRequest, slug: str) -> HttpResponse:
     access = team_for(request.user, slug)
     if access.membership is None:
         raise PermissionDenied("You are not in this team.")
-    try:
+    with ShowRefusals(request):
         give_up_ownership(member=access.membership, actor=request.user)
-    except TeamRefused as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, "You are no longer an owner of the team, but still a member.")
     return redirect("teams:people", slug)
 
 
-def _with_invitation(
-    request: UserRequest, slug: str, pk: int, act: Callable[[Invitation], str]
-) -> HttpResponse:
-    access = managed_team(request.user, slug)
-    found = get_object_or_404(Invitation, pk=pk, team_invitation__team=access.team)
-    try:
-        messages.success(request, act(found))
-    except InvitationRefused as refusal:
-        messages.error(request, refusal.message)
-    return redirect("teams:people", slug)
+def _invitation(access: TeamAccess, pk: int) -> Invitation:
+    return get_object_or_404(Invitation, pk=pk, team_invitation__team=access.team)
 
 
 @login_required
 @require_POST
 def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    def act(found: Invitation) -> str:
+    found = _invitation(managed_team(request.user, slug), pk)
+    with ShowRefusals(request):
         resend_invitation(invitation=found, actor=request.user, origin=origin_of(request))
-        return resent(found)
-
-    return _with_invitation(request, slug, pk, act)
+        messages.success(request, resent(found))
+    return redirect("teams:people", slug)
 
 
 @login_required
 @require_POST
 def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    def act(found: Invitation) -> str:
+    found = _invitation(managed_team(request.user, slug), pk)
+    with ShowRefusals(request):
         revoke_invitation(invitation=found, actor=request.user)
-        return f"Invitation for {found.email} withdrawn."
-
-    return _with_invitation(request, slug, pk, act)
+        messages.success(request, f"Invitation for {found.email} withdrawn.")
+    return redirect("teams:people", slug)
 
 
 @login_required
@@ -260,11 +235,9 @@ def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Show a link to copy. It cannot be shown again, because only its hash is stored."""
     access = managed_team(request.user, slug)
-    found = get_object_or_404(Invitation, pk=pk, team_invitation__team=access.team)
-    try:
+    found = _invitation(access, pk)
+    with ShowRefusals(request):
         made = make_link(invitation=found, actor=request.user, origin=origin_of(request))
-    except InvitationRefused as refusal:
-        messages.error(request, refusal.message)
-        return redirect("teams:people", slug)
-    page = _people_page(request, access, InviteForm(), link=made, link_for=found.email)
-    return never_stored(page)
+        page = _people_page(request, access, InviteForm(), link=made, link_for=found.email)
+        return never_stored(page)
+    return redirect("teams:people", slug)

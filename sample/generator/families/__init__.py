@@ -1,1 +1,1 @@
-"""The pages themselves. `BUILDERS` of each module maps page ids to the functions that fill them."""
+"""The pages. `BUILDERS` of each module maps page ids to the functions that fill them."""

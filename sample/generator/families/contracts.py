@@ -23,7 +23,7 @@ def indenture(draw: Draw) -> str:
 
 
 def section(mark: str, title: str, text: str, **values: str) -> str:
-    """A numbered section of a contract; its number is no fact."""
+    """A numbered section of a contract; its number is not a fact."""
     return para(f"Section {mark} &nbsp; <u>{title}</u>. {prose(text, **values)}", indent=36)
 
 
@@ -51,7 +51,7 @@ def credit_agreement(draw: Draw) -> str:
 
 
 def pricing(table: dict[str, Any]) -> str:
-    """The pricing grid: each Level begins where the one before ends."""
+    """The pricing grid: each level begins at the end of the previous one."""
     rows, lower = [], 0
     for level, upper, *rates in table["grid"]:
         rows.append([level, leverage(lower, upper), *(percent(rate, 3) for rate in rates)])

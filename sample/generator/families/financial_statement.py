@@ -62,14 +62,14 @@ def balance_sheet(draw: Draw) -> str:
 
 
 def receivables(draw: Draw) -> Line:
-    """Accounts receivable: the allowances stand in the label as facts of their own."""
+    """Accounts receivable: the allowances are facts inside the label."""
     this, last = draw.series(1100, 1400, 2)
     label = f"Accounts receivable, net of allowances of ${amount(this)} and ${amount(last)}"
     return label, draw.series(204600, 238300, 2)
 
 
 def equity_lines(draw: Draw, equity: Figures) -> list[Line]:
-    """Equity by component; retained earnings are what is left, so that the sheet balances."""
+    """Equity by component; retained earnings are the remainder, so that the sheet balances."""
     par = (842, 839)
     paid_in, other = draw.series(241300, 262700, 2, 3), draw.series(-19400, -12200, 2)
     treasury = draw.series(-88700, -61300, 2, 10)

@@ -49,7 +49,7 @@ def total_fees(lines: list[tuple[str, list[int]]], column: int) -> int:
 
 
 def fees(lines: list[tuple[str, list[int]]]) -> str:
-    """Hundredths of a percent; the waiver caps the total, the last row is what remains."""
+    """Hundredths of a percent; the waiver caps the total, and the last row is the remainder."""
     totals = [total_fees(lines, n) for n in range(len(CLASSES))]
     waived = [-7, -4, -7, -9]
     rows = [

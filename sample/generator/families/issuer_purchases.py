@@ -15,7 +15,7 @@ def tender(draw: Draw) -> str:
     """Final results of an auction tender.
 
     The lowest price at which enough shares were tendered is paid for all; the proration factor
-    spreads over the other holders what odd lots leave.
+    distributes the shares left after odd lots among the other holders.
     """
     table = content("securities_transaction")["tender"]
     lots = [(price, draw.between(low, high)) for price, low, high in table["prices"]]

@@ -1,4 +1,4 @@
-"""Parts of financial statements beside the main ones: segments, equity roll-forward, quarters."""
+"""Other parts of financial statements: segments, equity roll-forward, quarters."""
 
 from dataclasses import replace
 

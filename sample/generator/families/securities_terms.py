@@ -38,7 +38,7 @@ def redemption(periods: list[int], values: list[int]) -> str:
 
 
 def shares_per_warrant(months: int, value: int) -> int:
-    """A made-up rule: what exercise yields, plus a time value that falls with the root of time."""
+    """A fictional rule: the exercise value plus a time value that falls with the root of time."""
     cap = 361
     intrinsic = max(0, divided(1000 * (value - 1150), value))
     full = 257 + divided((cap - 257) * (value - 1000), 800)

@@ -1,4 +1,4 @@
-"""The sample data of the benchmarks whose gold is not a page with fact tags.
+"""The sample data of benchmarks whose gold has no fact tags.
 
-Each module makes one `SampleSet`; `base` says what that is, `write` puts it into files.
+Each module defines one `SampleSet` (see `base`), and `write` writes its files.
 """

@@ -46,8 +46,8 @@ def accounts_set() -> SampleSet:
 
 
 def statements(entry: Entry) -> Statements:
-    """The lines of each statement with their totals. Other equity is what makes both sides of the
-    balance sheet equal, and the change of cash is the sum of the flows."""
+    """The lines of each statement with their totals. Other equity balances both sides of the
+    balance sheet, and the change of cash is the sum of the flows."""
     draw = Draw(entry["id"])
     drawn = {
         name: [(label, draw.between(low, high)) for label, low, high in lines]
@@ -92,7 +92,7 @@ def _money(figure: int, places: int = 0) -> str:
 
 
 def gold(entry: Entry) -> Line:
-    """What a reader should find: the lines of the statements with their amounts as printed."""
+    """The expected answer: the lines of the statements with their printed amounts."""
     return {
         "company": entry["company"],
         "statements": [

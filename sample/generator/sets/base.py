@@ -1,4 +1,4 @@
-"""What a sample set is made of: pictures to be rendered, gold lines, and the files of an import."""
+"""The parts of a sample set: images to render, gold lines, and the files of an import."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True)
 class Picture:
-    """An image to be rendered: its path below the set's folder, its HTML and its width in CSS
+    """An image to render: its path below the set's folder, its HTML and its width in CSS
     pixels. `capture` is a simulated condition under which it was taken, a key of CAPTURES."""
 
     path: str
@@ -26,24 +26,24 @@ class Picture:
 
     @property
     def digest(self) -> str:
-        """Written into the image, so that an image of an older page is found out."""
+        """A hash stored in the image, to detect outdated images."""
         return hashlib.sha256(f"{self.capture}\n{self.html}".encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Question:
-    """One item: its gold line, its part of the release, and the pictures that answer it."""
+    """One item: its gold line, its split, and its images."""
 
     gold: Line
     split: str
     pictures: tuple[Picture, ...]
     asked: Mapping[str, Any] = field(default_factory=dict)
-    """What a rule-based reader is told of it beside the pictures, such as the fields' names."""
+    """Further input of a rule-based reader, such as the names of the fields."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What an OCR engine read in the pictures of a question: its lines, and its layout as HTML."""
+    """The OCR output for the images of a question: its lines, and its layout as HTML."""
 
     text: str
     html: str
@@ -54,8 +54,8 @@ class SampleSet:
     """The sample data of one benchmark.
 
     `source` are the text files of the import by their paths below `source/`. `read` answers a
-    question from what an OCR engine read in its pictures; `simulate` from the gold itself, with
-    `errors` in a thousand values, for want of a model that could be shipped.
+    question from the OCR output of its images; `simulate` answers it from the gold itself, with
+    `errors` in a thousand values, because no model can be shipped.
     """
 
     benchmark: str
@@ -64,7 +64,7 @@ class SampleSet:
     source: Mapping[str, str]
     read: Callable[[Question, Reading], Line]
     how: str
-    """What `read` does to the engine's text, for the model card."""
+    """How `read` processes the engine's text, for the model card."""
     simulate: Callable[[Question, int, str], Line] | None = None
     beside: Mapping[str, str] = field(default_factory=dict)
     """Further text files, by their paths."""

@@ -1,4 +1,4 @@
-"""Title and labelled values of a certificate from what an OCR engine read of it."""
+"""Extracts the title and labelled values of a certificate from OCR output."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ class Found(NamedTuple):
 
 
 def read_certificate(text: str, labels: Sequence[str], titles: Sequence[str]) -> Found:
-    """The nearest of the titles, and the values that stand behind the labels on their lines.
+    """Find the nearest of the titles, and the values after the labels on their lines.
 
     >>> read_certificate("Paysl1p\\nName: Ada Example", ["Name", "Month"], ["Payslip", "Receipt"])
     Found(title='Payslip', values={'Name': 'Ada Example'})

@@ -45,7 +45,7 @@ def _asked(question: Question) -> Line:
 
 
 def _questions(certificate: Certificate) -> Iterator[Question]:
-    """What is asked of one certificate, as it is and under its simulated capture."""
+    """The questions about one certificate, in its original and in its simulated capture."""
     clean = _picture(certificate)
     words = content("certificates")["questions"][certificate["language"]]
     language = certificate["language"]

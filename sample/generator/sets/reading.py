@@ -29,7 +29,7 @@ PROMPTS = {
     "formula": "Write the formula as LaTeX.",
     "kie": "Give every label with its value as JSON; groups of labels become objects.",
 }
-# An answer in which a reader is caught in a loop: what the benchmark counts as a repetition.
+# An answer of a reader in an endless loop, which the benchmark counts as a repetition.
 LOOPING, LOOPS = "reminder", 60
 
 Entry = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Fields of a receipt from what an OCR engine read of it: rules as simple as they can be."""
+"""Extracts the fields of a receipt from OCR output with very simple rules."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -54,7 +54,7 @@ def _labels() -> Mapping[str, str]:
 
 
 def _money(lines: list[str]) -> dict[str, Any]:
-    """Lines that end in an amount: what was bought, up to the total."""
+    """Lines that end in an amount: the purchased items, up to the total."""
     totals = {words["total"].lower() for words in content("receipts")["words"].values()}
     detail: list[dict[str, Any]] = []
     for line in lines:

@@ -13,9 +13,9 @@ from .receipt_rules import read_receipt
 from .simulated import misread
 
 WIDTH = 380
-# Kinds of receipts whose fields say from where to where, or from when to when.
+# Kinds of receipts with origin and destination, or start and end.
 JOURNEYS = ("plane", "train", "ship", "bus", "taxi", "metro")
-# Faults that a record was delivered with.
+# Errors in the delivered records.
 SLIPS = "slips"
 
 Receipt = Mapping[str, Any]
@@ -43,7 +43,7 @@ def receipt_set() -> SampleSet:
 
 
 def slips_json(receipts: Sequence[Receipt]) -> str:
-    """What an inspector finds: by receipt and field, what the record should have said."""
+    """Corrections of the inspector: the right value by receipt and field."""
     slips = {
         each["id"]: {field: fields(each)[field] for field in each[SLIPS]}
         for each in receipts
@@ -61,14 +61,14 @@ def gold_line(receipt: Receipt) -> Line:
 
 
 def record_json(receipt: Receipt) -> str:
-    """The record as it was delivered: with its slips, if it has any."""
+    """The delivered record, with its errors, if it has any."""
     line = gold_line(receipt)
     line["fields"] |= receipt.get(SLIPS, {})
     return json.dumps(line, ensure_ascii=False, indent=1) + "\n"
 
 
 def fields(receipt: Receipt) -> Line:
-    """The 19 fields, from the same values as the picture. What a receipt does not say is empty."""
+    """The 19 fields, from the same values as the image. Missing fields are empty."""
     total = sum(amount for _, amount in _lines(receipt))
     sign = _currency(receipt)[0]
     town = f"{receipt['country']}-{receipt['town']}"
@@ -126,7 +126,7 @@ def written(receipt: Receipt, amount: int) -> str:
 
 
 def standard(receipt: Receipt, amount: int, *, decimals: int = 2) -> str:
-    """An amount as `1,234.50`; of a currency without cents, with two zeros unless told else."""
+    """An amount as `1,234.50`; currencies without cents get two zeros by default."""
     places = _currency(receipt)[2]
     whole, rest = divmod(amount, 10**places)
     return f"{whole:,}.{rest:0{decimals}d}" if decimals else f"{whole:,}"
@@ -137,7 +137,7 @@ def _folder(receipt: Receipt, suffix: str) -> str:
 
 
 def _picture(receipt: Receipt) -> Picture:
-    """A slip of paper: the seller, what was bought, the total, the numbers."""
+    """The receipt: the seller, the items, the total, the numbers."""
     words = content("receipts")["words"][receipt["language"]]
     sign, stands_before, _ = _currency(receipt)
 

@@ -1,7 +1,7 @@
-"""Answers of readers that do not exist: the gold with seeded errors, each of a named kind.
+"""Answers of simulated readers: the gold with seeded errors of named kinds.
 
-They show what a leaderboard looks like where an OCR engine alone cannot answer. Their model cards
-say that they are simulated; no figure of theirs says anything of a real system.
+They fill leaderboards for tasks that an OCR engine alone cannot answer. Their model cards
+state that they are simulated; their figures do not describe a real system.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def _look_alike(word: str, draw: Draw) -> str:
 
 
 def _lose(word: str, draw: Draw) -> str:  # noqa: ARG001 - one of several kinds of errors
-    """The whole word is overlooked."""
+    """The whole word is missed."""
     return ""
 
 

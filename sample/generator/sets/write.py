@@ -1,4 +1,4 @@
-"""Puts the sample sets into files: text that is the same everywhere, images, and submissions."""
+"""Writes the sample sets: reproducible text files, images and submissions."""
 
 import json
 import re
@@ -28,7 +28,7 @@ JPEG_QUALITY = 55
 
 @dataclass(frozen=True)
 class Reader:
-    """An OCR engine over the pictures, whose resolution is brought down to `dpi`."""
+    """An OCR engine on the images, with their resolution reduced to `dpi`."""
 
     key: str
     name: str
@@ -42,7 +42,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Simulated:
-    """A reader that does not exist: the gold with `errors` in a thousand words read wrongly."""
+    """A simulated reader: the gold with `errors` in a thousand words read wrongly."""
 
     key: str
     name: str
@@ -53,7 +53,7 @@ READERS = (
     Reader("tesseract", "Tesseract 5 and rules", DPI),
     Reader("tesseract_72dpi", "Tesseract 5 and rules, 72 dpi", 72),
 )
-# Where the text alone is the answer, nothing need be simulated.
+# If the text alone is the answer, no simulation is needed.
 PLAIN_READERS = (
     Reader("tesseract", "Tesseract 5", DPI),
     Reader("tesseract_96dpi", "Tesseract 5, 96 dpi", 96),
@@ -136,7 +136,7 @@ def render(sample: SampleSet) -> int:
 
 
 def _capture(picture: Picture, clean: dict[str, Image.Image], target: Path) -> None:
-    """The picture as if it had been taken so; the simulation is the stress variants'."""
+    """The image under a simulated capture, as in the stress variants."""
     others = [image for path, image in sorted(clean.items()) if path != picture.path][:2]
     taken, _ = simulate(
         clean[picture.path], picture.capture, strength=STRENGTH, seed=SEED, others=others
@@ -150,7 +150,7 @@ def _capture(picture: Picture, clean: dict[str, Image.Image], target: Path) -> N
 
 
 def read_all(sample: SampleSet) -> int:
-    """Runs the engine over every picture and writes the answers that are made of its text."""
+    """Run the engine on every image and write the answers derived from its text."""
     version = engine_version()
     for reader in readers_of(sample):
         read = {

@@ -9,10 +9,10 @@ from sample.parts import SampleError
 
 
 class Command(BaseCommand):
-    help = "Loads the sample benchmark with its people, or what is missing of it."
+    help = "Load the sample benchmark with its users, or the missing parts of it."
 
     def handle(self, *_: Any, **__: Any) -> None:
         try:
             load_sample(lambda line: self.stdout.write(f"  {line}"))
         except SampleError as error:
-            raise CommandError(f"the sample was not loaded whole: {error}") from error
+            raise CommandError(f"the sample was not loaded completely: {error}") from error

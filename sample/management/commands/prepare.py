@@ -1,6 +1,6 @@
-"""`manage.py prepare`: everything between a fresh checkout and a running site.
+"""`manage.py prepare`: sets up a site from a fresh checkout.
 
-Safe to run again: it migrates, refreshes what is stale, keeps all data, and says where to go next.
+Safe to run again: it migrates, refreshes outdated files, keeps all data, and prints the next step.
 """
 
 import gc
@@ -25,18 +25,18 @@ from django.db.migrations.recorder import MigrationRecorder
 from sample.loader import is_loaded
 from sample.people import PASSWORD, PEOPLE
 
-# Parts of libraries that no page of ours uses: they would take most of the time and space.
+# Unused parts of libraries, which would take most of the time and space.
 UNUSED = ["redoc", "rest_framework", "swagger-ui-es-bundle*"]
 
 
 class Command(BaseCommand):
-    help = "Prepares database, cache, static files and the sample benchmark; safe to run again."
+    help = "Prepare database, cache, static files and the sample benchmark. Safe to run again."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, help="Check that this port is free.")
-        parser.add_argument("--no-sample", action="store_true", help="Leave the sample out.")
+        parser.add_argument("--no-sample", action="store_true", help="Do not load the sample.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["port"]:
@@ -53,7 +53,7 @@ class Command(BaseCommand):
         _check_history()
         # The workers that are forked below must not share a connection.
         connection.close()
-        # Neither needs the other. A fork shares what is imported, and no connection is open yet.
+        # These are independent. A fork shares imported modules, and no connection is open yet.
         with ProcessPoolExecutor(1, mp_context=get_context("fork")) as beside:
             static = beside.submit(_collect_static)
             call_command("migrate", verbosity=0, interactive=False)
@@ -117,7 +117,7 @@ def _check_history() -> None:
 
 
 def _collect_static() -> None:
-    """Hashing and compressing takes seconds, so it is done only when a source file changed."""
+    """Runs only if a source file has changed, because hashing and compressing takes seconds."""
     stamp = Path(settings.STATIC_ROOT) / ".fingerprint"
     fingerprint = _static_fingerprint()
     if stamp.is_file() and stamp.read_text(encoding="ascii") == fingerprint:

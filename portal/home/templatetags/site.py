@@ -1,4 +1,4 @@
-"""The site's navigation, for base.html."""
+"""The site's navigation for base.html, and how it sends emails."""
 
 import tomllib
 from collections.abc import Iterable
@@ -11,10 +11,12 @@ from django.conf import settings
 from django.template import Context
 from django.urls import get_script_prefix, reverse
 
+from portal.accounts.emails import email_route
 from portal.accounts.models import User, display_name
 from portal.home.selectors import takes_part_in_campaigns
 
 register = template.Library()
+register.simple_tag(email_route)
 
 # The documentation page, and part of it, for the pages of each feature.
 HELP = {
@@ -133,10 +135,10 @@ def _entrance() -> list[tuple[str, str]]:
 
 
 def _url(name: str) -> str:
-    return _address_below(get_script_prefix(), name)
+    return _url_below(get_script_prefix(), name)
 
 
 @cache
-def _address_below(_prefix: str, name: str) -> str:
+def _url_below(_prefix: str, name: str) -> str:
     """Cached by URL prefix, because reversing takes time on every page."""
     return reverse(name)
