@@ -7,7 +7,7 @@ import pytest
 
 
 def require_program(name: str) -> str:
-    """Returns the program's path. If it is missing, the test skips, or fails with REQUIRE_SERVICES."""
+    """Returns the path. A missing program skips the test, or fails it with REQUIRE_SERVICES."""
     found = shutil.which(name)
     if found is None:
         message = f"NO {name.upper()}: install it to run this"

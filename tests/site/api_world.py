@@ -1,4 +1,4 @@
-"""A site with one of everything that an address of the API can name."""
+"""A site with one object for each URL parameter of the API."""
 
 import re
 from dataclasses import dataclass, field
@@ -32,24 +32,26 @@ from tests.scoring.factories import (
 )
 from tests.scoring.judges import endpoint_values
 
-# Where nothing listens.
+# A closed port.
 NOWHERE = "http://127.0.0.1:9/v1"
 ORIGIN = "https://facts.example.org"
-# A parameter of an address after the word before it, such as `boards` of /boards/{slug}/.
+# A URL parameter. `World` finds its value by the word before it: `boards` in /boards/{slug}/.
 PLACE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
 class World:
-    """`places` has what stands in an address, by the word before it and, where that is not enough,
-    the parameter's name."""
+    """`places` has the values of URL parameters, by the word before the parameter.
+
+    Where that word is ambiguous, the key is the word and the parameter's name.
+    """
 
     places: dict[str, object]
     tokens: dict[str, str] = field(repr=False)
-    """By role, the secret that its programs send; nothing for nobody."""
+    """API tokens by role. The anonymous role has none."""
 
     def parameters(self, path: str) -> dict[str, object]:
-        """What the parameters of an address of the schema are here."""
+        """Returns the values of the parameters of a URL of the schema."""
         words = path.strip("/").split("/")
         return {
             found[1]: self.places.get(f"{before} {found[1]}", self.places.get(before))
@@ -59,7 +61,7 @@ class World:
 
 
 def make_world(researcher: User, organiser: User, second: User) -> World:
-    """The researcher has a team, submissions and pages to annotate; the organiser leads."""
+    """The researcher has a team, submissions and tasks. The organiser leads the campaign."""
     dataset = empty_dataset(slug="hub", title="Hub", visibility="public")
     places = _dataset_places(dataset, researcher, organiser)
     places |= _campaign_places(researcher, organiser, second)
@@ -149,7 +151,7 @@ def _board_places(researcher: User, organiser: User, dataset: Dataset) -> dict[s
 
 
 def _reviewed_page(board: Board, expert: User) -> None:
-    """Of a sample that was drawn for the board's judge."""
+    """Draws a sample for the board's judge, and reviews one of its pages."""
     sample = draw_sample(phase=first_phase(board), percent=2, actor=None)
     case = sample.cases.get(item__name="page-3")
     save_review(case=case, expert=expert, facts={0: True}, wrong={}, structure="", comment="")
