@@ -1,7 +1,7 @@
-"""Requests that leave no changes, so that one test can request hundreds of URLs as many roles.
+"""Requests without lasting changes, so that one test can request hundreds of URLs as many roles.
 
-Each request is rolled back, so the next one finds the same rows. All wrong answers are collected:
-a failure lists every one.
+Each request is rolled back, so the next one finds the same rows. A failure lists all wrong
+responses.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,23 +16,23 @@ Wanted = int | set[int]
 
 @contextmanager
 def rolled_back() -> Iterator[None]:
-    """Rolls back all changes of rows inside. Files, caches and the clients' cookies are kept."""
+    """Rolls back all changes of rows. Changes of files, caches and cookies remain."""
     with transaction.atomic():
         yield
         transaction.set_rollback(True)
 
 
 def status_of(response: Any) -> int:
-    """The status of a response. A stream is read to its end, so that its file is closed."""
+    """Returns the status of a response. Reads a stream to its end, which closes its file."""
     if response.streaming:
         response.getvalue()
     return int(response.status_code)
 
 
 def check_answers(wanted: Mapping[Key, Wanted], ask: Callable[[Key], Any]) -> None:
-    """Calls `ask` for every key; fails with a list of all responses with another status.
+    """Calls `ask` for every key, and fails with a list of the responses with an unexpected status.
 
-    Each request is rolled back before the next. An exception has a note with its key.
+    Each request is rolled back before the next. An exception gets a note with its key.
     """
     assert wanted
     wrong = []
@@ -57,7 +57,7 @@ def _named(key: object) -> Iterator[None]:
 def by_role(
     roles: Sequence[str], table: Mapping[Key, Sequence[Wanted]]
 ) -> dict[tuple[str, Key], Wanted]:
-    """The wanted status of each role and key, from a table with one status per role, in order."""
+    """Returns the expected status of each role and key. The table has one status per role."""
     return {
         (role, key): status
         for key, statuses in table.items()

@@ -1,8 +1,7 @@
-"""Fixtures of the whole suite: the cast of people, clients, the queue, the browser.
+"""Fixtures of the whole suite: users, clients, the job queue and the browser.
 
-The cast is named once, so that every permission test speaks of the same people: an organiser, and
-in a campaign a lead, a reviewer and the annotators Ann, Ben and Cleo; outside of it a researcher
-and a stranger.
+All permission tests use the same users: an organiser; a lead, a reviewer and the annotators Ann,
+Ben and Cleo in a campaign; a researcher and a stranger outside it.
 """
 
 import hashlib
@@ -34,7 +33,7 @@ from .worlds import shared
 
 PASSWORD = "correct horse"
 
-# Tests assert no seconds, and on a busy machine everything takes its time.
+# Examples have no deadline: a busy machine can be slow.
 hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
@@ -51,13 +50,13 @@ def _required(name: str) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks the tests that ask a database, so that another one can be tried with them alone.
+    """Marks tests that use a database, so that `-m database` selects them.
 
-    Browser tests need a Chromium, tests of tables for papers a pdflatex; without them they are
-    skipped in a way nobody overlooks.
+    Skips browser tests without Chromium, and tests of LaTeX tables without pdflatex. The summary
+    of the test run lists them.
     """
     if _is_sqlite():
-        # It has one writer at a time.
+        # SQLite allows only one writer at a time.
         config.hook.pytest_deselected(items=[item for item in items if _is_race(item)])
         items[:] = [item for item in items if not _is_race(item)]
     has_tex = shutil.which("pdflatex") or _required("REQUIRE_TEX")
@@ -77,18 +76,20 @@ def _is_race(item: pytest.Item) -> bool:
 
 
 def _fixtures(item: pytest.Item) -> Collection[str]:
-    """The names of all fixtures of the test, those of its fixtures among them."""
+    """Returns the names of all fixtures of the test, direct and indirect."""
     return getattr(item, "fixturenames", ())
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Bytes are named by their parameter: packed ones hold the second in which they were packed,
-    and all workers must call a test the same."""
+    """Names bytes by their parameter.
+
+    Archives contain the time they were made, but all xdist workers need the same test ids.
+    """
     return argname if isinstance(val, bytes) and len(val) > 20 else None
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Says loudly what was skipped for want of a browser, services, TeX or data."""
+    """Lists tests that were skipped because a browser, a service, TeX or data is missing."""
     skipped = terminalreporter.stats.get("skipped", [])
     if skipped:
         reasons: dict[str, int] = {}
@@ -101,7 +102,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def _migrated_template(config: pytest.Config) -> Path:
-    """Where a migrated SQLite database is kept; another file after any change of a migration."""
+    """Returns the path of the migrated SQLite database. It changes with every migration."""
     digest = hashlib.sha256(django.__version__.encode())
     for app in apps.get_app_configs():
         for path in sorted(Path(app.path, "migrations").glob("*.py")):
@@ -115,10 +116,10 @@ def django_db_modify_db_settings(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    """SQLite in a file, as on a real site, copied from a migrated one where there is one.
+    """Uses SQLite in a file, as on a real site, copied from a migrated database if there is one.
 
-    In memory, threads share one page cache: a reader next to a writer does not wait but gets an
-    error, whatever the timeout.
+    Threads share one page cache of an in-memory database, where a reader gets an error instead of
+    waiting for a writer.
     """
     if not _is_sqlite():
         return
@@ -132,7 +133,7 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_keepdb(django_db_keepdb: bool) -> bool:
-    """Django must not delete the copy. pytest removes it with its folder."""
+    """Keeps Django from deleting the copy. pytest removes it with its folder."""
     return django_db_keepdb or _is_sqlite()
 
 
@@ -140,12 +141,12 @@ def django_db_keepdb(django_db_keepdb: bool) -> bool:
 def django_db_setup(
     request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
 ) -> None:
-    """Keeps the first migrated database for all later runs."""
+    """Saves the migrated database for later test runs."""
     if not _is_sqlite():
         return
     template = _migrated_template(request.config)
     if not template.exists():
-        # Another worker may do the same: the last one wins, with an equal file.
+        # If several workers do this, the last one wins with an equal file.
         unfinished = template.with_suffix(f".{os.getpid()}")
         with django_db_blocker.unblock(), closing(sqlite3.connect(unfinished)) as copy:
             connection.ensure_connection()
@@ -155,14 +156,14 @@ def django_db_setup(
 
 @pytest.fixture(autouse=True)
 def _own_files(settings: Any, tmp_path: Path) -> None:
-    """Uploads of a test stay in a folder of its own."""
+    """Stores the uploads of each test in a separate folder."""
     settings.MEDIA_ROOT = tmp_path / "media"
 
 
 @pytest.fixture(autouse=True)
 def _no_drawing_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once a minute workers have the charts of all boards drawn, in whatever test that would be."""
-    kept = [look for look in SWEEPS if look.__name__ != "queue_undrawn"]
+    """Stops the sweep that draws the charts of all boards once a minute, in any test."""
+    kept = [sweep for sweep in SWEEPS if sweep.__name__ != "queue_undrawn"]
     monkeypatch.setattr("portal.jobs.worker.SWEEPS", kept)
 
 
@@ -170,7 +171,7 @@ def make_user(name: str, **extra: Any) -> User:
     user = User.objects.create_user(
         email=f"{name.lower()}@example.org", password=PASSWORD, name=name, **extra
     )
-    # As `mark_confirmed` does it, which looks for a former row first.
+    # The same as `mark_confirmed`, without its query for an earlier row.
     EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
     return user
 
@@ -225,7 +226,7 @@ def stranger(db: None) -> User:
 
 @pytest.fixture
 def client_of() -> Callable[[User | None], Client]:
-    """A Django client logged in as the user; of nobody for None."""
+    """Returns a Django client logged in as the user, or logged out for None."""
 
     def make(user: User | None) -> Client:
         client = Client()
@@ -238,7 +239,7 @@ def client_of() -> Callable[[User | None], Client]:
 
 @pytest.fixture
 def api_of() -> Callable[[User | None], APIClient]:
-    """A DRF client acting as the user; of nobody for None."""
+    """Returns a DRF client authenticated as the user, or anonymous for None."""
 
     def make(user: User | None) -> APIClient:
         client = APIClient()
@@ -251,7 +252,7 @@ def api_of() -> Callable[[User | None], APIClient]:
 
 @pytest.fixture
 def run_jobs() -> Callable[[], int]:
-    """Runs every due job in this process, as a worker would, until none is left."""
+    """Runs all due jobs in this process, as a worker does."""
     from portal.jobs.worker import run_due_jobs
 
     return run_due_jobs
@@ -259,7 +260,7 @@ def run_jobs() -> Callable[[], int]:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args() -> dict[str, Any]:
-    """pytest-playwright with the system's Chromium, quiet and offline."""
+    """Makes pytest-playwright use the system's Chromium without background requests."""
     return {
         "executable_path": shutil.which("chromium"),
         "args": ["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
@@ -270,11 +271,11 @@ def browser_type_launch_args() -> dict[str, Any]:
 def page_of(
     live_server: Any, browser: Browser, client_of: Callable[[User | None], Client]
 ) -> Iterator[Callable[..., Page]]:
-    """A page of a browser of its own, logged in as the user; at the end no console error may be
-    left.
+    """Opens a page in a new browser context, logged in as the user.
 
-    `ignore_console` is for pages that are meant to be refused things. Other arguments go to the
-    browser context, such as `viewport` and `color_scheme`.
+    Fails at the end if the console has an error. Use `ignore_console` for pages whose requests
+    should be refused. Other arguments, such as `viewport` and `color_scheme`, go to the browser
+    context.
     """
     problems: list[str] = []
     contexts: list[BrowserContext] = []
@@ -296,18 +297,18 @@ def page_of(
     yield make
     for context in contexts:
         context.close()
-    _wait_for_the_last_answers()
+    _wait_for_open_requests()
     assert problems == []
 
 
-def _wait_for_the_last_answers() -> None:
-    """What a closed page still has under way would lock tables that are about to be emptied."""
+def _wait_for_open_requests() -> None:
+    """Requests of a closed page could still lock tables that pytest-django empties next."""
     for thread in threading.enumerate():
         if "process_request_thread" in thread.name:
             thread.join(timeout=10)
 
 
 def _note(problems: list[str], page: Page, message: ConsoleMessage) -> None:
-    """Keeps errors of our own code; a refused request (409, 422, offline) is not one of them."""
+    """Records console errors, except those of refused requests (409, 422, offline)."""
     if message.type == "error" and not message.text.startswith("Failed to load resource"):
         problems.append(f"{page.url}: {message.text}")

@@ -1,7 +1,7 @@
-"""How much work a call does, counted: the same on every machine, however busy.
+"""Counts the work of a call. The count is the same on every machine, however busy.
 
-What is compiled runs between two lines of Python and is not counted; texts are given as
-`ScannedText` where it matters how often they are gone over.
+Compiled code is not counted, because it runs between two lines of Python. Pass a text as
+`ScannedText` to count how many of its characters are read.
 """
 
 import sys
@@ -9,12 +9,12 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, SupportsIndex
 
-# Twice the work, and what does not grow with it.
+# Twice the work, with a margin for constant costs.
 LINEAR = 2.2
 
 
 def lines_run(call: Callable[[], object]) -> int:
-    """How many lines of Python a call runs, in all modules."""
+    """Returns the number of Python lines that a call runs, in all modules."""
     count = 0
 
     def trace(_frame: FrameType, event: str, _argument: Any) -> Callable[..., Any]:
@@ -32,9 +32,9 @@ def lines_run(call: Callable[[], object]) -> int:
 
 
 def growth(call: Callable[[int], object], size: int) -> float:
-    """Lines run for twice the size / lines run for the size: at most LINEAR if cost is linear.
+    """Returns lines run for twice the size / lines run for the size. Linear cost: at most LINEAR.
 
-    The call is made once before, so that whatever is cached by then is not counted.
+    One call before the count fills the caches.
     """
     call(size)
     small = lines_run(lambda: call(size))
@@ -42,7 +42,7 @@ def growth(call: Callable[[int], object], size: int) -> float:
 
 
 class ScannedText(str):
-    """A text that counts the characters that its own `find` and slices go over."""
+    """A text that counts the characters that its own `find` and slices read."""
 
     scanned = 0
 

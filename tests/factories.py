@@ -1,4 +1,4 @@
-"""Objects for tests: what several apps need. Each app has its own beside its tests."""
+"""Factories for several apps. Those of one app are with its tests."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -9,12 +9,12 @@ from portal.datasets.models import Dataset, Document, DocumentContent
 from portal.facts import canonicalise
 
 _numbers = count(1)
-# Most tests are about the same few pages.
+# Most tests use the same few pages.
 _canonical = cache(canonicalise)
 
 
 def empty_dataset(**fields: Any) -> Dataset:
-    """An empty dataset; what is not given is made up."""
+    """Creates an empty dataset with a generated slug and title, unless given."""
     number = next(_numbers)
     return Dataset.objects.create(
         **{"slug": f"dataset-{number}", "title": f"Dataset {number}", **fields}
@@ -22,9 +22,9 @@ def empty_dataset(**fields: Any) -> Dataset:
 
 
 def make_document(dataset: Dataset, name: str, html: str, *, uncleaned: str = "") -> Document:
-    """A document as an import would store it: canonical HTML and text with their hashes.
+    """Creates a document as an import does: canonical HTML and text with their hashes.
 
-    `uncleaned` is stored behind it as it is, as if cleaning had overlooked it.
+    `uncleaned` is appended unchanged to the HTML, as if cleaning had missed it.
     """
     (document,) = make_documents(dataset, {name: html}, uncleaned=uncleaned)
     return document
@@ -33,7 +33,7 @@ def make_document(dataset: Dataset, name: str, html: str, *, uncleaned: str = ""
 def make_documents(
     dataset: Dataset, pages: Mapping[str, str], *, uncleaned: str = ""
 ) -> list[Document]:
-    """Documents of HTML by name, as `make_document` makes one, in two queries."""
+    """Creates documents from HTML by name, in two queries. See `make_document`."""
     contents = [_canonical(html) for html in pages.values()]
     documents = Document.objects.bulk_create(
         Document(

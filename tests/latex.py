@@ -1,4 +1,4 @@
-"""Real LaTeX: what it says of a text in a plain article."""
+"""Runs LaTeX on a text in a plain article."""
 
 import re
 import subprocess
@@ -15,8 +15,7 @@ Text.
 
 
 def complaints(text: str, folder: Path) -> list[str]:
-    """Errors and lines that run over the margin, as the log names them; the pages stay in the
-    folder as `table.pdf`."""
+    """Returns errors and overfull lines from the LaTeX log. Writes `table.pdf` to the folder."""
     (folder / "table.tex").write_text(_ARTICLE % text, encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-no-shell-escape", "table.tex"]
     done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120, check=False)

@@ -1,6 +1,7 @@
-"""How pages are looked at: wide in light colours, narrow in dark ones.
+"""Checks pages in two looks: wide and light, narrow and dark.
 
-The colours do not depend on the width, nor the layout on the colours: two looks see what four see.
+Colours do not depend on the width, and the layout does not depend on the colours. So two looks
+find the same problems as all four combinations.
 """
 
 from collections.abc import Iterator
@@ -19,11 +20,11 @@ in_both_looks = pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def faults_in_both_looks(
     page: Page, where: str = "", *, part: str | None = None, every: bool = False
 ) -> list[str]:
-    """What is wrong with an open page: what axe finds, and whether it is wider than its window.
+    """Returns the problems of an open page: axe violations, and content wider than the window.
 
-    `part` is the region that axe looks at; of its faults only the grave ones count, unless `every`
-    one is asked for. The page is not loaded again for the second look: that pages load well in a
-    narrow window is for tests/e2e/test_every_page.py.
+    `part` is the region that axe checks. Only serious and critical violations count, unless `every`
+    is set. The page is not reloaded for the second look: tests/e2e/test_every_page.py loads pages
+    in a narrow window.
     """
     found: list[str] = []
     for width, scheme in LOOKS:

@@ -1,7 +1,7 @@
-"""Tests of many inputs in little more time than one input takes.
+"""Tests many inputs in little more time than one input takes.
 
-pytest sets up every test anew, which takes longer than most tests of one small input. A property
-needs fewer examples in the fast lane than in the slow one.
+pytest runs the set-up for every test, which takes longer than most tests of one small input. A
+property test draws fewer examples in the fast lane than in the slow one.
 """
 
 import inspect
@@ -26,12 +26,12 @@ Row = TypeVar("Row")
 
 
 def part_of(rows: Iterable[Row], part: str) -> list[Row]:
-    """Every fourth row, or the others: both parts together are all rows, and none is in both."""
+    """Returns every fourth row, or all the others. The two parts do not overlap."""
     return [row for n, row in enumerate(rows) if (n % EVERY == 0) == (part == SOME)]
 
 
 def short_id(value: object) -> str:
-    """For `ids`: the start of a text that is too long for the name of a test."""
+    """Shortens a text for use in `ids`."""
     return str(value)[:40]
 
 
@@ -45,7 +45,7 @@ def together(names: str | Collection[str], rows: Collection[Any]) -> Callable[[T
 
     def decorate(test: Test) -> Test:
         def run(*drawn: Any, **others: Any) -> None:
-            # Hypothesis gives by position what it has drawn.
+            # Hypothesis passes drawn values by position.
             others |= zip(inspect.signature(run).parameters, drawn, strict=False)
             errors: list[BaseException] = []
             for row in rows:
@@ -89,7 +89,7 @@ def drawn(
 
 
 def _named_like(test: Test, run: Test, without: Collection[str]) -> Test:
-    """`run` with the name and the signature of the test, but for some parameters."""
+    """Gives `run` the name of the test, and its signature without some parameters."""
     signature = inspect.signature(test)
     kept = [part for name, part in signature.parameters.items() if name not in without]
     assert len(kept) == len(signature.parameters) - len(without), f"{test.__name__} lacks a name"

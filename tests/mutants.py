@@ -1,14 +1,14 @@
-"""Mutation testing: do the tests notice small faults? The seeded sample is the same each time.
+"""Mutation testing: do the tests detect small faults? The seeded sample is always the same.
 
     python -m tests.mutants cover    # run the whole suite once; record which test runs which line
     python -m tests.mutants run      # put in each fault; run the tests that run its line
-    python -m tests.mutants table    # show how many were noticed, and list the others
+    python -m tests.mutants table    # show how many were detected, and list the others
 
 A mutant is the code with one fault: one expression or statement is changed. The sample is drawn
-from code that must not go wrong: access, limits, claims and leases, readers of untrusted files,
-metrics, span offsets, frozen releases. `cover` takes as long as `make test-all`, `run` about one
-hour on two cores. Results are in `var/mutants`; `--results` names another folder, to compare two
-states of the suite. docs/testing.md has the last results.
+from critical code: access, limits, claims and leases, readers of untrusted files, metrics, span
+offsets, frozen releases. `cover` takes as long as `make test-all`, `run` about one hour on two
+cores. Results are in `var/mutants`. Use `--results` for another folder, to compare two states of
+the suite. docs/testing.md has the latest results.
 """
 
 import argparse
@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SEED = 17
 PER_GROUP = 20
 WORKERS = 2
-# Seconds. A fault may make a test wait forever; that counts as noticed.
+# Seconds. A fault may make a test wait forever, which counts as detected.
 TEST_TIMEOUT = 60
 SERVICES = {
     "DATABASE_URL": "postgres://postgres@127.0.0.1:5432/mutants",
@@ -77,7 +77,7 @@ GROUPS = {
 class Mutant:
     """One fault: bytes `start` to `end` of a file, and the code that replaces them.
 
-    `line` is where they start, `statement` the line where their statement starts.
+    `line` is the line of `start`, `statement` the first line of the statement.
     """
 
     group: str
@@ -99,7 +99,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What noticed a mutant: the lane ("fast", "slow", "services", "" for none) and the test."""
+    """The lane ("fast", "slow", "services", "" for none) and the test that detected a mutant."""
 
     key: str
     group: str
@@ -135,7 +135,7 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 
 
 def changed_expression(node: ast.AST) -> str | None:
-    """The expression with another operator or constant; None where there is nothing to change."""
+    """Returns the expression with another operator or constant, or None if it has neither."""
     match node:
         case ast.Compare(left=left, ops=[op], comparators=rest):
             other = COMPARISONS[type(op)]()
@@ -156,7 +156,7 @@ def changed_expression(node: ast.AST) -> str | None:
 
 
 def changed_statement(node: ast.AST) -> str | None:
-    """Another statement instead of a return of a value, a raise, a call or a continue."""
+    """Returns a replacement for a return of a value, a raise, a call or a continue, else None."""
     match node:
         case ast.Return(value=ast.Constant(value=None)):
             return None
@@ -168,7 +168,7 @@ def changed_statement(node: ast.AST) -> str | None:
 
 
 def mutants_of(path: Path, group: str) -> list[Mutant]:
-    """All mutants of a file, by place; only code inside functions is changed, never a message."""
+    """Returns all mutants of a file in order. Only code in functions changes, never f-strings."""
     source = path.read_bytes()
     starts = [0]
     for line in source.splitlines(keepends=True):
@@ -189,7 +189,7 @@ def mutants_of(path: Path, group: str) -> list[Mutant]:
 
 
 def _code_of_functions(tree: ast.Module) -> Iterator[tuple[ast.AST, int]]:
-    """Every piece of code in a function, with the line where its statement starts."""
+    """Yields every node inside a function, with the first line of its statement."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
             for statement in function.body:
@@ -208,7 +208,7 @@ def _inside(node: ast.AST, line: int) -> Iterator[tuple[ast.AST, int]]:
 
 
 def sample() -> list[Mutant]:
-    """The same mutants for the same sources, as many from each group."""
+    """Draws PER_GROUP mutants from each group. The same sources give the same mutants."""
     drawn = []
     for group, patterns in GROUPS.items():
         paths = sorted({path for pattern in patterns for path in ROOT.glob(pattern)})
@@ -241,7 +241,7 @@ def seconds_by_test(results: Path) -> dict[str, float]:
 
 
 def tests_by_line(results: Path) -> dict[str, dict[int, set[str]]]:
-    """Of each file of the sample, the node ids of the tests that run a line."""
+    """Returns the node ids of the tests that run each line, for the files of the sample."""
     data = coverage.CoverageData(str(results / "coverage"))
     data.read()
     found: dict[str, dict[int, set[str]]] = {mutant.path: {} for mutant in sample()}
@@ -254,8 +254,8 @@ def tests_by_line(results: Path) -> dict[str, dict[int, set[str]]]:
     return found
 
 
-def in_order(node_ids: set[str], seconds: dict[str, float]) -> list[str]:
-    """Quick tests first; one test of every module before the second of any."""
+def by_speed(node_ids: set[str], seconds: dict[str, float]) -> list[str]:
+    """Sorts fast tests first, and one test of every module before the second of any."""
     by_module: dict[str, list[tuple[float, str]]] = defaultdict(list)
     for node_id in node_ids:
         path = node_id.partition("::")[0]
@@ -269,7 +269,7 @@ def in_order(node_ids: set[str], seconds: dict[str, float]) -> list[str]:
 
 
 def _junit_name(node_id: str) -> str:
-    """`tests.a.TestB::test_c[x]`, as JUnit files name `tests/a.py::TestB::test_c[x]`."""
+    """Turns `tests/a.py::TestB::test_c[x]` into JUnit's `tests.a.TestB::test_c[x]`."""
     test, bracket, parameters = node_id.partition("[")
     path, *classes, name = test.split("::")
     module = path.removesuffix(".py").replace("/", ".")
@@ -280,7 +280,7 @@ def _junit_name(node_id: str) -> str:
 
 
 def run(results: Path, only: str) -> None:
-    """Goes on where an earlier run was stopped."""
+    """Tests each mutant. Continues where an earlier run stopped."""
     covered, seconds, in_lanes = tests_by_line(results), seconds_by_test(results), lanes()
     kept = results / "outcomes.json"
     outcomes = json.loads(kept.read_text()) if kept.exists() else []
@@ -296,7 +296,7 @@ def run(results: Path, only: str) -> None:
             try:
                 lines = range(mutant.statement, mutant.line + 1)
                 node_ids = set().union(*(covered[mutant.path].get(line, ()) for line in lines))
-                return copy.attempt(mutant, in_order(node_ids, seconds), in_lanes)
+                return copy.attempt(mutant, by_speed(node_ids, seconds), in_lanes)
             finally:
                 copies.put(copy)
 
@@ -304,12 +304,12 @@ def run(results: Path, only: str) -> None:
             for outcome in pool.map(attempt, waiting):
                 outcomes.append(asdict(outcome))
                 kept.write_text(json.dumps(outcomes, indent=1))
-                _say(f"{outcome.lane or 'SURVIVED':9}{outcome.seconds:6.0f} s  {outcome.key}")
+                _print(f"{outcome.lane or 'SURVIVED':9}{outcome.seconds:6.0f} s  {outcome.key}")
 
 
 @dataclass(frozen=True)
 class Lane:
-    """The tests of a lane: of those that run the line of a mutant, and those that always run."""
+    """A lane of the suite. The tests in `always` run for every mutant."""
 
     name: str
     tests: set[str]
@@ -321,7 +321,7 @@ class Lane:
 
 
 def lanes() -> list[Lane]:
-    """As in the Makefile. `cover` runs on SQLite, so all races run against what is left."""
+    """Returns the lanes of the Makefile. `cover` has no races, as it runs on SQLite: all run."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     fast = next(line for line in makefile.splitlines() if line.startswith("FAST := "))
     quick = _collected("-m", fast.removeprefix("FAST := "))
@@ -342,11 +342,11 @@ def _collected(*options: str, environment: dict[str, str] | None = None) -> set[
 
 
 class Checkout:
-    """A copy of the checkout, in which one mutant at a time is tested."""
+    """A copy of the checkout that tests one mutant at a time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # Lanes and tests that were seen to pass without any fault.
+        # Lanes and tests known to pass without a fault.
         self.sound: set[tuple[str, str]] = set()
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
@@ -367,7 +367,7 @@ class Checkout:
         return Outcome(mutant.key, mutant.group, len(node_ids), name, killer, seconds)
 
     def _killer(self, mutant: Mutant, node_ids: list[str], lane: Lane) -> str:
-        """The first test that fails with the fault and passes without it; "" if there is none."""
+        """Returns the first test that fails only with the fault, or "" if there is none."""
         while node_ids:
             with self._fault(mutant):
                 failed = self._first_failure(node_ids, lane)
@@ -376,7 +376,7 @@ class Checkout:
             if not self._first_failure([failed], lane):
                 self.sound.add((lane.name, failed))
                 return failed
-            _say(f"fails without any fault: {failed}")
+            _print(f"fails without a fault: {failed}")
             node_ids = node_ids[node_ids.index(failed) + 1 :]
         return ""
 
@@ -392,13 +392,16 @@ class Checkout:
 
     @staticmethod
     def _write(file: Path, source: bytes) -> None:
-        """Byte code is compared by size and second alone, which a fault may leave as they are."""
+        """Writes the file and deletes its byte code.
+
+        Python checks byte code only by size and second, which a fault may not change.
+        """
         file.write_bytes(source)
         for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
             compiled.unlink()
 
     def _first_failure(self, node_ids: list[str], lane: Lane) -> str:
-        """The first test that fails, or what pytest says if it does not get that far."""
+        """Returns the first failing test, "" if all pass, or the error if pytest itself fails."""
         arguments = self.folder / "var" / "node-ids"
         arguments.parent.mkdir(exist_ok=True)
         arguments.write_text("".join(f"{node_id}\n" for node_id in node_ids))
@@ -425,7 +428,7 @@ class Checkout:
         return f"exit code {done.returncode}: {(done.stderr or done.stdout)[-300:]}"
 
 
-# --- what came out -------------------------------------------------------------------------------
+# --- results ------------------------------------------------------------------------------------
 
 
 def table(results: Path) -> None:
@@ -435,18 +438,18 @@ def table(results: Path) -> None:
         for group in (outcome.group, "all"):
             counts[group][outcome.lane] += 1
     names = ["fast", "slow", "services", ""]
-    _say("| code | mutants | `make test` | `make test-slow` | `make test-services` | survived |")
-    _say("|---|---|---|---|---|---|")
+    _print("| code | mutants | `make test` | `make test-slow` | `make test-services` | survived |")
+    _print("|---|---|---|---|---|---|")
     for group in [*GROUPS, "all"]:
         cells = [group, counts[group].total(), *(counts[group][name] for name in names)]
-        _say(f"| {' | '.join(map(str, cells))} |")
+        _print(f"| {' | '.join(map(str, cells))} |")
     mutants = {mutant.key: mutant for mutant in sample()}
     for outcome in outcomes:
         if outcome.lane != "fast":
-            _say(f"\n{outcome.lane or 'SURVIVED'}, {outcome.tests} tests, {mutants[outcome.key]}")
+            _print(f"\n{outcome.lane or 'SURVIVED'}, {outcome.tests} tests, {mutants[outcome.key]}")
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
@@ -461,7 +464,7 @@ def main() -> None:
     given, options = parser.parse_known_args()
     results = given.results.resolve()
     if given.step == "list":
-        _say("\n".join(map(str, sample())))
+        _print("\n".join(map(str, sample())))
     elif given.step == "cover":
         cover(results, options)
     elif given.step == "run":

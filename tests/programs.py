@@ -1,4 +1,4 @@
-"""Programs of the system that some tests call."""
+"""System programs that some tests call."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import pytest
 
 
 def require_program(name: str) -> str:
-    """Where the program is; without it the test is skipped, or fails where services must run."""
+    """Returns the path. A missing program skips the test, or fails it with REQUIRE_SERVICES."""
     found = shutil.which(name)
     if found is None:
         message = f"NO {name.upper()}: install it to run this"

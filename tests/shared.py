@@ -1,7 +1,7 @@
-"""Where the data beside the checkout lies, and the marks of tests that need it.
+"""Paths of data outside the checkout, and marks for the tests that need it.
 
-Real filings, OCR output and reference figures are not part of the repository. They are looked for
-in the folder named by FACTBOARD_SHARED, by default `shared` beside the checkout.
+Real filings, OCR output and reference figures are not part of the repository. FACTBOARD_SHARED
+names their folder. The default is `shared`, next to the checkout.
 """
 
 import os
@@ -14,7 +14,7 @@ REALDATA = SHARED / "realdata" / "dev"
 FILINGS = SHARED / "realdata" / "filings"
 ORACLE = SHARED / "oracle"
 
-# Skipped only where the whole folder is absent: an incomplete one fails.
+# Tests skip only if the whole folder is missing. They fail if it is incomplete.
 _is_absent = not SHARED.is_dir()
 needs_realdata = pytest.mark.skipif(_is_absent, reason=f"no real data at {REALDATA}")
 needs_filings = pytest.mark.skipif(_is_absent, reason=f"no filings at {FILINGS}")

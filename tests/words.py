@@ -4,9 +4,8 @@
     python -m tests.words PATH…         # only below these paths
     python -m tests.words --count       # occurrences per 10,000 words
 
-Read are the text of templates, Markdown outside code, comments and docstrings of Python and
-JavaScript, and Python's string literals of two words or more, tests apart: there, only comments
-and docstrings.
+It reads the text of templates, Markdown outside code, comments and docstrings of Python and
+JavaScript, and Python strings of two or more words. In tests it reads only comments and docstrings.
 """
 
 import argparse
@@ -45,7 +44,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Text:
-    """A run of prose, and the line of the file on which it starts."""
+    """A piece of prose, and its first line in the file."""
 
     path: str
     line: int
@@ -76,7 +75,7 @@ def rules() -> list[Rule]:
             )
         )
     for entry in listed["opening"]:
-        # No question: the sentence ends with a full stop, or with the text.
+        # Exclude questions: the sentence must end with a full stop or with the text.
         opening = rf"(?:^|(?<=[.:;!?]\s)|(?<=\n\n))({entry['match']}) (?=[^.?!]*(?:[.!]|$))"
         found.append(Rule(re.compile(opening), None, entry["write"]))
     return found
@@ -104,7 +103,7 @@ def python_texts(path: str, source: str, *, strings: bool) -> Iterator[Text]:
 
 
 def template_texts(path: str, source: str) -> Iterator[Text]:
-    """Text and comments, without tags; attributes that are read out or shown stay."""
+    """Yields text and comments without tags, and attributes that users see or hear."""
     shown = r'(?:title|alt|placeholder|aria-label|summary|value|label)="([^"<>]*[a-z] [^"<>]*)"'
     for number, line in enumerate(source.splitlines(), 1):
         attributes = " ".join(re.findall(shown, line))

@@ -1,12 +1,12 @@
-"""Database fixtures that are made once for a module, not once for every test.
+"""Database fixtures that are created once per module, not once per test.
 
 Most tests of a module start from the same rows: a campaign, a graded submission. A fixture marked
 `shared` writes such rows. Before a test starts, each shared fixture it uses is in the database, in
-a savepoint on top of the one before. The next test keeps the savepoints it uses too; the others
-are rolled back. So a test finds the same rows as if it had made them itself, whatever ran before,
-and gets its own copies of the objects. Django's `setUpTestData` does the same for classes.
+nested savepoints. The next test keeps the savepoints it also uses, and the others are rolled back.
+So a test finds the same rows as if it had created them itself, whatever ran before, and gets its
+own copies of the objects. Django's `setUpTestData` does the same for classes.
 
-A conftest module switches this on for its folder:
+A conftest module enables this for its folder:
 
     from tests.worlds import _worlds_end, pytest_fixture_setup
 """
@@ -39,9 +39,9 @@ Fixture = pytest.FixtureDef[Any]
 class _Layer(NamedTuple):
     fixture: Fixture
     block: transaction.Atomic
-    # The files it stored.
+    # The files that the fixture stored.
     files: Path
-    # The values of all fixtures up to this one, by name. Pickled: a test changes only its copy.
+    # The values of all fixtures up to this one, by name. Pickled, so that tests change only copies.
     values: bytes
 
 
@@ -57,7 +57,7 @@ def shared(function: Function) -> Function:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_fixture_setup(fixturedef: Fixture, request: Any) -> Any:
-    """Makes shared fixtures before the transaction of the test begins, and returns their copies."""
+    """Creates shared fixtures before the transaction of the test, and returns copies of them."""
     item = request.node
     if fixturedef.argname == "_django_db_helper":
         blocker = request.getfixturevalue("django_db_blocker")
@@ -75,14 +75,14 @@ def pytest_fixture_setup(fixturedef: Fixture, request: Any) -> Any:
 
 @pytest.fixture(scope="module", autouse=True)
 def _worlds_end(django_db_blocker: Any) -> Iterator[None]:
-    """Nothing is shared between modules."""
+    """Rolls back all shared fixtures at the end of a module."""
     yield
     with django_db_blocker.unblock():
         _roll_back(to=0)
 
 
 def _prepare(wanted: Sequence[Fixture]) -> dict[str, Any]:
-    """Leaves just the wanted fixtures in the database; returns copies of their values by name."""
+    """Makes the database hold only the wanted fixtures; returns copies of their values by name."""
     kept = 0
     for layer, fixture in zip(_layers, wanted, strict=False):
         if layer.fixture is not fixture:
@@ -91,7 +91,7 @@ def _prepare(wanted: Sequence[Fixture]) -> dict[str, Any]:
     _roll_back(to=kept)
     for fixture in wanted[kept:]:
         _add(fixture)
-    # Caches use primary keys, and a test that was rolled back has used the same ones.
+    # Cache keys contain primary keys, which are used again after a rollback.
     for each in caches.all():
         each.clear()
     return _values()
@@ -119,11 +119,11 @@ def _add(fixture: Fixture) -> None:
 
 @contextmanager
 def _as_in_a_test(files: Path) -> Iterator[None]:
-    """The settings that fixtures of `tests.conftest` make for every test."""
-    sweeps = [look for look in SWEEPS if look.__name__ != "queue_undrawn"]
+    """Applies the settings that `tests.conftest` sets for every test."""
+    sweeps = [sweep for sweep in SWEEPS if sweep.__name__ != "queue_undrawn"]
     with override_settings(MEDIA_ROOT=files), patch("portal.jobs.worker.SWEEPS", sweeps):
         yield
-    # Emails are not rows: without this only the first test would find them.
+    # Emails are not rolled back: otherwise only the first test would find them.
     mail.outbox.clear()
 
 
@@ -136,9 +136,9 @@ def _roll_back(to: int) -> None:
 
 
 def _wanted(item: pytest.Item) -> list[Fixture]:
-    """The shared fixtures of the test, each after those it depends on.
+    """Returns the shared fixtures of the test, each after its dependencies.
 
-    The one with the most dependencies comes first: most tests of a module use it.
+    The fixture with the most dependencies comes first: most tests of a module use it.
     """
     if not _shares(item.session, item.path) or _commits(item):
         return []
@@ -149,13 +149,13 @@ def _wanted(item: pytest.Item) -> list[Fixture]:
 
 
 def _fixtures(item: pytest.Item) -> dict[str, Fixture]:
-    """The fixtures of the test, by name."""
+    """Returns the fixtures of the test, by name."""
     known: dict[str, Sequence[Fixture]] = item._fixtureinfo.name2fixturedefs  # type: ignore[attr-defined]
     return {name: definitions[-1] for name, definitions in known.items()}
 
 
 def _stack(fixture: Fixture, fixtures: dict[str, Fixture]) -> list[Fixture]:
-    """The fixture, after all fixtures it depends on; empty if one of them is not shared."""
+    """Returns the fixture after its dependencies, or an empty list if one is not shared."""
     if not _is_shared(fixture):
         return []
     below = [_stack(fixtures[name], fixtures) for name in fixture.argnames if name != "db"]
@@ -163,14 +163,14 @@ def _stack(fixture: Fixture, fixtures: dict[str, Fixture]) -> list[Fixture]:
 
 
 def _is_shared(fixture: Fixture) -> bool:
-    # A fixture that overrides another of its name asks for that one, which is not kept by name.
+    # A fixture that overrides another of its name requests that one, which is not in the values.
     overrides = fixture.argname in fixture.argnames
     return getattr(fixture.func, "is_shared", False) and not overrides
 
 
 @cache
 def _shares(session: pytest.Session, path: Any) -> bool:
-    """False for a module whose classes or fixtures open transactions around its tests."""
+    """Returns False if classes or fixtures of the module open transactions around its tests."""
     items = [item for item in session.items if item.path == path]
     if any(issubclass(getattr(item, "cls", None) or object, unittest.TestCase) for item in items):
         return False

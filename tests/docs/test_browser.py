@@ -1,4 +1,4 @@
-"""The documentation in a real browser: how pages look, and search as one types."""
+"""The documentation in a real browser: layout, accessibility and search while typing."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ def test_pages_look_right_and_are_accessible(page_of: PageOf, path: str) -> None
     assert faults_in_both_looks(page) == []
 
 
-def test_search_shows_results_as_one_types(page_of: PageOf) -> None:
+def test_search_shows_results_while_typing(page_of: PageOf) -> None:
     page = page_of(None)
     page.goto("/docs/")
     page.get_by_label("Search the documentation").press_sequentially("hidden gold")
@@ -48,7 +48,7 @@ def test_search_works_without_script(page_of: PageOf) -> None:
     expect(page.get_by_role("heading", name="Nothing found for “xyzzy”")).to_be_visible()
 
 
-def test_every_page_has_help_of_its_own(page_of: PageOf) -> None:
+def test_pages_link_to_their_help(page_of: PageOf) -> None:
     page = page_of(None)
     page.goto("/boards/")
     page.get_by_role("link", name="Help for this page").click()

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from portal.home.templatetags.navigation import HELP
 
 from portal.docs import pages
-from portal.home.templatetags.navigation import HELP
 
 MARKDOWN = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -103,7 +103,7 @@ def test_index_searches_headings_and_text(client: Client) -> None:
     assert "Nothing found for “&lt;b&gt;xyzzy&lt;/b&gt;”" in none
 
 
-def test_search_wants_every_word_and_puts_headings_first() -> None:
+def test_search_needs_every_word_and_ranks_headings_first() -> None:
     found = pages.find("hidden gold")
     assert 0 < len(found) <= pages.MOST_FOUND
     for each in found:

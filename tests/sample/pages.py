@@ -1,4 +1,4 @@
-"""Reads the shipped gold pages back as rows of figures, without any help of the generator."""
+"""Reads the sample's gold pages as rows of figures, without using the generator."""
 
 import re
 from decimal import Decimal
@@ -23,7 +23,7 @@ def gold(page_id: str) -> str:
 
 
 def rows(page_id: str, table: int | None = None) -> list[Row]:
-    """Rows of one innermost table of the page, or of all of them."""
+    """Returns the rows of one innermost table of the page, or of all of them."""
     tree = html.fromstring(gold(page_id).encode())
     innermost = [found for found in tree.iter("table") if found.find(".//table") is None]
     chosen = innermost if table is None else [innermost[table]]
@@ -43,7 +43,7 @@ def read_row(row: html.HtmlElement) -> Row:
 
 
 def figure(cell: html.HtmlElement) -> Decimal | None:
-    """The figure of a cell that holds nothing but one; a dash is zero."""
+    """Returns the figure of a cell that contains only a figure. A dash is zero."""
     text = " ".join(cell.text_content().split())
     if text == "—":
         return Decimal(0)

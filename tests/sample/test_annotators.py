@@ -1,4 +1,4 @@
-"""The sample annotators' labels: well formed, mostly in agreement, some cases and tasks open."""
+"""The sample annotators' labels: valid, mostly in agreement, with some open cases and tasks."""
 
 import json
 from itertools import combinations
@@ -31,8 +31,8 @@ def test_spans_slice_to_their_quotes_and_do_not_overlap(document: dict[str, Any]
     assert canonical.text_sha256 == document["text_sha256"]
     for assignment in document["assignments"]:
         for mark in assignment["spans"]:
-            stands = canonical.text[mark["start"] : mark["end"]] == mark["quote"]
-            assert stands or "drift" in kinds_of(document)
+            is_quoted = canonical.text[mark["start"] : mark["end"]] == mark["quote"]
+            assert is_quoted or "drift" in kinds_of(document)
         assert check_spans(canonical.text, spans_of(assignment), LABELS) == []
 
 
@@ -43,8 +43,8 @@ def test_annotators_are_people_of_the_sample_site() -> None:
         team = {a["annotator"] for a in document["assignments"]}
         assert team <= set(FILE["annotators"])
         labelled = document["stage"] == "annotation" and document["purpose"] == "work"
-        everybody = len(FILE["annotators"]) if document["purpose"] == "calibration" else 0
-        assert len(team) == (2 if labelled else everybody)
+        size = len(FILE["annotators"]) if document["purpose"] == "calibration" else 0
+        assert len(team) == (2 if labelled else size)
 
 
 def test_every_pair_shares_a_finished_page_so_that_kappa_has_a_full_matrix() -> None:
@@ -128,7 +128,7 @@ def test_section_slip_marks_the_number_of_a_section() -> None:
     assert candidates("section", TEXT, []) == [Change(None, span_of("7.02", "Number"))]
 
 
-def test_slip_without_a_fact_to_befall_is_refused() -> None:
+def test_slip_without_a_matching_fact_is_refused() -> None:
     entry = {"id": "x", "slips": [["annotator1", "year"]]}
     with pytest.raises(ValueError, match="x: nothing on the page for a slip of kind 'year'"):
         drawn_slips(entry, TEXT, [])

@@ -1,7 +1,7 @@
-"""The sample pages add up: every total is recomputed from the shipped page itself.
+"""The sample pages add up: the tests compute every total again from the shipped page.
 
-A formula reads like the page: `A ...` is the sum of the rows from A to the row before the total,
-`A ... B` that of the rows from A to B, and terms are joined by ` + ` and ` - `.
+A formula uses the labels of the page. `A ...` is the sum of the rows from A to the row before the
+total. `A ... B` is the sum of the rows from A to B. ` + ` and ` - ` join terms.
 """
 
 import re
@@ -144,7 +144,7 @@ FORMULAS: list[tuple[str, int | None, str, tuple[int, ...] | None]] = [
 
 
 @together("page_id table formula columns", FORMULAS)
-def test_total_is_the_sum_the_page_says(
+def test_total_is_the_sum_of_its_rows(
     page_id: str, table: int | None, formula: str, columns: tuple[int, ...] | None
 ) -> None:
     found = rows(page_id, table)
@@ -160,7 +160,7 @@ def test_total_is_the_sum_the_page_says(
 
 
 def signed_rows(found: list[Row], right: str, place: int) -> Iterator[tuple[int, Row]]:
-    """The rows that a formula's right side names, each with its sign; `place` is the total's."""
+    """Yields the rows on the right side of a formula with signs; `place` is the total's row."""
     for sign, term in TERM.findall(right):
         first, dots, last = term.partition(" ...")
         start = find(found, first)

@@ -25,7 +25,7 @@ DOC_TYPES = (
 )
 MEGABYTE = 1_000_000
 
-# Shapes of the guidelines: a number without currency symbol, a date without words around it.
+# Formats of the guidelines: numbers without currency symbols, dates without words around them.
 NUMBER = re.compile(
     r"-?[\d,]+(\.\d+)?%?|\([\d,]+(\.\d+)?\)%?|(\d+ )?\d+/\d+%?",
 )
@@ -42,7 +42,7 @@ def read(name: str) -> str:
     return (DATA / name).read_bytes().decode("utf-8")
 
 
-def test_regenerated_files_are_the_shipped_ones() -> None:
+def test_regenerated_files_equal_the_shipped_ones() -> None:
     for name, text in built():
         assert read(name) == text, f"{name} is stale: run python -m sample.generator"
 
@@ -50,7 +50,7 @@ def test_regenerated_files_are_the_shipped_ones() -> None:
 @pytest.mark.parametrize(
     ("folder", "suffix"), [("pages", "html"), ("gold", "html"), ("images", "png")]
 )
-def test_folders_hold_the_pages_and_nothing_else(folder: str, suffix: str) -> None:
+def test_folders_hold_only_the_pages(folder: str, suffix: str) -> None:
     assert {path.name for path in (DATA / folder).iterdir()} == {f"{id_}.{suffix}" for id_ in IDS}
 
 
@@ -76,8 +76,8 @@ def test_gold_reads_as_spans_of_the_page(page_id: str) -> None:
         quote = canonical.text[span.start : span.end]
         assert shapes[span.label].fullmatch(quote), quote
         around = canonical.text[span.start - 1] + canonical.text[span.end]
-        assert around[0] != "-", f"the sign of {quote} is left out"
-        assert around != "()" or span.label == "Date", f"the parentheses of {quote} are left out"
+        assert around[0] != "-", f"the sign of {quote} is missing"
+        assert around != "()" or span.label == "Date", f"the parentheses of {quote} are missing"
 
 
 def test_metadata_names_every_page_once_and_marks_it_as_sample() -> None:
@@ -118,7 +118,7 @@ def test_page_image_is_grey_sharp_and_of_the_shipped_page(page_id: str) -> None:
         assert all(red == green == blue for red, green, blue in greys)
 
 
-def test_shipped_data_stay_small() -> None:
+def test_shipped_data_are_small() -> None:
     sizes = {path: path.stat().st_size for path in DATA.rglob("*") if path.is_file()}
     images = sum(size for path, size in sizes.items() if path.suffix == ".png")
     assert images < 2.5 * MEGABYTE

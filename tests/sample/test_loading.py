@@ -1,4 +1,4 @@
-"""The sample boards as they are loaded: phases, entries by the real grader, acceptance."""
+"""The loaded sample boards: phases, entries of the real grader, acceptance."""
 
 import pytest
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def offline(sample: SampleBenchmark, phase: Phase, entry: Entry) -> dict[str, float | None]:
-    """The figures of a shipped submission, worked out without the site."""
+    """Computes the figures of a shipped submission without the site."""
     spec = get_benchmark(sample.key)
     options = spec.check_options(phase.options)
     assert entry.grading is not None
@@ -32,7 +32,7 @@ def offline(sample: SampleBenchmark, phase: Phase, entry: Entry) -> dict[str, fl
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.key)
-def test_a_board_is_loaded_once_and_has_what_the_sample_promises(sample: SampleBenchmark) -> None:
+def test_a_board_is_loaded_once_and_is_complete(sample: SampleBenchmark) -> None:
     """Loading a board is slow, so one test checks all of it."""
     cast = load_people()
     board = load_benchmark(sample, cast)
@@ -81,7 +81,7 @@ def one_batch_is_accepted_and_one_half_inspected() -> None:
     first, second = dataset.batches.order_by("number")
     assert (first.state, second.state) == (Batch.State.ACCEPTED, Batch.State.OPEN)
     acceptance = batch_acceptance(second, batch_verdicts(second))
-    # Three of the six drawn are done, of the fourth eight of 19 fields; one total is wrong.
+    # Three of six receipts are done, and eight of 19 fields of the fourth. One total is wrong.
     assert acceptance.overall.n == 3 * 19 + 8
     assert acceptance.failing == ("std_total",)
     wrong = Inspection.objects.get(is_right=False)

@@ -1,4 +1,4 @@
-"""`manage.py prepare` makes an empty folder a site and leaves alone what is there already."""
+"""`manage.py prepare` sets up a site in an empty folder and keeps existing data."""
 
 import re
 import sqlite3
@@ -32,9 +32,9 @@ def test_an_empty_folder_becomes_a_site_once(tmp_path: Path) -> None:
     assert boards == (0,)
 
 
-def test_a_failure_beside_the_migrations_stops_the_preparation(tmp_path: Path) -> None:
+def test_a_failure_outside_the_migrations_stops_prepare(tmp_path: Path) -> None:
     env = processes.environment(tmp_path, DJANGO_SETTINGS_MODULE="portal.settings")
-    (tmp_path / "static").write_text("in the way of the folder")
+    (tmp_path / "static").write_text("not a folder")
     with pytest.raises(AssertionError, match=re.escape(str(tmp_path / "static"))):
         processes.manage(env, "prepare", "--no-sample")
 

@@ -31,7 +31,7 @@ SCHEMA = read_schema(raw_schema("receipts"))
 
 
 def gold_ids(sample: SampleSet, split: str) -> dict[str, int]:
-    """Items as the benchmark's own reader names them; a fault fails."""
+    """Returns the item ids from the benchmark's reader, which must not find errors."""
     spec = get_benchmark(sample.benchmark)
     lines = list(spec.read_gold(sample.folder / "gold" / f"{split}.jsonl"))
     faults = [line for line in lines if isinstance(line, ReadFault)]
@@ -44,14 +44,14 @@ def submissions(sample: SampleSet, split: str) -> list[Path]:
 
 
 @EACH_SET
-def test_regenerated_text_is_the_shipped_one(sample: SampleSet) -> None:
+def test_regenerated_text_equals_the_shipped_one(sample: SampleSet) -> None:
     for name, text in built(sample):
         shipped = (sample.folder / name).read_bytes().decode()
         assert shipped == text, f"{name} is stale: run python -m sample.generator"
 
 
 @EACH_SET
-def test_the_folder_holds_what_is_made_and_nothing_else(sample: SampleSet) -> None:
+def test_the_folder_holds_only_generated_files(sample: SampleSet) -> None:
     made = {name for name, _ in built(sample)} | {each.path for each in sample.pictures}
     for reader in readers_of(sample):
         made.add(f"cards/{reader.key}.json")
@@ -65,7 +65,7 @@ def test_the_folder_holds_what_is_made_and_nothing_else(sample: SampleSet) -> No
 
 
 @EACH_SET
-def test_pictures_are_of_the_pages_they_were_made_from(sample: SampleSet) -> None:
+def test_images_are_of_their_pages(sample: SampleSet) -> None:
     for picture in sample.pictures:
         with Image.open(sample.folder / picture.path) as image:
             note: Any = image.info.get(DIGEST_KEY) or image.info["comment"].decode()
@@ -74,7 +74,7 @@ def test_pictures_are_of_the_pages_they_were_made_from(sample: SampleSet) -> Non
 
 
 @EACH_SET
-def test_every_submission_answers_every_item_and_its_card_says_what_it_is(
+def test_submissions_are_complete_and_their_cards_name_their_origin(
     sample: SampleSet,
 ) -> None:
     spec = get_benchmark(sample.benchmark)
@@ -105,7 +105,7 @@ def test_simulated_readers_differ_in_their_errors_and_are_never_perfect() -> Non
         assert 0 < wrong[0] < wrong[1]
 
 
-def test_all_of_it_stays_small() -> None:
+def test_all_files_are_small() -> None:
     files = [path for sample in SETS for path in sample.folder.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) < 1.6 * MEGABYTE
 
@@ -117,10 +117,10 @@ def test_the_loader_and_the_generator_know_the_same_sets() -> None:
         assert sample.splits == BY_KEY[sample.key].splits
 
 
-# --- what each is made of ----------------------------------------------------------------------
+# --- the content of each set --------------------------------------------------------------------
 
 
-def test_both_parts_of_the_certificates_ask_for_all_tasks() -> None:
+def test_both_splits_of_the_certificates_have_all_tasks() -> None:
     sample = BY_KEY["fcmbench"]
     for split in ("dev", "test"):
         asked = sample.of_split(split)
@@ -130,7 +130,7 @@ def test_both_parts_of_the_certificates_ask_for_all_tasks() -> None:
     assert seen >= set(CONDITIONS)
 
 
-def test_calculations_are_those_of_the_printed_rows() -> None:
+def test_calculations_follow_from_the_printed_rows() -> None:
     answers = {
         question.gold["id"]: json.loads(question.gold["response"])["answer"]
         for question in BY_KEY["fcmbench"].questions
@@ -142,7 +142,7 @@ def test_calculations_are_those_of_the_printed_rows() -> None:
     assert answers["zh-a-payslip-num_cal_001"] == 11088.69
 
 
-def test_pictures_to_be_read_fill_the_four_tracks_and_ten_languages() -> None:
+def test_images_cover_the_four_tracks_and_ten_languages() -> None:
     subsets = {(each.gold["track"], each.gold["subset"]) for each in BY_KEY["ccocr"].questions}
     assert Counter(track for track, _ in subsets) == {
         "multi_scene_ocr": 3,
@@ -153,7 +153,7 @@ def test_pictures_to_be_read_fill_the_four_tracks_and_ten_languages() -> None:
 
 
 @together("receipt", content("receipts")["receipt"])
-def test_a_receipt_adds_up_and_is_what_validation_wants_but_for_its_slips(
+def test_a_receipt_adds_up_and_is_valid_except_for_its_slips(
     receipt: dict[str, Any],
 ) -> None:
     path = BY_KEY["receiptbench"].folder / f"source/delivery-{receipt['delivery']}"
@@ -168,7 +168,7 @@ def test_a_receipt_adds_up_and_is_what_validation_wants_but_for_its_slips(
         assert sum(amounts) == read_amount(record["std_total"])
 
 
-def test_receipts_are_in_all_languages_of_the_benchmark_and_of_all_types() -> None:
+def test_receipts_cover_all_languages_and_types() -> None:
     receipts = content("receipts")["receipt"]
     assert {each["language"] for each in receipts} >= set(LANGUAGES)
     (types,) = (rule.choices for rule in SCHEMA.fields if rule.name == "type")

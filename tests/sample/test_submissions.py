@@ -73,13 +73,13 @@ def test_model_card_names_engine_version_and_command(run: Run) -> None:
     assert card["link"].startswith("https://")
 
 
-def test_submissions_hold_nothing_but_the_runs() -> None:
+def test_submissions_hold_only_the_runs() -> None:
     names = {path.name for path in (DATA / "submissions").iterdir()}
     assert names == {f"{run.key}.{suffix}" for run in RUNS for suffix in ("json", "jsonl")}
 
 
 def test_full_resolution_finds_far_more_facts_than_half() -> None:
-    """A coarse look: share of gold values that occur anywhere in the output."""
+    """A rough check: the share of gold values that occur anywhere in the output."""
     shares = {run.key: share_found(run.key) for run in RUNS}
     assert shares["tesseract"] > 0.8
     assert shares["tesseract_text"] > 0.6

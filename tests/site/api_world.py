@@ -32,7 +32,7 @@ from tests.scoring.factories import (
 )
 from tests.scoring.judges import endpoint_values
 
-# Where nothing listens.
+# A closed port.
 NOWHERE = "http://127.0.0.1:9/v1"
 ORIGIN = "https://facts.example.org"
 # A URL parameter is named by the segment before it, such as `boards` of /boards/{slug}/.
@@ -45,7 +45,7 @@ class World:
 
     places: dict[str, object]
     tokens: dict[str, str] = field(repr=False)
-    """By role, the secret that its programs send; nothing for nobody."""
+    """API tokens by role. The anonymous role has none."""
 
     def parameters(self, path: str) -> dict[str, object]:
         """The values of the parameters of a URL in the schema."""
@@ -58,7 +58,7 @@ class World:
 
 
 def make_world(researcher: User, organiser: User, second: User) -> World:
-    """The researcher has a team, submissions and pages to annotate; the organiser leads."""
+    """The researcher has a team, submissions and tasks. The organiser leads the campaign."""
     dataset = empty_dataset(slug="hub", title="Hub", visibility="public")
     places = _dataset_places(dataset, researcher, organiser)
     places |= _campaign_places(researcher, organiser, second)
@@ -148,7 +148,7 @@ def _board_places(researcher: User, organiser: User, dataset: Dataset) -> dict[s
 
 
 def _reviewed_page(board: Board, expert: User) -> None:
-    """Of a sample that was drawn for the board's judge."""
+    """Draws a sample for the board's judge, and reviews one of its pages."""
     sample = draw_sample(phase=first_phase(board), percent=2, actor=None)
     case = sample.cases.get(item__name="page-3")
     save_review(case=case, expert=expert, facts={0: True}, wrong={}, structure="", comment="")

@@ -1,4 +1,4 @@
-"""The documentation names files and functions that exist."""
+"""All files and functions that the documentation names exist."""
 
 import re
 from pathlib import Path
@@ -20,8 +20,8 @@ def test_every_function_of_the_walks_exists() -> None:
     assert len(steps) > 40
     missing = [
         f"{path}: {name}"
-        for path, said in steps
-        for name in re.findall(r"`(\w+)`", said)
+        for path, text in steps
+        for name in re.findall(r"`(\w+)`", text)
         if not re.search(rf"\b(def|class) {name}\b", (ROOT / path).read_text(encoding="utf-8"))
     ]
     assert missing == []

@@ -42,23 +42,23 @@ def _end(keeper: subprocess.Popen[str]) -> float:
     keeper.terminate()
     keeper.communicate(timeout=10)
     assert keeper.returncode == 0
-    return time.monotonic() - told
+    return time.monotonic() - started
 
 
-def test_a_command_that_fails_again_and_again_is_started_ever_later() -> None:
+def test_a_command_that_keeps_failing_is_started_with_growing_delays() -> None:
     keeper = _keep(sys.executable, "-c", "raise SystemExit(3)")
     assert _line(keeper) == "part ended with code 3 after 0 s. Starting it again in 1 s."
     second = _line(keeper)
     assert second == (
         "part ended with code 3 after 0 s, 2 times in a row. Starting it again in 2 s."
     )
-    assert _end(keeper) < 1, "it waits before the next start, and must not finish that first"
+    assert _stop(keeper) < 1, "the keeper must end while it waits for the next start"
 
 
 def test_a_command_that_ignores_the_signal_is_killed() -> None:
     keeper = _keep(sys.executable, "-c", STUBBORN)
     assert _line(keeper) == "deaf"
-    assert _end(keeper) < 5, "honcho would kill its keeper first, and leave it behind"
+    assert _stop(keeper) < 5, "the keeper must kill the command before honcho kills the keeper"
 
 
 def _children(pid: int) -> list[int]:
@@ -68,7 +68,7 @@ def _children(pid: int) -> list[int]:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[tuple[str, dict[str, int]]]:
-    """The Procfile as `make run` starts it: its URL, and the keepers of its parts."""
+    """Starts the Procfile like `make run`; yields the URL and the keeper of each process."""
     prepared = Site(tmp_path, WORKERS="1")
     prepared.prepare()
     honcho = processes.start(
@@ -85,11 +85,11 @@ def site(tmp_path: Path) -> Iterator[tuple[str, dict[str, int]]]:
     processes.wait_until(lambda: _answers(url), seconds=60, what="the site answers")
     keepers = {_words(pid)[3]: pid for each in _children(honcho.pid) for pid in _children(each)}
     yield url, keepers
-    told = time.monotonic()
-    # As Ctrl-C does: honcho's children are in sessions of their own.
+    started = time.monotonic()
+    # Like Ctrl-C. honcho's children are in separate sessions.
     os.kill(honcho.pid, signal.SIGINT)
     assert honcho.wait(timeout=15) == 130
-    assert time.monotonic() - told < 10
+    assert time.monotonic() - started < 10
     assert not _answers(url)
     assert "sending SIGKILL" not in (tmp_path / "site.log").read_text()
 
@@ -106,7 +106,7 @@ def _answers(url: str) -> bool:
         return False
 
 
-def test_a_part_that_is_killed_comes_back_and_the_other_stays(
+def test_a_killed_process_is_started_again_and_the_other_keeps_running(
     site: tuple[str, dict[str, int]],
 ) -> None:
     url, keepers = site

@@ -1,8 +1,8 @@
-"""The API keeps what its OpenAPI document promises, whatever it is sent.
+"""The API conforms to its OpenAPI document, for valid and invalid requests.
 
-Schemathesis makes requests from the document for every operation: some that fit it, some that do
-not. Each answer must be one that the document names, in the form that it gives; nothing may be an
-error of the server. Every request is undone before the next, and the same ones are made each time.
+Schemathesis generates both kinds of requests from the document for every operation. Each response
+must match the document, and none may be a server error. Every request is rolled back before the
+next. The requests are the same in every run.
 """
 
 import os
@@ -38,9 +38,12 @@ pytestmark = pytest.mark.django_db
 Mode = schemathesis.GenerationMode
 
 
-def unfitting_data_is_refused(context: Any, response: Any, case: Any) -> bool | None:
-    """JSON that does not fit is refused; but fields read 1 as text and "yes" as true, as in forms,
-    cut white space off before they count, and pass over what is in addition to a query."""
+def invalid_data_is_refused(context: Any, response: Any, case: Any) -> bool | None:
+    """Checks that invalid JSON is refused.
+
+    As in forms, fields accept 1 as text and "yes" as true, and strip white space before they check
+    lengths. Unknown query parameters are ignored.
+    """
     if case.media_type != "application/json":
         return None
     try:
@@ -56,12 +59,12 @@ CHECKS = [
     status_code_conformance,
     content_type_conformance,
     response_schema_conformance,
-    unfitting_data_is_refused,
+    invalid_data_is_refused,
 ]
-# Of each operation and kind of data; the first, and three of four others, name what is there.
+# Per operation and kind of data. The first example, and three of four others, use existing objects.
 EXAMPLES = int(os.environ.get("API_EXAMPLES", "3"))
 QUICK = 1
-ROLES = ("nobody", "researcher", "organiser")
+ROLES = ("anonymous", "researcher", "organiser")
 
 
 @pytest.fixture
@@ -71,7 +74,7 @@ def world(researcher: User, organiser: User, ben: User) -> World:
 
 @pytest.fixture(autouse=True)
 def _one_connection() -> Iterator[None]:
-    """A request that ends closes old connections; the transaction of a test is in one of them."""
+    """Stops requests from closing old connections: one of them has the test's transaction."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     yield
@@ -80,7 +83,7 @@ def _one_connection() -> Iterator[None]:
 
 
 def whole(environ: Any, start_response: Any) -> list[bytes]:
-    """The site, its answers read to the end and closed, as a web server does."""
+    """Calls the site, reads the response to its end and closes it, as a web server does."""
     answer: Any = application(environ, start_response)
     try:
         return [b"".join(answer)]
@@ -103,8 +106,8 @@ def operations() -> list[Any]:
 @pytest.mark.parametrize(
     "examples", [QUICK, pytest.param(EXAMPLES, marks=pytest.mark.slow)], ids=["quick", "thorough"]
 )
-@pytest.mark.parametrize("mode", [Mode.POSITIVE, Mode.NEGATIVE], ids=["fitting", "unfitting"])
-def test_every_answer_is_as_documented(mode: Mode, examples: int, world: World) -> None:
+@pytest.mark.parametrize("mode", [Mode.POSITIVE, Mode.NEGATIVE], ids=["valid", "invalid"])
+def test_every_response_is_as_documented(mode: Mode, examples: int, world: World) -> None:
     faults, asked = [], 0
     for operation in operations():
         try:
@@ -126,7 +129,7 @@ def _words(error: BaseException) -> str:
 
 
 def _ask(operation: Any, mode: Mode, examples: int, world: World) -> None:
-    """Each made-up request is sent as every role: making it takes longer than answering it."""
+    """Sends each generated request as every role, because generating it takes longest."""
     known = world.parameters(operation.path)
 
     @seed(1)

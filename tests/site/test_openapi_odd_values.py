@@ -1,7 +1,7 @@
-"""Values that no form of the site sends: NUL, halves of characters, numbers no database holds.
+"""Values that no form of the site sends: NUL, surrogates, numbers too large for a database.
 
-Each parameter and field of every operation gets each of them, the rest as it is. The answer may
-refuse them, and must be one that the OpenAPI document names; never is it an error of the server.
+The test sends each value in each parameter and field of every operation. The response must have a
+status that the OpenAPI document names, and must not be a server error.
 """
 
 import json
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.django_db
 
 TEXTS = ["a\x00b", "x" * 10_000, "%", "1e999"]
 NUMBERS = [-1, 2**63, 10**400]
-# JSON can say them and a URL cannot.
+# Possible in JSON but not in a URL.
 IN_JSON = ['"\\ud800"', '["a\\u0000b"]', '{"a\\u0000": "\\udfff"}', "[[[[]]]]", "1e400", "null"]
-# The steps of the quick test go through the values of a parameter (7) and of a field (9) in turn.
+# Coprime with the numbers of values of a parameter (7) and of a field (9).
 STEP = 5
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -64,7 +64,7 @@ def filled(path: str, values: dict[str, Any]) -> str:
 
 
 def bodies(operation: dict[str, Any], components: dict[str, Any]) -> Iterator[str]:
-    """JSON with one odd value in each field, and as a whole."""
+    """Yields JSON bodies: odd values as the whole body, and in each field."""
     content = operation.get("requestBody", {}).get("content", {})
     if "application/json" not in content:
         return
@@ -83,21 +83,21 @@ def bodies(operation: dict[str, Any], components: dict[str, Any]) -> Iterator[st
     "step", [STEP, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"]
 )
 def test_odd_values_are_answered(world: World, step: int) -> None:
-    """Sends one of `step` requests, so that each field gets a value and each value a field."""
+    """Sends every `step`-th request. So each field gets a value, and each value a field."""
     client = APIClient(raise_request_exception=False)
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {world.tokens['organiser']}")
     components = document()["components"]["schemas"]
     faults, made = [], 0
     for number, (path, method, operation) in enumerate(operations()):
         plain = filled(path, world.parameters(path))
-        asked = [(address, "") for address in addresses(path, operation, world)]
+        asked = [(url, "") for url in urls(path, operation, world)]
         asked += [(plain, body) for body in bodies(operation, components)]
-        for address, body in asked[number % step :: step]:
+        for url, body in asked[number % step :: step]:
             with rolled_back():
                 sent = {"data": body, "content_type": "application/json"} if body else {}
-                response = getattr(client, method)(address, **sent)
+                response = getattr(client, method)(url, **sent)
             made += 1
             if str(response.status_code) not in operation["responses"]:
-                faults.append(f"{response.status_code} {method} {address[:300]} {body[:200]}")
+                faults.append(f"{response.status_code} {method} {url[:300]} {body[:200]}")
     assert not faults, "\n".join(faults)
     assert made > 5000 / step

@@ -1,4 +1,4 @@
-"""The OpenAPI document is the same for everyone, and made once."""
+"""The OpenAPI document is the same for everyone and is generated once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,8 +11,8 @@ SCHEMA = "/api/v1/schema/"
 pytestmark = pytest.mark.django_db
 
 
-def test_readers_at_the_same_time_have_it_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two that were made at once broke each other."""
+def test_simultaneous_requests_generate_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Generating two documents at the same time used to break both."""
     made: list[str] = []
     make: Any = SpectacularAPIView._get_schema_response
 

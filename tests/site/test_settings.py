@@ -1,4 +1,4 @@
-"""A wrong environment stops the start and names the variable."""
+"""A wrong environment variable stops the start with an error that names it."""
 
 import os
 import subprocess
@@ -47,13 +47,13 @@ def start_with(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[
         ("EMBEDDING_MODEL", "/no/such/folder"),
     ],
 )
-def test_wrong_value_stops_the_start_with_its_name(tmp_path: Path, name: str, value: str) -> None:
+def test_invalid_values_stop_the_start_by_name(tmp_path: Path, name: str, value: str) -> None:
     result = start_with(tmp_path, **{name: value})
     assert result.returncode != 0
     assert f"ImproperlyConfigured: {name} must" in result.stderr
 
 
-def test_defaults_start_and_make_a_private_key_once(tmp_path: Path) -> None:
+def test_the_defaults_work_and_create_a_private_key_once(tmp_path: Path) -> None:
     assert start_with(tmp_path).returncode == 0
     key = tmp_path / "secret_key"
     first = key.read_text()
