@@ -12,7 +12,7 @@ FACT = re.compile(r"[$£]?\s*(\(?)(-?[\d,]+(?:\.\d+)?)(\)?)(%?)")
 
 
 class Row(NamedTuple):
-    """The first cell of a row, and its figures by column."""
+    """The first cell of a row, and the figures of the row by column."""
 
     label: str
     values: dict[int, Decimal]

@@ -13,7 +13,7 @@ from tests.sample.pages import Row, find, rows
 
 TERM = re.compile(r"(?:^| ([+-]) )(.+?)(?=$| [+-] )")
 
-# Page, innermost table (None: all), formula, columns (None: all that have the total).
+# Page, innermost table (None: all), formula, columns (None: all columns with a total).
 FORMULAS: list[tuple[str, int | None, str, tuple[int, ...] | None]] = [
     ("sample-fs-01", None, "Total current assets = Current assets: ...", None),
     ("sample-fs-01", None, "Total assets = Total current assets ...", None),

@@ -88,7 +88,7 @@ def one_batch_is_accepted_and_one_half_inspected() -> None:
     assert (wrong.batch_document.document.name, wrong.correct_value) == ("receipt-24", "168.00")
     faulty = BatchDocument.objects.filter(batch=second).exclude(faults=[])
     assert {each.document.name for each in faulty} == {"receipt-23", "receipt-24"}
-    # Batches under inspection are not in a release.
+    # Documents under inspection are not in a release.
     release = dataset.releases.get()
     assert not release.items.filter(document__in=second.documents.values("document")).exists()
     assert Document.objects.filter(dataset=dataset, state=Document.State.HELD).count() == 0

@@ -1,4 +1,4 @@
-"""The sample data of the other benchmarks: reproducible, consistent, small, readable."""
+"""Sample data of the other four benchmarks: reproducible, consistent, small, readable."""
 
 import json
 from collections import Counter
@@ -161,7 +161,7 @@ def test_a_receipt_adds_up_and_is_valid_except_for_its_slips(
     assert set(record) == {rule.name for rule in FIELDS}
     slips = receipt.get("slips", {})
     faults = {fault.field for fault in validate_record(record, SCHEMA)}
-    # Wrong names have a valid form, so only a human can find them.
+    # A wrong name has a valid format: only an inspector can find it.
     assert faults == set(slips) - {"arrival"}
     if "std_total" not in slips:
         amounts = [read_amount(item["amount"]) or Decimal(0) for item in record["detail"]]

@@ -1,4 +1,4 @@
-"""A site with one of everything that a URL of the API can name."""
+"""A site with one object for each URL parameter of the API."""
 
 import re
 from dataclasses import dataclass, field
@@ -35,20 +35,23 @@ from tests.scoring.judges import endpoint_values
 # A closed port.
 NOWHERE = "http://127.0.0.1:9/v1"
 ORIGIN = "https://facts.example.org"
-# A URL parameter is named by the segment before it, such as `boards` of /boards/{slug}/.
+# A URL parameter. `World` finds its value by the word before it: `boards` in /boards/{slug}/.
 PLACE = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
 class World:
-    """`places` has the values of URL parameters, by the segment before them or by their name."""
+    """`places` has the values of URL parameters, by the word before the parameter.
+
+    Where that word is ambiguous, the key is the word and the parameter's name.
+    """
 
     places: dict[str, object]
     tokens: dict[str, str] = field(repr=False)
     """API tokens by role. The anonymous role has none."""
 
     def parameters(self, path: str) -> dict[str, object]:
-        """The values of the parameters of a URL in the schema."""
+        """Returns the values of the parameters of a URL of the schema."""
         words = path.strip("/").split("/")
         return {
             found[1]: self.places.get(f"{before} {found[1]}", self.places.get(before))

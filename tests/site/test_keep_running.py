@@ -1,4 +1,4 @@
-"""A part of the site that crashes is restarted, and all parts end on a signal."""
+"""A process of the site that dies is started again. All processes end on request."""
 
 import os
 import signal
@@ -36,9 +36,9 @@ def _line(keeper: subprocess.Popen[str]) -> str:
     return keeper.stdout.readline().strip()
 
 
-def _end(keeper: subprocess.Popen[str]) -> float:
-    """Seconds from the signal to the end."""
-    told = time.monotonic()
+def _stop(keeper: subprocess.Popen[str]) -> float:
+    """Stops the keeper and returns the seconds until it has ended."""
+    started = time.monotonic()
     keeper.terminate()
     keeper.communicate(timeout=10)
     assert keeper.returncode == 0

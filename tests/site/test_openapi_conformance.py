@@ -114,7 +114,7 @@ def test_every_response_is_as_documented(mode: Mode, examples: int, world: World
             _ask(operation, mode, examples, world)
             asked += 1
         except Unsatisfiable:
-            # Any text is valid for a name in a URL.
+            # Every value is valid: any text is a valid name in a URL.
             assert mode == Mode.NEGATIVE, operation.label
         except (FailureGroup, Exception) as error:
             faults.append(f"{operation.label} {_words(error)}")

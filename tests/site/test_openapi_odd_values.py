@@ -46,8 +46,8 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
                 yield path, method, methods[method]
 
 
-def addresses(path: str, operation: dict[str, Any], world: World) -> Iterator[str]:
-    """Requests with one odd value in the path or query."""
+def urls(path: str, operation: dict[str, Any], world: World) -> Iterator[str]:
+    """Yields URLs with one odd value in the path or in the query."""
     known = world.parameters(path)
     for each in operation.get("parameters", ()):
         for value in [*TEXTS, *NUMBERS]:
