@@ -58,7 +58,7 @@ def refusals_shown(request: HttpRequest) -> Iterator[None]:
     """In a view: shows the message of a refusal on the next page."""
     try:
         yield
-    except Refused as refusal:
+    except (Refused, InvitationRefused) as refusal:
         messages.error(request, refusal.message)
 
 
