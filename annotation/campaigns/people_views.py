@@ -23,7 +23,7 @@ from annotation.errors import Refused
 from annotation.models import Membership
 from portal.accounts.access import UserRequest
 from portal.accounts.emails import origin_of
-from portal.accounts.invitations.selectors import emails_are_sent
+from portal.accounts.invitations.selectors import InvitationRefused, emails_are_sent
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import NO_EMAILS, AddressesField, never_stored, resent
 
@@ -161,12 +161,13 @@ def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Shows a link to copy. It cannot be shown again, because only its hash is stored."""
     access, invitation = invitation_for(request.user, slug, pk)
-    with refusals_shown(request):
+    try:
         made = make_link(invitation=invitation, actor=request.user, origin=origin_of(request))
-        form = InviteMembersForm(access=access)
-        page = _people_page(request, access, form, link=made, link_for=invitation.email)
-        return never_stored(page)
-    return redirect("annotation:people", slug)
+    except InvitationRefused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("annotation:people", slug)
+    form = InviteMembersForm(access=access)
+    return never_stored(_people_page(request, access, form, link=made, link_for=invitation.email))
 
 
 @login_required
@@ -177,11 +178,13 @@ def leave(request: UserRequest, slug: str) -> HttpResponse:
     if not access.roles:
         raise PermissionDenied("You have no role in this campaign.")
     if request.method == "POST":
-        with refusals_shown(request):
+        try:
             leave_campaign(campaign=access.campaign, user=request.user)
-            messages.success(request, f"You left “{access.campaign}”.")
-            return redirect("home:start")
-        return redirect("annotation:leave", slug)
+        except Refused as refusal:
+            messages.error(request, refusal.message)
+            return redirect("annotation:leave", slug)
+        messages.success(request, f"You left “{access.campaign}”.")
+        return redirect("home:start")
     own = leaving_work(access.campaign, request.user)
     return render(request, "annotation/campaigns/leave.html", {"access": access, "own": own})
 

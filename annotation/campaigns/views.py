@@ -244,14 +244,12 @@ def new_campaign(request: UserRequest) -> HttpResponse:
 def overview(request: UserRequest, slug: str) -> HttpResponse:
     access = campaign_for(request.user, slug)
     figures = selectors.campaign_overview(access.campaign)
-    steps = waiting.next_steps(access, figures, request.user.pk)
-    flagged = selectors.flagged_work(access.campaign) if access.may_manage else []
     context = {
         "access": access,
         "overview": figures,
-        "steps": steps,
+        "steps": waiting.next_steps(access, figures, request.user.pk),
         "stages": waiting.stage_lines(access, figures),
-        "flagged": flagged,
+        "flagged": selectors.flagged_work(access.campaign) if access.may_manage else [],
     }
     return render(request, "annotation/campaigns/campaign.html", context)
 
@@ -315,8 +313,7 @@ def _change(request: UserRequest, access: CampaignAccess, form: CampaignSettings
         changes = form.changes()
         services.change_settings(campaign=access.campaign, actor=request.user, **changes)
         messages.success(request, "Settings saved." if changes else "No changes.")
-        return True
-    return False
+    return not form.errors
 
 
 @login_required
@@ -414,8 +411,7 @@ def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> 
             messages.info(request, remark)
         for warning in freeze_warnings(frozen):
             messages.warning(request, warning)
-        return redirect("annotation:release", access.campaign.slug)
-    return None
+    return None if form.errors else redirect("annotation:release", access.campaign.slug)
 
 
 def _draft(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> None:

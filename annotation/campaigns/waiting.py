@@ -273,7 +273,9 @@ def campaign_waiting(campaign: Campaign) -> CampaignWaiting:
         members.setdefault(membership.user_id, []).append(membership)
     shared = _shared_work(campaign)
     own = _own_work(campaign)
-    active, reminded = _last_activity(campaign), _reminded(campaign)
+    active = _last_activity(campaign)
+    reminders = Reminder.objects.filter(campaign=campaign).order_by().values_list("user")
+    reminded = dict(reminders.annotate(at=Max("sent_at")))
     people = [
         _person(memberships, shared, own.get(pk, {}), active.get(pk), reminded.get(pk))
         for pk, memberships in members.items()
@@ -387,28 +389,17 @@ def _shared_out(campaign: Campaign) -> datetime | None:
 def _last_activity(campaign: Campaign) -> dict[int, datetime]:
     """The last activity by user. Reading does not count."""
     inside = {"campaign_document__campaign": campaign}
+    saves = Revision.objects.filter(assignment__campaign_document__campaign=campaign)
+    reviews = ReviewItem.objects.filter(round__campaign=campaign, reviewer__isnull=False)
     traces: list[tuple[QuerySet[Any], str, str]] = [
-        (
-            Revision.objects.filter(assignment__campaign_document__campaign=campaign),
-            "author",
-            "saved_at",
-        ),
+        (saves, "author", "saved_at"),
         (Assignment.objects.filter(**inside).submitted(), "annotator", "submitted_at"),
         (Case.objects.filter(**inside, decided_by__isnull=False), "decided_by", "decided_at"),
         (Screening.objects.filter(**inside), "screened_by", "screened_at"),
-        (
-            ReviewItem.objects.filter(round__campaign=campaign, reviewer__isnull=False),
-            "reviewer",
-            "decided_at",
-        ),
+        (reviews, "reviewer", "decided_at"),
     ]
     last: dict[int, datetime] = {}
     for rows, who, when in traces:
         for user, at in rows.order_by().values_list(who).annotate(at=Max(when)):
             last[user] = max(at, last.get(user, at))
     return last
-
-
-def _reminded(campaign: Campaign) -> dict[int, datetime]:
-    rows = Reminder.objects.filter(campaign=campaign).order_by().values_list("user")
-    return dict(rows.annotate(at=Max("sent_at")))
