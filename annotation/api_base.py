@@ -3,7 +3,7 @@
 A save may contain thousands of spans, so `annotation.spans` reads them instead of serializers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -12,8 +12,9 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import URLPattern, path
+from django.views import View
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.permissions import IsAuthenticated
@@ -47,10 +48,13 @@ SHOWN_FAULTS = 100
 campaigns_schema = partial(extend_schema, tags=["campaigns"])
 
 
-def campaign_path(route: str, view: Any, name: str) -> URLPattern:
+def campaign_path(
+    route: str, view: Callable[..., HttpResponseBase] | type[View], name: str
+) -> URLPattern:
     """A URL below that of a campaign. `view` is a function, or a class of the API."""
-    view = view.as_view() if isinstance(view, type) else view
-    return path(f"campaigns/<slug:slug>/{route}", view, name=name)
+    function: Any = view.as_view() if isinstance(view, type) else view
+    pattern: URLPattern = path(f"campaigns/<slug:slug>/{route}", function, name=name)
+    return pattern
 
 
 @contextmanager
@@ -58,7 +62,7 @@ def refusals_shown(request: HttpRequest) -> Iterator[None]:
     """In a view: shows the message of a refusal on the next page."""
     try:
         yield
-    except Refused as refusal:
+    except (Refused, InvitationRefused) as refusal:
         messages.error(request, refusal.message)
 
 

@@ -1,5 +1,6 @@
 """Jobs of annotation."""
 
+from functools import partial
 from typing import Any
 
 from django.urls import reverse
@@ -16,17 +17,15 @@ from portal.jobs.handlers import Claim, handler
 from .errors import Refused
 from .models import CampaignImport, Membership, Reminder, SuggestionUpload
 
+CANCELLED = "it was cancelled"
+
 
 def _failed(payload: dict[str, Any], error: str) -> None:
     upload = SuggestionUpload.objects.get(pk=payload["upload"])
     fail_suggestions(upload=upload, error=error)
 
 
-def _cancelled(payload: dict[str, Any]) -> None:
-    _failed(payload, "it was cancelled")
-
-
-@handler("place_suggestions", on_failed=_failed, on_cancelled=_cancelled)
+@handler("place_suggestions", on_failed=_failed, on_cancelled=partial(_failed, error=CANCELLED))
 def place_suggestions(claim: Claim) -> None:
     """Reads an uploaded file and stores its suggestions, all or none."""
     upload = SuggestionUpload.objects.select_related("campaign").get(pk=claim.payload["upload"])
@@ -95,11 +94,9 @@ def _import_failed(payload: dict[str, Any], error: str) -> None:
     fail_import(campaign_import=CampaignImport.objects.get(pk=payload["import"]), error=error)
 
 
-def _import_cancelled(payload: dict[str, Any]) -> None:
-    _import_failed(payload, "it was cancelled")
-
-
-@handler("import_labels", on_failed=_import_failed, on_cancelled=_import_cancelled)
+@handler(
+    "import_labels", on_failed=_import_failed, on_cancelled=partial(_import_failed, error=CANCELLED)
+)
 def import_labels(claim: Claim) -> None:
     """Imports a file with labels or a whole campaign, in one transaction."""
     rows = CampaignImport.objects.select_related("campaign", "annotator", "created_by")

@@ -224,8 +224,7 @@ def _change(request: UserRequest, access: CampaignAccess, form: DocumentTeamForm
             text = "Number of annotators set for {}."
         count = f"{len(done)} document{'' if len(done) == 1 else 's'}"
         messages.success(request, text.format(count))
-        return True
-    return False
+    return not form.errors
 
 
 @login_required

@@ -1,6 +1,5 @@
 """Pages of a campaign's people: members, invitations, leaving, open tasks and reminders."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -27,7 +26,6 @@ from portal.accounts.emails import origin_of
 from portal.accounts.invitations.selectors import InvitationRefused, emails_are_sent
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import NO_EMAILS, EmailsField, never_stored, resent
-from portal.accounts.models import Invitation
 
 from .people import (
     MAX_DAYS,
@@ -141,21 +139,21 @@ def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    def act(invitation: Invitation) -> str:
+    _, invitation = invitation_for(request.user, slug, pk)
+    with refusals_shown(request):
         resend_invitation(invitation=invitation, actor=request.user, origin=origin_of(request))
-        return resent(invitation)
-
-    return _invitation_changed(request, slug, pk, act)
+        messages.success(request, resent(invitation))
+    return redirect("annotation:people", slug)
 
 
 @login_required
 @require_POST
 def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    def act(invitation: Invitation) -> str:
+    _, invitation = invitation_for(request.user, slug, pk)
+    with refusals_shown(request):
         revoke_invitation(invitation=invitation, actor=request.user)
-        return f"The invitation for {invitation.email} was withdrawn."
-
-    return _invitation_changed(request, slug, pk, act)
+        messages.success(request, f"The invitation for {invitation.email} was withdrawn.")
+    return redirect("annotation:people", slug)
 
 
 @login_required
@@ -163,25 +161,13 @@ def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Shows a link to copy. It cannot be shown again, because only its hash is stored."""
     access, invitation = invitation_for(request.user, slug, pk)
-    form = InviteMembersForm(access=access)
     try:
         made = make_link(invitation=invitation, actor=request.user, origin=origin_of(request))
     except InvitationRefused as refusal:
         messages.error(request, refusal.message)
         return redirect("annotation:people", slug)
+    form = InviteMembersForm(access=access)
     return never_stored(_people_page(request, access, form, link=made, link_for=invitation.email))
-
-
-def _invitation_changed(
-    request: UserRequest, slug: str, pk: int, act: Callable[[Invitation], str]
-) -> HttpResponse:
-    """Applies `act` to an invitation with a role that the user may grant."""
-    _, invitation = invitation_for(request.user, slug, pk)
-    try:
-        messages.success(request, act(invitation))
-    except InvitationRefused as refusal:
-        messages.error(request, refusal.message)
-    return redirect("annotation:people", slug)
 
 
 @login_required
@@ -192,11 +178,13 @@ def leave(request: UserRequest, slug: str) -> HttpResponse:
     if not access.roles:
         raise PermissionDenied("You have no role in this campaign.")
     if request.method == "POST":
-        with refusals_shown(request):
+        try:
             leave_campaign(campaign=access.campaign, user=request.user)
-            messages.success(request, f"You left “{access.campaign}”.")
-            return redirect("home:start")
-        return redirect("annotation:leave", slug)
+        except Refused as refusal:
+            messages.error(request, refusal.message)
+            return redirect("annotation:leave", slug)
+        messages.success(request, f"You left “{access.campaign}”.")
+        return redirect("home:start")
     own = leaving_work(access.campaign, request.user)
     return render(request, "annotation/campaigns/leave.html", {"access": access, "own": own})
 

@@ -63,31 +63,23 @@ def gold_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
 
 def unfinished_documents(campaign: Campaign) -> tuple[UnfinishedDocument, ...]:
     """Every document of the campaign that is not finished yet, by name."""
+    gold = CampaignDocument.Stage.GOLD
     rows = CampaignDocument.objects.filter(campaign=campaign)
-    begun = (
-        CampaignDocument.objects.in_work()
-        .filter(campaign=campaign)
-        .exclude(stage=CampaignDocument.Stage.GOLD)
-        .values_list("document__name", "stage")
-    )
-    missing = campaign.candidates()
-    missing = missing.exclude(pk__in=rows.values("document"))
-    held = CampaignDocument.objects.in_work().filter(
-        campaign=campaign, stage=CampaignDocument.Stage.GOLD, document__state=Document.State.HELD
-    )
-    found = [UnfinishedDocument(name, stage) for name, stage in begun]
-    found += [
-        UnfinishedDocument(name, "gold, held back")
-        for name in held.values_list("document__name", flat=True)
+    begun = rows.in_work().exclude(stage=gold).values_list("document__name", "stage")
+    held = rows.in_work().filter(stage=gold, document__state=Document.State.HELD)
+    unreviewed = unreviewed_pages(campaign).exclude(pk__in=held)
+    missing = campaign.candidates().exclude(pk__in=rows.values("document"))
+    found = [
+        *begun,
+        *((name, "gold, held back") for name in _names(held)),
+        *((name, "gold, not reviewed") for name in _names(unreviewed)),
+        *((name, "not assigned") for name in missing.values_list("name", flat=True)),
     ]
-    unreviewed = (
-        unreviewed_pages(campaign).exclude(pk__in=held).values_list("document__name", flat=True)
-    )
-    found += [UnfinishedDocument(name, "gold, not reviewed") for name in unreviewed]
-    found += [
-        UnfinishedDocument(name, "not assigned") for name in missing.values_list("name", flat=True)
-    ]
-    return tuple(sorted(found, key=lambda item: item.name))
+    return tuple(UnfinishedDocument(name, stage) for name, stage in sorted(found))
+
+
+def _names(rows: QuerySet[CampaignDocument]) -> QuerySet[CampaignDocument, str]:
+    return rows.values_list("document__name", flat=True)
 
 
 def left_out_documents(campaign: Campaign) -> tuple[LeftOut, ...]:

@@ -172,11 +172,9 @@ def flagged_work(campaign: Campaign) -> QuerySet[Assignment]:
 def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
     """Everyone with the role or with work in the campaign, in the order of joining."""
     members = Membership.objects.filter(campaign=campaign, role=Membership.Role.ANNOTATOR)
-    names: dict[int, str] = {
-        membership.user_id: str(membership.user)
-        for membership in members.select_related("user").order_by("id")
-    }
-    states: dict[int, Counter[str]] = {}
+    joined = members.select_related("user").order_by("id")
+    names = {membership.user_id: str(membership.user) for membership in joined}
+    states: defaultdict[int, Counter[str]] = defaultdict(Counter)
     rows = (
         counted_work(campaign)
         .order_by("annotator")
@@ -186,18 +184,11 @@ def _annotators(campaign: Campaign) -> tuple[AnnotatorProgress, ...]:
     for row in rows:
         # Includes former members with submitted work.
         names.setdefault(row["annotator"], row["name"] or row["email"].partition("@")[0])
-        states.setdefault(row["annotator"], Counter())[row["state"]] = row["n"]
-    return tuple(_progress(pk, name, states.get(pk, Counter())) for pk, name in names.items())
-
-
-def _progress(user: int, name: str, states: Counter[str]) -> AnnotatorProgress:
-    state = Assignment.State
-    return AnnotatorProgress(
-        user=user,
-        name=name,
-        to_do=states[state.ASSIGNED],
-        in_progress=states[state.IN_PROGRESS],
-        submitted=states[state.SUBMITTED],
+        states[row["annotator"]][row["state"]] = row["n"]
+    order = (Assignment.State.ASSIGNED, Assignment.State.IN_PROGRESS, Assignment.State.SUBMITTED)
+    return tuple(
+        AnnotatorProgress(pk, name, *(states[pk][state] for state in order))
+        for pk, name in names.items()
     )
 
 

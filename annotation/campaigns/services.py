@@ -33,6 +33,7 @@ from scoring.metrics import OUTSIDE
 from .selectors import seen_guidelines
 
 MAX_REVIEW_PAGES = 100_000
+State = Campaign.State
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def fixed_settings(campaign: Campaign) -> dict[str, str]:
     """The settings that can no longer be changed, with the reason for users."""
     fixed: dict[str, str] = {}
     documents = CampaignDocument.objects.filter(campaign=campaign)
-    if campaign.state != Campaign.State.DRAFT:
+    if campaign.state != State.DRAFT:
         fixed["overlap"] = (
             "The documents are assigned. You can change the number of annotators of single "
             "documents on the Documents page."
@@ -135,7 +136,7 @@ def fixed_settings(campaign: Campaign) -> dict[str, str]:
             "Some documents are already settled with this threshold, and all gold of a campaign "
             "must use the same one."
         )
-    if campaign.state == Campaign.State.CLOSED:
+    if campaign.state == State.CLOSED:
         closed = "The campaign is closed."
         fixed |= {"screening": closed, "qualification_f1": closed}
     return fixed
@@ -208,18 +209,21 @@ def open_campaign(*, campaign: Campaign, actor: User | None) -> Campaign:
     With screening, each document is assigned once it passes. Raises Refused if the campaign is not
     a draft, has no documents or too few annotators.
     """
-    opened = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.DRAFT).update(
-        state=Campaign.State.OPEN
+    _change_state(
+        campaign, State.DRAFT, State.OPEN, "This campaign is not a draft and cannot be opened."
     )
-    if not opened:
-        raise Refused("This campaign is not a draft and cannot be opened.", code="state")
-    campaign.state = Campaign.State.OPEN
     documents = _begin(campaign)
     record_event(
         verb="open_campaign", subject=campaign, actor=actor, documents=documents,
         overlap=campaign.overlap,
     )  # fmt: skip
     return campaign
+
+
+def _change_state(campaign: Campaign, before: str, after: str, refusal: str) -> None:
+    if not Campaign.objects.filter(pk=campaign.pk, state=before).update(state=after):
+        raise Refused(refusal, code="state")
+    campaign.state = after
 
 
 def _begin(campaign: Campaign) -> int:
@@ -249,12 +253,7 @@ def _why_none(campaign: Campaign) -> str:
 @transaction.atomic
 def close_campaign(*, campaign: Campaign, actor: User) -> Campaign:
     """Closes the campaign: unfinished work can be read, but not changed."""
-    closed = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.OPEN).update(
-        state=Campaign.State.CLOSED
-    )
-    if not closed:
-        raise Refused("Only an open campaign can be closed.", code="state")
-    campaign.state = Campaign.State.CLOSED
+    _change_state(campaign, State.OPEN, State.CLOSED, "Only an open campaign can be closed.")
     record_event(verb="close_campaign", subject=campaign, actor=actor)
     return campaign
 
@@ -262,12 +261,7 @@ def close_campaign(*, campaign: Campaign, actor: User) -> Campaign:
 @transaction.atomic
 def reopen_campaign(*, campaign: Campaign, actor: User) -> Campaign:
     """Reopens a closed campaign, so that annotators can continue."""
-    reopened = Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.CLOSED).update(
-        state=Campaign.State.OPEN
-    )
-    if not reopened:
-        raise Refused("Only a closed campaign can be reopened.", code="state")
-    campaign.state = Campaign.State.OPEN
+    _change_state(campaign, State.CLOSED, State.OPEN, "Only a closed campaign can be reopened.")
     record_event(verb="reopen_campaign", subject=campaign, actor=actor)
     return campaign
 

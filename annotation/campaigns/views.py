@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.forms.models import model_to_dict
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -25,6 +26,8 @@ from portal.datasets.releases.services import freeze_remarks, freeze_warnings, o
 from . import releases, selectors, services, waiting
 
 _DEFAULTS = services.CampaignSettings()
+# Settings whose form field has the same name.
+_PLAIN = ("screening", "agreement_threshold", "review_pages", "qualification_f1")
 
 
 class SettingsFields(forms.Form):
@@ -70,8 +73,7 @@ class SettingsFields(forms.Form):
 
     def chosen_settings(self) -> dict[str, Any]:
         """The cleaned values by the names of `CampaignSettings`."""
-        names = ["screening", "agreement_threshold", "review_pages", "qualification_f1"]
-        chosen = {name: self.cleaned_data[name] for name in names if name in self.cleaned_data}
+        chosen = {name: self.cleaned_data[name] for name in _PLAIN if name in self.cleaned_data}
         return chosen | {"review_share": self.cleaned_data["review_percent"] / 100}
 
 
@@ -88,7 +90,7 @@ class CampaignSettingsForm(SettingsFields):
     field_order = ["overlap", "screening"]
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
-        initial = {name: getattr(campaign, name) for name in _INITIAL}
+        initial = model_to_dict(campaign, ["overlap", *_PLAIN])
         kwargs["initial"] = initial | {"review_percent": round(campaign.review_share * 100, 6)}
         super().__init__(*args, **kwargs)
         for name, why in services.fixed_settings(campaign).items():
@@ -106,9 +108,6 @@ class CampaignSettingsForm(SettingsFields):
             for name, value in chosen.items()
             if fields.get(name, name) in self.changed_data
         }
-
-
-_INITIAL = ("overlap", "screening", "agreement_threshold", "review_pages", "qualification_f1")
 
 
 class CampaignForm(SettingsFields):
@@ -245,14 +244,12 @@ def new_campaign(request: UserRequest) -> HttpResponse:
 def overview(request: UserRequest, slug: str) -> HttpResponse:
     access = campaign_for(request.user, slug)
     figures = selectors.campaign_overview(access.campaign)
-    steps = waiting.next_steps(access, figures, request.user.pk)
-    flagged = selectors.flagged_work(access.campaign) if access.may_manage else []
     context = {
         "access": access,
         "overview": figures,
-        "steps": steps,
+        "steps": waiting.next_steps(access, figures, request.user.pk),
         "stages": waiting.stage_lines(access, figures),
-        "flagged": flagged,
+        "flagged": selectors.flagged_work(access.campaign) if access.may_manage else [],
     }
     return render(request, "annotation/campaigns/campaign.html", context)
 
@@ -316,8 +313,7 @@ def _change(request: UserRequest, access: CampaignAccess, form: CampaignSettings
         changes = form.changes()
         services.change_settings(campaign=access.campaign, actor=request.user, **changes)
         messages.success(request, "Settings saved." if changes else "No changes.")
-        return True
-    return False
+    return not form.errors
 
 
 @login_required
@@ -415,8 +411,7 @@ def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> 
             messages.info(request, remark)
         for warning in freeze_warnings(frozen):
             messages.warning(request, warning)
-        return redirect("annotation:release", access.campaign.slug)
-    return None
+    return None if form.errors else redirect("annotation:release", access.campaign.slug)
 
 
 def _draft(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> None:

@@ -3,7 +3,7 @@
 Pages to screen or check, cases and review items are shared: they count for everyone with the role.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -46,7 +46,7 @@ def next_steps(access: CampaignAccess, overview: Overview, user: int) -> list[St
     """The steps in the order of the workflow, those of `user` (a primary key) first."""
     campaign = access.campaign
     if campaign.state == Campaign.State.DRAFT:
-        steps = _draft_steps(access, overview)
+        steps = [*_draft_steps(access, overview)]
     else:
         steps = [
             *_screening_steps(access, overview),
@@ -56,80 +56,66 @@ def next_steps(access: CampaignAccess, overview: Overview, user: int) -> list[St
     return sorted(steps, key=lambda step: not step.is_mine)
 
 
-def _draft_steps(access: CampaignAccess, overview: Overview) -> list[Step]:
+def _draft_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
     campaign, mine = access.campaign, access.may_manage
-    steps = []
-    documents = overview.new_documents + overview.stages.total
     lacking = campaign.overlap - len(overview.annotators)
-    if not documents:
+    if not overview.documents:
         text = f"Import documents into “{campaign.dataset.title}”."
-        steps.append(Step("organiser", text, access.is_organiser))
+        yield Step("organiser", text, access.is_organiser)
     if lacking > 0:
         text = f"Add {_count(lacking, 'annotator')}. Every document needs {campaign.overlap}."
-        steps.append(Step("lead or organiser", text, mine, *_page("People", campaign)))
-    if not steps:
-        text = f"Open the campaign. {_count(documents, 'document')} will be "
+        yield Step("lead or organiser", text, mine, *_page("People", campaign))
+    if overview.documents and lacking <= 0:
+        text = f"Open the campaign. {_count(overview.documents, 'document')} will be "
         text += "screened, then " if campaign.screening else ""
         text += f"assigned to {_count(len(overview.annotators), 'annotator')}."
-        steps.append(Step("lead or organiser", text, mine))
-    return steps
+        yield Step("lead or organiser", text, mine)
 
 
-def _screening_steps(access: CampaignAccess, overview: Overview) -> list[Step]:
+def _screening_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
     campaign, waiting = access.campaign, overview.stages.screening
-    if campaign.state != Campaign.State.OPEN or not waiting:
-        return []
-    text = f"Screen {_count(waiting, 'page')}. Annotators get the intact ones."
-    return [Step("anyone", text, bool(access.roles), *_page("Screening", campaign))]
+    if campaign.state == Campaign.State.OPEN and waiting:
+        text = f"Screen {_count(waiting, 'page')}. Annotators get the intact ones."
+        yield Step("anyone", text, bool(access.roles), *_page("Screening", campaign))
 
 
-def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> list[Step]:
+def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> Iterator[Step]:
     if access.campaign.state != Campaign.State.OPEN:
-        return []
-    steps = []
+        return
     others = [person for person in overview.annotators if person.left and person.user != user]
     mine = sum(person.left for person in overview.annotators if person.user == user)
     if mine:
         text = f"Label {_count(mine, 'document')}."
-        steps.append(
-            Step("annotator", text, access.is_annotator, "My tasks", reverse("annotation:tasks"))
-        )
+        yield Step("annotator", text, access.is_annotator, "My tasks", reverse("annotation:tasks"))
     if others:
         left = ", ".join(f"{person.name} {person.left}" for person in others)
-        steps.append(Step("annotators", f"Label the remaining documents: {left}.", is_mine=False))
+        yield Step("annotators", f"Label the remaining documents: {left}.", is_mine=False)
     if overview.new_documents:
         text = f"Assign {_count(overview.new_documents, 'document')} added to the dataset later."
-        steps.append(Step("lead or organiser", text, access.may_manage))
+        yield Step("lead or organiser", text, access.may_manage)
     if overview.unassigned:
         text = f"Assign {_count(overview.unassigned, 'document')} without annotators."
-        steps.append(Step("lead or organiser", text, access.may_manage))
-    return steps
+        yield Step("lead or organiser", text, access.may_manage)
 
 
-def _deciding_steps(access: CampaignAccess, overview: Overview) -> list[Step]:
-    stages = overview.stages
-    steps = []
+def _deciding_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
+    campaign, stages = access.campaign, overview.stages
     if stages.validation:
         text = f"Check {_count(stages.validation, 'document')} that failed validation."
-        steps.append(Step("lead", text, access.is_lead, *_page("Validation", access.campaign)))
+        yield Step("lead", text, access.is_lead, *_page("Validation", campaign))
     if overview.open_cases:
-        text = (
-            f"Decide {_count(overview.open_cases, 'case')} "
-            f"in {_count(stages.adjudication, 'document')}."
-        )
-        steps.append(Step("lead", text, access.is_lead, *_page("Adjudication", access.campaign)))
+        cases = _count(overview.open_cases, "case")
+        text = f"Decide {cases} in {_count(stages.adjudication, 'document')}."
+        yield Step("lead", text, access.is_lead, *_page("Adjudication", campaign))
     if overview.review_items:
         text = f"Review {_count(overview.review_items, 'fact')} drawn from the gold."
-        steps.append(Step("reviewer", text, access.is_reviewer, *_page("Review", access.campaign)))
+        yield Step("reviewer", text, access.is_reviewer, *_page("Review", campaign))
     all_gold = bool(stages.total) and stages.gold == stages.total
     if all_gold and overview.unreleased and not overview.review_items:
         text = f"Freeze a release of all {_count(stages.total, 'document')}."
         if overview.unreleased < stages.gold:
             text = f"Freeze a release: {_count(overview.unreleased, 'gold document')} not released."
-        steps.append(
-            Step("lead or organiser", text, access.may_manage, *_page("Release", access.campaign))
-        )
-    return steps
+        yield Step("lead or organiser", text, access.may_manage, *_page("Release", campaign))
 
 
 def _page(name: str, campaign: Campaign) -> tuple[str, str]:
@@ -287,14 +273,18 @@ def campaign_waiting(campaign: Campaign) -> CampaignWaiting:
         members.setdefault(membership.user_id, []).append(membership)
     shared = _shared_work(campaign)
     own = _own_work(campaign)
-    active, reminded = _last_activity(campaign), _reminded(campaign)
+    active = _last_activity(campaign)
+    reminders = Reminder.objects.filter(campaign=campaign).order_by().values_list("user")
+    reminded = dict(reminders.annotate(at=Max("sent_at")))
     people = [
         _person(memberships, shared, own.get(pk, {}), active.get(pk), reminded.get(pk))
         for pk, memberships in members.items()
     ]
     roles = {membership.role for each in members.values() for membership in each}
+    now = timezone.now()
+    people.sort(key=lambda person: (not person.work, person.since or now, person.name))
     return CampaignWaiting(
-        people=tuple(sorted(people, key=_longest_wait_first)),
+        people=tuple(people),
         nobodys=tuple(work for work in shared if SHARED_BY[work.kind] not in roles),
     )
 
@@ -303,10 +293,6 @@ def person_waiting(campaign: Campaign, user: int) -> PersonWaiting | None:
     """The open tasks of one member; None for users without a role."""
     people = campaign_waiting(campaign).people
     return next((person for person in people if person.user.pk == user), None)
-
-
-def _longest_wait_first(person: PersonWaiting) -> tuple[bool, datetime, str]:
-    return not person.work, person.since or timezone.now(), person.name
 
 
 def _person(
@@ -403,28 +389,17 @@ def _shared_out(campaign: Campaign) -> datetime | None:
 def _last_activity(campaign: Campaign) -> dict[int, datetime]:
     """The last activity by user. Reading does not count."""
     inside = {"campaign_document__campaign": campaign}
+    saves = Revision.objects.filter(assignment__campaign_document__campaign=campaign)
+    reviews = ReviewItem.objects.filter(round__campaign=campaign, reviewer__isnull=False)
     traces: list[tuple[QuerySet[Any], str, str]] = [
-        (
-            Revision.objects.filter(assignment__campaign_document__campaign=campaign),
-            "author",
-            "saved_at",
-        ),
+        (saves, "author", "saved_at"),
         (Assignment.objects.filter(**inside).submitted(), "annotator", "submitted_at"),
         (Case.objects.filter(**inside, decided_by__isnull=False), "decided_by", "decided_at"),
         (Screening.objects.filter(**inside), "screened_by", "screened_at"),
-        (
-            ReviewItem.objects.filter(round__campaign=campaign, reviewer__isnull=False),
-            "reviewer",
-            "decided_at",
-        ),
+        (reviews, "reviewer", "decided_at"),
     ]
     last: dict[int, datetime] = {}
     for rows, who, when in traces:
         for user, at in rows.order_by().values_list(who).annotate(at=Max(when)):
             last[user] = max(at, last.get(user, at))
     return last
-
-
-def _reminded(campaign: Campaign) -> dict[int, datetime]:
-    rows = Reminder.objects.filter(campaign=campaign).order_by().values_list("user")
-    return dict(rows.annotate(at=Max("sent_at")))

@@ -60,7 +60,7 @@ class Kind:
 
 
 def _kinds() -> tuple[Kind, ...]:
-    listed = tomllib.loads(_KINDS_FILE.read_text(encoding="utf-8"))["kind"]
+    listed: list[dict[str, Any]] = tomllib.loads(_KINDS_FILE.read_text(encoding="utf-8"))["kind"]
     return tuple(
         Kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in kind.items()})
         for kind in listed

@@ -41,7 +41,7 @@ from portal.facts import (
 from portal.files.uploads import archive_limits
 
 from .formats import FileLabels, StudioWork, read_label_file
-from .selectors import goes_by
+from .selectors import GOLD_FIELDS, goes_by
 
 # A file has labels of a document for each annotator, mostly one after the other.
 PAGES_KEPT = 8
@@ -284,13 +284,8 @@ def _keep_gold(campaign: Campaign, row: CampaignDocument | None, labels: PlacedL
     GoldSpan.objects.bulk_create(
         GoldSpan(
             campaign_document=row,
-            label=draft.label,
-            start=draft.start,
-            end=draft.end,
-            quote=draft.quote,
-            value=draft.value,
-            sign=draft.sign,
             origin=GoldSpan.Origin.IMPORTED,
+            **{name: getattr(draft, name) for name in GOLD_FIELDS},
         )
         for draft in drafts
     )

@@ -67,6 +67,7 @@ def people_called(names: Iterable[str]) -> dict[str, User]:
 
 Layer = CampaignImport.Layer
 AT_ONCE = 20
+GOLD_FIELDS = ("label", "start", "end", "quote", "value", "sign")
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,7 @@ def _gold(documents: Sequence[int]) -> dict[int, list[Labels]]:
     """Gold by document. Its spans have no keys, so the offset makes one that never changes."""
     spans: dict[int, list[FactSpan]] = defaultdict(list)
     rows = GoldSpan.objects.filter(campaign_document__in=documents).order_by("start")
-    fields = ("label", "start", "end", "quote", "value", "sign")
-    for document, *values in rows.values_list("campaign_document", *fields):
+    for document, *values in rows.values_list("campaign_document", *GOLD_FIELDS):
         spans[document].append(FactSpan(f"g{values[1]}", *values))
     return {
         document: [Labels(document, None, None, tuple(spans[document]))] for document in documents
@@ -125,8 +125,7 @@ def _work(documents: Sequence[int]) -> dict[int, list[Labels]]:
     work = Assignment.objects.filter(campaign_document__in=documents).submitted().order_by("id")
     spans: dict[int, list[FactSpan]] = defaultdict(list)
     rows = Span.objects.filter(assignment__in=work).order_by("start")
-    fields = ("key", "label", "start", "end", "quote", "value", "sign")
-    for assignment, *values in rows.values_list("assignment", *fields):
+    for assignment, *values in rows.values_list("assignment", "key", *GOLD_FIELDS):
         spans[assignment].append(FactSpan(*values))
     found: dict[int, list[Labels]] = defaultdict(list)
     for row in work:

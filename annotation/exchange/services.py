@@ -4,7 +4,7 @@ A whole campaign is imported completely or not at all.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import IO, Any
 from uuid import uuid4
@@ -292,19 +292,19 @@ def _cleaned(model: type[models.Model], name: str, value: Any, where: str) -> An
         raise _fault(where, error.messages[0]) from error
 
 
+_TYPES: tuple[tuple[type, tuple[type, ...], str], ...] = (
+    (models.BooleanField, (bool,), "true or false"),
+    (models.IntegerField, (int,), "a whole number"),
+    (models.FloatField, (int, float), "a number"),
+    (models.CharField, (str,), "a string"),
+    (models.TextField, (str,), "a string"),
+    (models.DateTimeField, (str,), "a time"),
+)
+
+
 def _type_problem(field: "models.Field[Any, Any]", value: Any) -> str:
     """The fault of a value with the wrong type: fields would convert it silently."""
-    kinds: Iterator[tuple[type, tuple[type, ...], str]] = iter(
-        (
-            (models.BooleanField, (bool,), "true or false"),
-            (models.IntegerField, (int,), "a whole number"),
-            (models.FloatField, (int, float), "a number"),
-            (models.CharField, (str,), "a string"),
-            (models.TextField, (str,), "a string"),
-            (models.DateTimeField, (str,), "a time"),
-        )
-    )
-    for kind, types, words in kinds:
+    for kind, types, words in _TYPES:
         if isinstance(field, kind):
             return "" if type(value) in types else f"must be {words}"
     return ""

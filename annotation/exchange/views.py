@@ -139,5 +139,4 @@ def _taken(request: UserRequest, access: CampaignAccess, form: ImportForm) -> bo
         raise PermissionDenied("Only organisers can import whole campaigns.")
     with refusals_in(form):
         new_import(campaign=access.campaign, actor=request.user, **wanted)
-        return True
-    return False
+    return not form.errors

@@ -127,8 +127,7 @@ def _screen(
                 actor=request.user,
                 **given,
             )
-        return _on(request, access, document)
-    return None
+    return None if form.errors else _on(request, access, document)
 
 
 def _on(request: UserRequest, access: CampaignAccess, document: CampaignDocument) -> HttpResponse:

@@ -112,7 +112,7 @@ def test_page_says_what_happens_to_ones_work(
     client = client_of(ann)
     text = client.get(LEAVE).content.decode()
     assert "The 1 page you submitted still counts." in text
-    assert "goes to other annotators: 1 page." in text
+    assert "The 1 page you have not started goes to other annotators." in text
     assert f'href="{LEAVE}"' in client.get("/campaigns/spring-round/").content.decode()
     done = client.post(LEAVE, follow=True)
     assert "You left “Spring round”." in done.content.decode()
