@@ -385,7 +385,7 @@ def _in_validation(campaign_document: CampaignDocument) -> CampaignDocument:
     )
     if document.stage != Stage.VALIDATION:
         raise Refused(
-            f"This document is no longer in validation. Its stage is {document.stage}.",
+            f"This document is no longer in validation. It is in {document.stage}.",
             code="stage",
         )
     return document
