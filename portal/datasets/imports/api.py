@@ -90,7 +90,7 @@ class ImportReportSerializer(serializers.Serializer[ImportReport]):
     finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
 
     def get_outcomes(self, report: ImportReport) -> dict[str, int]:
-        return {row.label: row.count for row in report.outcomes if row.value}
+        return {outcome: count for outcome, count in report.outcomes.items() if outcome}
 
 
 class ImportItemSerializer(serializers.ModelSerializer[ImportItem]):
