@@ -90,7 +90,7 @@ class ImportReportSerializer(serializers.Serializer[ImportReport]):
     finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
 
     def get_outcomes(self, report: ImportReport) -> dict[str, int]:
-        return {row.label: row.count for row in report.outcomes if row.value}
+        return {outcome: count for outcome, count in report.outcomes.items() if outcome}
 
 
 class ImportItemSerializer(serializers.ModelSerializer[ImportItem]):
@@ -167,9 +167,9 @@ class ImportItems(GenericAPIView[ImportItem]):
 
     @extend_schema(parameters=[ItemQuerySerializer], responses=ImportItemSerializer(many=True))
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        wanted = checked(ItemQuerySerializer, request.query_params)
+        query = checked(ItemQuerySerializer, request.query_params)
         items = get_import(slug, pk).items.select_related("document")
-        if outcome := wanted["outcome"]:
+        if outcome := query["outcome"]:
             items = items.filter(outcome=outcome)
         page = self.paginate_queryset(items)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
@@ -188,8 +188,8 @@ class ImportItemsDownload(APIView):
         },
     )
     def get(self, request: Request, slug: str, pk: int) -> HttpResponseBase:
-        wanted = checked(ItemsFileQuerySerializer, request.query_params)
-        return report_file_response(get_import(slug, pk), wanted["file"], wanted["outcome"])
+        query = checked(ItemsFileQuerySerializer, request.query_params)
+        return report_file_response(get_import(slug, pk), query["file"], query["outcome"])
 
 
 class ImportCancel(APIView):

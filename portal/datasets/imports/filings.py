@@ -204,11 +204,11 @@ def read_filings(source: Source, name: str, limits: ArchiveLimits) -> SourceItem
         for path in filings:
             plain = name_from_path(path)
             # Add the folders to the name if several files have the same name.
-            called = plain if stems[plain] == 1 else name_from_path(path.replace("/", "_"))
-            yield from _read_filing(files, path, called[:_NAME_LENGTH].rstrip(". "))
+            unique = plain if stems[plain] == 1 else name_from_path(path.replace("/", "_"))
+            yield from _read_filing(files, path, unique[:_NAME_LENGTH].rstrip(". "))
 
 
-def _read_filing(files: SourceFiles, path: str, called: str) -> SourceItems:
+def _read_filing(files: SourceFiles, path: str, name: str) -> SourceItems:
     shown = printable(path)
     try:
         html = decode_html(files.read(path))
@@ -225,7 +225,7 @@ def _read_filing(files: SourceFiles, path: str, called: str) -> SourceItems:
     for page in split_pages(envelope.content):
         yield SourceItem(
             f"{shown}:page {page.number}",
-            f"{called}_p{page.number:03d}",
+            f"{name}_p{page.number:03d}",
             page.html,
             meta=_meta(shown, page, guess),
             faults=notes if page.number == 1 else (),

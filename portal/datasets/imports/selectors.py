@@ -125,15 +125,6 @@ PER_PAGE = 100
 
 
 @dataclass(frozen=True)
-class OutcomeCount:
-    """A filter of the report; `value` is empty for all rows."""
-
-    value: str
-    label: str
-    count: int
-
-
-@dataclass(frozen=True)
 class ImportReport:
     """The progress and result of an import.
 
@@ -145,7 +136,8 @@ class ImportReport:
     run: ImportRun
     done: int
     total: int
-    outcomes: list[OutcomeCount]
+    outcomes: dict[str, int]
+    """Rows by outcome; all rows under the empty key."""
     outcome: str
     items: Page[ImportItem]
     left_out: list[LeftOut]
@@ -154,8 +146,7 @@ class ImportReport:
     @property
     def usable(self) -> bool:
         """Whether any page of it is a document now, new or from before."""
-        usable = {"imported", "updated", "unchanged"}
-        return any(row.count for row in self.outcomes if row.value in usable)
+        return any(self.outcomes[value] for value in ("imported", "updated", "unchanged"))
 
     @property
     def files_left_out(self) -> int:
@@ -184,10 +175,7 @@ def import_report(run: ImportRun, *, outcome: str = "", page: str = "1") -> Impo
         run=run,
         done=_done(run, counts.total()),
         total=run.total,
-        outcomes=[
-            OutcomeCount("", "all", counts.total()),
-            *(OutcomeCount(value, value, counts[value]) for value in ImportItem.Outcome.values),
-        ],
+        outcomes={"": counts.total(), **{key: counts[key] for key in ImportItem.Outcome.values}},
         outcome=outcome,
         items=Paginator(items, PER_PAGE).get_page(page),
         left_out=left_out(run.ignored, run.form),

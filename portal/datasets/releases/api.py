@@ -158,13 +158,13 @@ class ReleaseList(GenericAPIView[Release]):
     )
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        wanted = NewReleaseSerializer(data=request.data)
+        serializer = NewReleaseSerializer(data=request.data)
         if was_too_large(request):
             # The file was cut off: do not freeze the records instead.
             message = {"file": [upload_limit_message()]}
             return Response(message, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
-        wanted.is_valid(raise_exception=True)
-        release = wanted.freeze(dataset, actor_of(request))
+        serializer.is_valid(raise_exception=True)
+        release = serializer.freeze(dataset, actor_of(request))
         if isinstance(release, DatasetTask):
             return Response(TaskDetailSerializer(release).data, status.HTTP_202_ACCEPTED)
         frozen = FrozenReleaseSerializer(release, context=self.get_serializer_context())
@@ -187,9 +187,9 @@ class ReleaseItems(GenericAPIView[Any]):
     @extend_schema(parameters=[SplitQuerySerializer], responses=ReleaseRowSerializer(many=True))
     def get(self, request: Request, slug: str, version: str) -> Response:
         release = get_release(request.user, slug, version)
-        wanted = checked(SplitQuerySerializer, request.query_params)
+        query = checked(SplitQuerySerializer, request.query_params)
         items = release_items(release)
-        if split := wanted["split"]:
+        if split := query["split"]:
             items = items.filter(split=split)
         page = self.paginate_queryset(items) or []
         rows = release_rows(request.user, release, page)
@@ -210,6 +210,6 @@ class ReleaseDownload(APIView):
     def get(self, request: Request, slug: str, version: str) -> HttpResponseBase:
         release = get_downloadable_release(request.user, slug, version)
         require_licence(request, release)
-        wanted = checked(DownloadQuerySerializer, request.query_params)
+        query = checked(DownloadQuerySerializer, request.query_params)
         gold_splits = gold_splits_for(request.user, release)
-        return release_response(release, gold_splits, images=wanted["images"])
+        return release_response(release, gold_splits, images=query["images"])

@@ -217,7 +217,7 @@ def _records_by_id(dataset: Dataset, benchmark: str) -> dict[str, Document]:
 def _format(benchmark: str) -> GoldFormat:
     known = gold_format(benchmark)
     if known is None:
-        raise ReleaseError([f"no benchmark is called {benchmark!r}"])
+        raise ReleaseError([f"there is no benchmark {benchmark!r}"])
     return known
 
 

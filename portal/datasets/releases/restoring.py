@@ -150,14 +150,14 @@ class RestoredDocuments:
         if images and {image["name"]: image["sha256"] for image in images} != wanted:
             raise _UnfitError("its images on this site differ from those of the release")
         missing = [{"name": name, "path": "", "sha256": sha} for name, sha in wanted.items()]
-        called = str(about.get("document") or item.name)
+        doc_name = str(about.get("document") or item.name)
         assert item.gold is not None
-        has_document = document is not None or called in self._meta
+        has_document = document is not None or doc_name in self._meta
         return {
-            "document": called if has_document else "",
+            "document": doc_name if has_document else "",
             "prompt": _prompt(about),
             "images": images or missing,
-            "meta": self._meta.get(called, RestoredMeta()).line,
+            "meta": self._meta.get(doc_name, RestoredMeta()).line,
             "text_chars": item.gold.text_chars,
             "text_sha256": item.gold.text_sha256,
         }
@@ -198,11 +198,11 @@ class RestoredDocuments:
         self, name: str, line: Mapping[str, Any], about: Mapping[str, Any]
     ) -> Document | None:
         self.lines[name] = line
-        called = str(about.get("document") or name)
-        document = self._known.get(called)
+        doc_name = str(about.get("document") or name)
+        document = self._known.get(doc_name)
         pictures = self._pictures(about)
         if document is None and pictures:
-            document = self._new_picture(document_name(called), _prompt(about), pictures)
+            document = self._new_picture(document_name(doc_name), _prompt(about), pictures)
             self._add_record(document, line, _prompt(about))
         if document is not None:
             self._add_images(document, pictures)
