@@ -16,6 +16,7 @@ from django.utils import timezone
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.dataset_tasks import Steps, TaskReport, refuse_others
+from portal.datasets.documents.services import COPIED
 from portal.datasets.models import (
     Dataset,
     DatasetTask,
@@ -31,20 +32,6 @@ from .pii import PiiMatch, find_pii, mask, mask_html
 
 SUFFIX = "-masked"
 _MASKED = re.compile(rf"(?<=.){SUFFIX}(-[0-9]+)?$")
-_COPIED = (
-    "dataset_id",
-    "doc_type",
-    "company",
-    "form_type",
-    "fiscal_year",
-    "source_url",
-    "source",
-    "licence",
-    "kind",
-    "language",
-    "source_sha256",
-    "text_chars",
-)
 Decision = PiiFinding.Decision
 
 
@@ -103,7 +90,8 @@ def _copy(original: Document, findings: Sequence[PiiFinding]) -> Document:
             f"The masked copy of {original.name} would equal {same.name}. Hold it back instead."
         )
     copy = Document.objects.create(
-        **{name: getattr(original, name) for name in _COPIED},
+        **{name: getattr(original, name) for name in COPIED},
+        dataset=original.dataset,
         name=_free_name(original),
         metadata={**original.metadata, "masked_from": original.name},
         html_sha256=digest,
@@ -129,21 +117,10 @@ def _copy_xbrl(original: Document, copy: Document, findings: Sequence[PiiFinding
 def _hand_over(original: Document, copy: Document, findings: Sequence[PiiFinding]) -> None:
     masked = [finding.pk for finding in findings]
     others = original.pii_findings.exclude(pk__in=masked).exclude(decision=Decision.MASKED)
-    kept = others.filter(decision=Decision.KEPT)
-    PiiFinding.objects.bulk_create(
-        PiiFinding(
-            document=copy,
-            kind=finding.kind,
-            rule=finding.rule,
-            start=finding.start,
-            end=finding.end,
-            decision=finding.decision,
-            reason=finding.reason,
-            decided_by_id=finding.decided_by_id,
-            decided_at=finding.decided_at,
-        )
-        for finding in kept
-    )
+    kept = list(others.filter(decision=Decision.KEPT))
+    for finding in kept:
+        finding.pk, finding.document = None, copy
+    PiiFinding.objects.bulk_create(kept)
     others.filter(decision=Decision.OPEN).update(document=copy)
 
 

@@ -37,6 +37,20 @@ EDITABLE = (
     "licence",
     "metadata",
 )
+# Fields that a masked or captured copy of a document shares with it.
+COPIED = (
+    "doc_type",
+    "company",
+    "form_type",
+    "fiscal_year",
+    "source_url",
+    "source",
+    "licence",
+    "kind",
+    "language",
+    "source_sha256",
+    "text_chars",
+)
 BULK_EDITABLE = ("doc_type", "company", "form_type", "fiscal_year", "language", "licence")
 METADATA_LIMIT = LINE_LIMIT
 _EMPTY = DocumentMeta().fields()

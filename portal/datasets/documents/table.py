@@ -265,21 +265,6 @@ class DocumentRow:
     readable: bool
 
 
-@dataclass(frozen=True)
-class DocumentTable:
-    page: Page[Document]
-    rows: list[DocumentRow]
-
-
-def document_table(
-    user: Any, dataset: Dataset, wanted: DocumentFilter, *, page: str = "1"
-) -> DocumentTable:
-    """Return one page of documents by name."""
-    found = filter_documents(user, dataset, wanted).defer("metadata")
-    shown = Paginator(found, PER_PAGE).get_page(page)
-    return DocumentTable(shown, document_rows(user, dataset, shown))
-
-
 def document_rows(user: Any, dataset: Dataset, documents: Iterable[Document]) -> list[DocumentRow]:
     """Return the rows of documents of one dataset, with two queries."""
     listed = list(documents)
@@ -305,16 +290,11 @@ MOST_FOUND = 10_000
 
 
 @dataclass(frozen=True)
-class TableRow:
+class TableRow(DocumentRow):
     """A document in the table; `facts` is None if unknown or hidden."""
 
-    row: DocumentRow
     image: PageImage | None
     facts: int | None
-
-    @property
-    def document(self) -> Document:
-        return self.row.document
 
 
 @dataclass(frozen=True)
@@ -372,7 +352,9 @@ def _rows(user: Any, dataset: Dataset, names: list[str], *, hides: bool) -> list
     closed = _in_closed_releases(listed) if hides else set()
     return [
         TableRow(
-            row=row,
+            document=row.document,
+            images=row.images,
+            readable=row.readable,
             image=first.get(row.document.pk),
             facts=row.document.fact_count
             if row.readable and row.document.pk not in closed

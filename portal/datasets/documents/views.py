@@ -70,7 +70,7 @@ from .statistics_page import (
     statistics_page,
     type_name,
 )
-from .table import DocumentFilter, document_table, filter_documents, filtered_table
+from .table import DocumentFilter, document_rows, filter_documents, filtered_table
 
 
 def datasets(request: HttpRequest) -> HttpResponse:
@@ -82,12 +82,14 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
     search = DocumentSearchForm(request.GET)
     wanted = search.wanted()
-    table = document_table(request.user, dataset, wanted, page=request.GET.get("page", "1"))
+    found = filter_documents(request.user, dataset, wanted).defer("metadata")
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "card": dataset_card(request.user, dataset),
         "search": search,
         "is_filtered": wanted.is_set,
-        "table": table,
+        "page": page,
+        "rows": document_rows(request.user, dataset, page),
         "query": wanted.as_parameters().urlencode(),
     }
     return render(request, "datasets/documents/dataset.html", context)

@@ -22,6 +22,7 @@ from django.db import IntegrityError, transaction
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.dataset_tasks import Steps, TaskError, TaskReport, start_task
+from portal.datasets.documents.services import COPIED
 from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
 from portal.datasets.imaging.services import store_picture
 from portal.datasets.models import (
@@ -276,10 +277,7 @@ OTHERS = 3
 # Documents on the contact sheet, each before and after.
 SHOWN = 6
 JPEG_QUALITY = 92
-_COPIED = (
-    "name", "doc_type", "company", "form_type", "fiscal_year", "source_url", "source", "licence",
-    "metadata", "kind", "language", "source_sha256", "html_sha256", "text_sha256", "text_chars",
-)  # fmt: skip
+_COPIED = (*COPIED, "name", "metadata", "html_sha256", "text_sha256")
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,7 @@ class TestHidden:
         Document.objects.filter(pk=document.pk).update(fact_count=4)
         assert found(stranger, world, min_facts=4) == []
         [row] = filtered_table(stranger, world, DocumentFilter(query="open")).rows
-        assert row.row.readable
+        assert row.readable
         assert row.facts is None
 
 

@@ -421,8 +421,8 @@ class TestImagesPage:
             "low": 2,
             "pictures": 0,
         }
-        suspects = suspect_documents(dataset).values_list("name", "similarity")
-        assert list(suspects) == [("a", 0.5), ("c", 0.5)]
+        suspects: Any = suspect_documents(dataset)
+        assert [(row.name, row.similarity) for row in suspects] == [("a", 0.5), ("c", 0.5)]
 
     def test_button_starts_the_task_and_twice_the_same(
         self, dataset: Dataset, organiser: User, client_of: Clients
