@@ -204,10 +204,8 @@ def judge_model_of(board: Board) -> str:
 
 def known_judge(board: Board) -> str:
     """The model of the board's judge; empty without one."""
-    try:
-        return judge_model_of(board)
-    except JudgeUnset:
-        return ""
+    own = endpoint_of(board)
+    return own.model if own else str(settings.JUDGE_MODEL)
 
 
 def judge_fault(board: Board, options: Options) -> str:
