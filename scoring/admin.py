@@ -9,7 +9,7 @@ from django.contrib import admin
 from .models import Board, Entry, Grading, Phase, Submission
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class _Unchanged:
     """Rows that only services write."""
 
     def has_add_permission(self, *_: Any, **__: Any) -> bool:
@@ -18,35 +18,25 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     def has_change_permission(self, *_: Any, **__: Any) -> bool:
         return False
 
+
+class ReadOnlyAdmin(_Unchanged, admin.ModelAdmin):  # type: ignore[type-arg]
     def has_delete_permission(self, *_: Any, **__: Any) -> bool:
         return False
 
 
-class PhaseInline(admin.StackedInline):  # type: ignore[type-arg]
+class PhaseInline(_Unchanged, admin.StackedInline):  # type: ignore[type-arg]
     model = Phase
     extra = 0
     can_delete = False
 
-    def has_add_permission(self, *_: Any, **__: Any) -> bool:
-        return False
-
-    def has_change_permission(self, *_: Any, **__: Any) -> bool:
-        return False
-
 
 @admin.register(Board)
-class BoardAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
+class BoardAdmin(_Unchanged, admin.ModelAdmin):  # type: ignore[type-arg]
     list_display = ["title", "slug", "benchmark", "state", "is_sample"]
     list_filter = ["benchmark", "state"]
     search_fields = ["title", "slug"]
     raw_id_fields = ["created_by"]
     inlines = [PhaseInline]
-
-    def has_add_permission(self, *_: Any, **__: Any) -> bool:
-        return False
-
-    def has_change_permission(self, *_: Any, **__: Any) -> bool:
-        return False
 
 
 @admin.register(Submission)

@@ -8,11 +8,14 @@ all use these rules.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from portal.datasets.models import Dataset, Release
 from scoring.access import is_release_open
 from scoring.models import Phase
+
+if TYPE_CHECKING:
+    from .services import NewPhase
 
 # The value of a setting that was not chosen.
 UNSET: Any = object()
@@ -33,31 +36,7 @@ UNPROTECTED: Mapping[str, Any] = MappingProxyType(
     {"score_decimals": None, "per_day": None, "in_total": None, "takes_incomplete": True}
 )
 TOTALS = Phase.Diagnostics.AGGREGATES
-
-
-class Settings(Protocol):
-    """The attributes of Phase and NewPhase that matter here."""
-
-    @property
-    def release(self) -> Any: ...
-
-    @property
-    def split(self) -> Any: ...
-
-    @property
-    def diagnostics(self) -> Any: ...
-
-    @property
-    def score_decimals(self) -> Any: ...
-
-    @property
-    def per_day(self) -> Any: ...
-
-    @property
-    def in_total(self) -> Any: ...
-
-    @property
-    def takes_incomplete(self) -> Any: ...
+Settings: TypeAlias = "Phase | NewPhase"
 
 
 @dataclass(frozen=True)
@@ -118,7 +97,7 @@ def move_words(phase: Phase, release: Release) -> str:
 
 def disclosure(phase: Settings) -> str:
     """Describes what an open board makes public about a private release; empty for a public one."""
-    release: Release = phase.release
+    release = phase.release
     if is_release_open(release):
         return ""
     where = "dataset" if release.dataset.visibility == Dataset.Visibility.PRIVATE else "release"

@@ -78,12 +78,12 @@ RegradePageSerializer = answer(RegradePage, leave_out=["phases"], regrade=Regrad
 class RankMoveSerializer(serializers.Serializer[Any]):
     """A row before and after. Scores are rates as shown on the board; null if not ranked."""
 
-    submission = serializers.IntegerField(source="submission.pk")
-    name = serializers.CharField(source="submission.name")
-    rank_before = serializers.IntegerField(allow_null=True)
-    rank_after = serializers.IntegerField(allow_null=True)
-    score_before = serializers.FloatField(allow_null=True)
-    score_after = serializers.FloatField(allow_null=True)
+    submission = serializers.IntegerField(source="move.submission.pk")
+    name = serializers.CharField(source="move.submission.name")
+    rank_before = serializers.IntegerField(source="move.rank_before", allow_null=True)
+    rank_after = serializers.IntegerField(source="move.rank_after", allow_null=True)
+    score_before = serializers.FloatField(source="move.score_before", allow_null=True)
+    score_after = serializers.FloatField(source="move.score_after", allow_null=True)
 
 
 class PhaseChangeSerializer(serializers.Serializer[PhaseChange]):

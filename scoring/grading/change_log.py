@@ -68,27 +68,26 @@ PER_PAGE = 10
 
 @dataclass(frozen=True)
 class MoveLine:
-    """A row before and after. Scores are as stored, texts as shown on the board."""
+    """A row before and after, with its scores as shown on the board."""
 
-    submission: Submission
-    rank_before: int | None
-    rank_after: int | None
-    score_before: float | None
-    score_after: float | None
+    move: RankMove
     text_before: str
     text_after: str
 
     @property
     def places(self) -> int:
         """Ranks gained; negative if it fell, zero if it was or is not ranked."""
-        if self.rank_before is None or self.rank_after is None:
+        if self.move.rank_before is None or self.move.rank_after is None:
             return 0
-        return self.rank_before - self.rank_after
+        return self.move.rank_before - self.move.rank_after
+
+    @property
+    def has_moved(self) -> bool:
+        return self.move.rank_before != self.move.rank_after
 
     @property
     def is_changed(self) -> bool:
-        ranks = self.rank_before != self.rank_after
-        return ranks or self.text_before != self.text_after
+        return self.has_moved or self.text_before != self.text_after
 
     @property
     def places_words(self) -> str:
@@ -122,7 +121,7 @@ class PhaseChange:
 
     @property
     def moved(self) -> int:
-        return sum(line.rank_before != line.rank_after for line in self.lines)
+        return sum(line.has_moved for line in self.lines)
 
     @property
     def unchanged(self) -> int:
@@ -186,17 +185,16 @@ def _entry(user: Viewer, board: Board, regrade: Regrade) -> LogEntry:
 def _phase_change(user: Viewer, part: RegradedPhase, moves: Sequence[RankMove]) -> PhaseChange:
     column = deciding_column(part.phase.columns)
     public = [move for move in moves if _is_public(move)]
-    lines = [_line(column, move) for move in public]
     sign = -1 if column.direction == "up" else 1
-    lines.sort(
-        key=lambda line: (line.rank_after or math.inf, sign * (line.score_after or 0.0)),
+    public.sort(
+        key=lambda move: (move.rank_after or math.inf, sign * (move.score_after or 0.0)),
     )
     return PhaseChange(
         part=part,
         column=column,
         reasons=_reasons(part, public),
         links_diff=part.changes_release and _sees_releases(user, part),
-        lines=lines,
+        lines=[_line(column, move) for move in public],
         left_out=len(moves) - len(public),
     )
 
@@ -209,15 +207,7 @@ def _line(column: Column, move: RankMove) -> MoveLine:
     def text(score: float | None) -> str:
         return show(score, unit=column.unit, decimals=column.decimals)
 
-    return MoveLine(
-        submission=move.submission,
-        rank_before=move.rank_before,
-        rank_after=move.rank_after,
-        score_before=move.score_before,
-        score_after=move.score_after,
-        text_before=text(move.score_before),
-        text_after=text(move.score_after),
-    )
+    return MoveLine(move, text(move.score_before), text(move.score_after))
 
 
 def _reasons(part: RegradedPhase, moves: Sequence[RankMove]) -> list[str]:

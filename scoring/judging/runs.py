@@ -55,25 +55,25 @@ def start_judge_run(
     )
     if under_way.exists():
         raise JudgingRefused(f"“{submission.name}” is already being judged.")
-    run = JudgeRun.objects.create(
-        submission=submission,
-        release=phase.release,
-        model=model,
-        prompt_version=FACTS.version,
-        options=_options(phase, model),
-        budget=budget,
-        items_total=phase.items_of(phase.release_id).count(),
-        created_by=actor,
-    )
+    items = phase.items_of(phase.release_id).count()
+    run = _new_run(submission, model, items_total=items, budget=budget, created_by=actor)
     enqueue(kind=JUDGE_KIND, payload={"run": run.pk}, group=run.job_group, total=run.items_total)
     record_event(verb="start_judge_run", subject=run, actor=actor, version=run.version)
     return run
 
 
-def _options(phase: Phase, model: str) -> Options:
-    """The phase's labels, with the judge instead of the matcher."""
-    chosen = phase.board.spec.check_options(phase.options)
-    return judging_of(phase).options({"labels": chosen["labels"]}, model)
+def _new_run(submission: Submission, model: str, **fields: Any) -> JudgeRun:
+    """A run with the phase's labels, and the judge instead of the matcher."""
+    phase = submission.phase
+    labels = phase.board.spec.check_options(phase.options)["labels"]
+    return JudgeRun.objects.create(
+        submission=submission,
+        release=phase.release,
+        model=model,
+        prompt_version=FACTS.version,
+        options=judging_of(phase).options({"labels": labels}, model),
+        **fields,
+    )
 
 
 def judging_of(phase: Phase) -> Judging:
@@ -99,12 +99,9 @@ def store_judge_run(
     items = {item.name: item for item in phase.items_of(phase.release_id)}
     if unknown := sorted(set(verdicts) - set(items)):
         raise JudgingRefused(f"{phase.release} has no item “{unknown[0]}”.")
-    run = JudgeRun.objects.create(
-        submission=submission,
-        release=phase.release,
-        model=model,
-        prompt_version=FACTS.version,
-        options=_options(phase, model),
+    run = _new_run(
+        submission,
+        model,
         state=JudgeRun.State.RUNNING,
         items_total=len(items),
         is_sample=is_sample,

@@ -204,10 +204,8 @@ def judge_model_of(board: Board) -> str:
 
 def known_judge(board: Board) -> str:
     """The model of the board's judge; empty without one."""
-    try:
-        return judge_model_of(board)
-    except JudgeUnset:
-        return ""
+    own = endpoint_of(board)
+    return own.model if own else str(settings.JUDGE_MODEL)
 
 
 def judge_fault(board: Board, options: Options) -> str:
@@ -233,13 +231,8 @@ def settings_judge() -> BoardJudge:
     model = judge_model()
     if not settings.JUDGE_BASE_URL:
         raise JudgeUnset("JUDGE_BASE_URL is not set: the URL of the judge's endpoint")
-    endpoint = Endpoint(
-        base_url=settings.JUDGE_BASE_URL,
-        model=model,
-        api_key=settings.JUDGE_API_KEY or "none",
-        timeout=settings.JUDGE_TIMEOUT,
-        calls_per_minute=settings.JUDGE_CALLS_PER_MINUTE,
-        backoff=Backoff(attempts=settings.JUDGE_ATTEMPTS),
+    endpoint = _endpoint(
+        settings.JUDGE_BASE_URL, model, settings.JUDGE_API_KEY, settings.JUDGE_CALLS_PER_MINUTE
     )
     return BoardJudge(endpoint, _settings_prices(), is_own=False)
 
@@ -253,15 +246,19 @@ def _own_judge(own: JudgeEndpoint) -> BoardJudge:
             "The key of the board's endpoint cannot be read, because SECRET_KEY has changed. Enter "
             "the key again."
         ) from error
-    endpoint = Endpoint(
-        base_url=own.base_url,
-        model=own.model,
+    endpoint = _endpoint(own.base_url, own.model, key, own.calls_per_minute)
+    return BoardJudge(endpoint, Prices(own.price_input, own.price_output), is_own=True)
+
+
+def _endpoint(base_url: str, model: str, key: str, calls_per_minute: int) -> Endpoint:
+    return Endpoint(
+        base_url=base_url,
+        model=model,
         api_key=key or "none",
         timeout=settings.JUDGE_TIMEOUT,
-        calls_per_minute=own.calls_per_minute,
+        calls_per_minute=calls_per_minute,
         backoff=Backoff(attempts=settings.JUDGE_ATTEMPTS),
     )
-    return BoardJudge(endpoint, Prices(own.price_input, own.price_output), is_own=True)
 
 
 def _settings_prices() -> Prices:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -26,11 +27,9 @@ from scoring.models.judging import (
 
 from .services import (
     SETTINGS,
-    JudgeUnset,
     JudgingRefused,
     Trial,
     endpoint_of,
-    judge_model,
     remove_endpoint,
     set_endpoint,
     spent_this_month,
@@ -147,17 +146,10 @@ def endpoint(request: UserRequest, slug: str) -> HttpResponse:
         "own": own,
         "form": form,
         "month": spent_this_month(board, own),
-        "settings_model": _settings_model(),
+        "settings_model": settings.JUDGE_MODEL,
     }
     status = 400 if form.errors else 200
     return render(request, "scoring/judging/endpoint.html", context, status=status)
-
-
-def _settings_model() -> str:
-    try:
-        return judge_model()
-    except JudgeUnset:
-        return ""
 
 
 def _confirm_saved(

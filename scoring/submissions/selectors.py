@@ -12,7 +12,6 @@ from django.db.models import OuterRef, QuerySet, Subquery
 
 from portal.accounts.access import is_organiser
 from portal.accounts.models import User
-from portal.datasets.models import Release
 from portal.datasets.releases.publishing.croissant import escape
 from portal.datasets.responses import TextFile
 from portal.files.tables import LONG_IN_TYPEWRITER, breakable
@@ -329,7 +328,8 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         newer=Submission.objects.filter(replaces=submission).first() if rights.is_keeper else None,
         rights=rights,
         is_organiser=organiser,
-        shows_items=done is not None and _shows_items(user, submission, done.release),
+        shows_items=done is not None
+        and diagnostics_for(user, submission, done.release) != Phase.Diagnostics.AGGREGATES,
         may_open_items=may_open_items(submission.phase, submission.phase.release),
         may_be_public=user.is_authenticated and _may_be_public(user, rights, done),
         are_scores_shown=are_scores_shown(user, submission.phase),
@@ -351,10 +351,6 @@ def card_lines(card: ModelCard) -> list[tuple[str, str]]:
         ("Cost", "" if card.cost is None else f"{card.cost.normalize():,f} US dollars"),
     ]
     return [(label, words) for label, words in lines if words]
-
-
-def _shows_items(user: Viewer, submission: Submission, release: Release) -> bool:
-    return diagnostics_for(user, submission, release) != Phase.Diagnostics.AGGREGATES
 
 
 def _may_be_public(user: User, rights: Rights, done: Grading | None) -> bool:

@@ -63,7 +63,7 @@ def test_the_log_tells_which_ranks_moved_and_why(
     [change] = entry.phases
     assert change.reasons == ["Gold 1.0.0 → 1.1.0: 2 facts changed in 2 items"]
     assert [
-        (line.submission.name, line.rank_before, line.rank_after, line.places_words)
+        (line.move.submission.name, line.move.rank_before, line.move.rank_after, line.places_words)
         for line in change.changed
     ] == [("Flawed", 1, 1, ""), ("Slip", 1, 1, "")], "three pages tell nobody apart"
     assert [(line.text_before, line.text_after) for line in change.changed] == [
@@ -86,7 +86,7 @@ def test_ranks_that_moved_are_counted(client_of: ClientOf, researcher: User) -> 
     run_due_jobs()
     [entry] = change_log(AnonymousUser(), board, "1").entries
     assert [
-        (line.submission.name, line.rank_before, line.rank_after, line.places_words)
+        (line.move.submission.name, line.move.rank_before, line.move.rank_after, line.places_words)
         for line in entry.phases[0].changed
     ] == [("Flawed", 3, 1, "up 2"), ("Slip", 2, 3, "down 1")]
     page = words_of(client_of(None), "/boards/board/changes/")

@@ -61,9 +61,9 @@ def test_a_board_gets_its_own_judge(
     page.get_by_label("input tokens").fill("100")
     page.get_by_label("output tokens").fill("200")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text(f"Saved. {MODEL} judges")).to_be_visible()
+    expect(page.get_by_text(f"This board's judge is {MODEL}")).to_be_visible()
     expect(page.get_by_text("with a key")).to_be_visible()
-    page.get_by_role("button", name="Try it").click()
+    page.get_by_role("button", name="Send test question").click()
     expect(page.get_by_text(f"{MODEL} answered in")).to_be_visible()
     expect(page.get_by_text("4.9800")).to_be_visible()
     if script:

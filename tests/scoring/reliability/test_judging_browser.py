@@ -69,7 +69,7 @@ def test_an_organiser_names_an_expert_and_draws(
     page = page_of(organiser)
     page.goto("/boards/board/judge/")
     page.get_by_role("link", name="Experts and samples").click()
-    page.get_by_label("E-mail").fill(reviewer.email)
+    page.get_by_label("Email").fill(reviewer.email)
     page.get_by_role("button", name="Add expert").click()
     expect(page.get_by_role("button", name=f"Remove {reviewer}")).to_be_visible()
     page.get_by_role("button", name="Close sample", exact=True).click()
