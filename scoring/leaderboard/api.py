@@ -131,33 +131,25 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     sections = SectionSerializer(many=True)
 
 
+def _optional(help_text: str) -> serializers.CharField:
+    return serializers.CharField(required=False, default="", help_text=help_text)
+
+
 class LeaderboardQuerySerializer(serializers.Serializer[Any]):
-    phase = serializers.CharField(required=False, default="", help_text="Slug of a phase.")
-    view = serializers.CharField(
-        required=False, default="", help_text="Key of a view. Default: the benchmark's own table."
+    phase = _optional("Slug of a phase.")
+    view = _optional("Key of a view. Default: the benchmark's own table.")
+    sort = _optional(
+        "Key of a column, `name` or `size`; prefix with `-` to reverse. `grouped` "
+        "groups rows by kind of system. Default: the board's own order."
     )
-    sort = serializers.CharField(
-        required=False,
-        default="",
-        help_text="Key of a column, `name` or `size`; prefix with `-` to reverse. `grouped` "
-        "groups rows by kind of system. Default: the board's own order.",
+    part = _optional(
+        "Organisers only, for a phase in parts: `public`, `private` or `all`. Default: "
+        "the part that is public now."
     )
-    part = serializers.CharField(
-        required=False,
-        default="",
-        help_text="Organisers only, for a phase in parts: `public`, `private` or `all`. Default: "
-        "the part that is public now.",
-    )
-    q = serializers.CharField(
-        required=False, default="", help_text="Part of the name or organisation. Case-insensitive."
-    )
+    q = _optional("Part of the name or organisation. Case-insensitive.")
     category = serializers.ChoiceField(choices=Category.choices, required=False)
-    size_from = serializers.CharField(
-        required=False,
-        default="",
-        help_text="Smallest number of parameters, such as 7B. Inclusive.",
-    )
-    size_to = serializers.CharField(required=False, default="", help_text="As `size_from`.")
+    size_from = _optional("Smallest number of parameters, such as 7B. Inclusive.")
+    size_to = _optional("As `size_from`.")
     weights = serializers.ChoiceField(choices=[OPEN, CLOSED], required=False)
     verified = serializers.BooleanField(required=False, help_text="Verified rows only.")
     kind = serializers.MultipleChoiceField(
@@ -233,18 +225,12 @@ def _asked(query: str) -> Mapping[str, Any]:
 
 
 class ChartQuerySerializer(serializers.Serializer[Any]):
-    phase = serializers.CharField(required=False, default="", help_text="Slug of a phase.")
-    rows = serializers.CharField(
-        required=False,
-        default="",
-        help_text="Which rows to draw: `graded`, `reported` or `human`. Further sources of a kind "
-        "are numbered, such as `reported-2`. Default: the first that exists.",
+    phase = _optional("Slug of a phase.")
+    rows = _optional(
+        "Which rows to draw: `graded`, `reported` or `human`. Further sources of a kind "
+        "are numbered, such as `reported-2`. Default: the first that exists."
     )
-    part = serializers.CharField(
-        required=False,
-        default="",
-        help_text="Organisers only, for a phase in parts: `public`, `private` or `all`.",
-    )
+    part = _optional("Organisers only, for a phase in parts: `public`, `private` or `all`.")
 
 
 class ChartFileQuerySerializer(ChartQuerySerializer):

@@ -16,7 +16,15 @@ from scoring.grading.selectors import finished_grading
 from scoring.leaderboard.services import ask_for_replicates
 from scoring.models import Grading, ItemScore
 
-from .comparisons import ComparisonRefused, FigureCell, ItemCell, ItemRow, comparison, entry_numbers
+from .comparisons import (
+    ComparisonRefused,
+    ErrorRow,
+    FigureCell,
+    ItemCell,
+    ItemRow,
+    comparison,
+    entry_numbers,
+)
 from .facts import FactLine
 from .fields import FieldRow, FieldTable
 from .item_lists import LONGEST_SEARCH, SHOWN, ItemQuery, item_line, item_scores, orders_of
@@ -32,41 +40,29 @@ class EarlierResultSerializer(serializers.Serializer[Any]):
     )
 
 
-class ItemQuerySerializer(EarlierResultSerializer):
-    """Filters and order of items."""
-
-    order = serializers.CharField(
+def _search(help_text: str) -> serializers.CharField:
+    return serializers.CharField(
         required=False,
         default="",
         allow_blank=True,
         max_length=LONGEST_SEARCH,
-        help_text="`hardest`, `easiest`, `name` or a key of the items' `scores`: best first, or "
-        "worst first with `-` before the key. Default: the order of the release.",
+        help_text=help_text,
+    )
+
+
+class ItemQuerySerializer(EarlierResultSerializer):
+    """Filters and order of items."""
+
+    order = _search(
+        "`hardest`, `easiest`, `name` or a key of the items' `scores`: best first, or "
+        "worst first with `-` before the key. Default: the order of the release."
     )
     show = serializers.ChoiceField(
         choices=[key for key in SHOWN if key], required=False, default="", allow_blank=True
     )
-    part = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        max_length=LONGEST_SEARCH,
-        help_text="A document type, task or subset. Only if the phase shows every fact.",
-    )
-    error = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        max_length=LONGEST_SEARCH,
-        help_text="A kind of error. Only if the phase shows every fact.",
-    )
-    q = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        max_length=LONGEST_SEARCH,
-        help_text="Part of the id.",
-    )
+    part = _search("A document type, task or subset. Only if the phase shows every fact.")
+    error = _search("A kind of error. Only if the phase shows every fact.")
+    q = _search("Part of the id.")
 
     def validate_order(self, order: str) -> str:
         """Check the order against the figures of the `grading` in the context."""
@@ -190,13 +186,7 @@ class PairSerializer(serializers.Serializer[Any]):
     losses = serializers.IntegerField(allow_null=True)
 
 
-class ErrorRowSerializer(serializers.Serializer[Any]):
-    """The number of items of each entry with this kind of error."""
-
-    name = serializers.CharField()
-    counts = serializers.ListField(child=serializers.IntegerField())
-
-
+ErrorRowSerializer = answer(ErrorRow)
 ItemCellSerializer = answer(ItemCell, leave_out=["system", "text"])
 ItemRowSerializer = answer(ItemRow, cells=ItemCellSerializer(many=True))
 

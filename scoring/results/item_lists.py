@@ -23,6 +23,7 @@ from scoring.charts.look import Words
 from scoring.charts.shapes import Axis, Bar, Bars
 from scoring.charts.specs import BARS_HEIGHT
 from scoring.leaderboard.charts import BoardChart
+from scoring.leaderboard.columns import Head
 from scoring.leaderboard.drawings import ROOMS, Form, Picture, Size, Sketch, kept_png, kept_svgs
 from scoring.leaderboard.figures import Figure, columns_of, figure, show
 from scoring.models import Grading, ItemScore, Phase, Submission
@@ -194,23 +195,11 @@ class ItemLine:
 
 
 @dataclass(frozen=True)
-class ItemHead:
-    """A heading and the query that orders by it, or reverses the order."""
-
-    label: str
-    help: str
-    query: str
-    aria_sort: str
-    """The `aria-sort` value of the column the list is ordered by; empty for others."""
-    is_better_low: bool = False
-
-
-@dataclass(frozen=True)
 class ItemList:
     page: Page[ItemScore]
-    name_head: ItemHead
-    score_head: ItemHead
-    heads: tuple[ItemHead, ...]
+    name_head: Head
+    score_head: Head
+    heads: tuple[Head, ...]
     """Headings of the figures."""
     lines: list[ItemLine]
     asked: ItemQuery
@@ -283,7 +272,7 @@ def item_list(
     )
 
 
-def _figure_head(column: Column, kept: Mapping[str, str]) -> ItemHead:
+def _figure_head(column: Column, kept: Mapping[str, str]) -> Head:
     """A heading that orders the worst first, then the best."""
     worst, best = f"-{column.key}", column.key
     return _head(column.label, column.help, (worst, best), kept, column.direction)
@@ -291,7 +280,7 @@ def _figure_head(column: Column, kept: Mapping[str, str]) -> ItemHead:
 
 def _head(
     label: str, words: str, orders: Sequence[str], kept: Mapping[str, str], direction: str = "up"
-) -> ItemHead:
+) -> Head:
     """Return the heading. `orders` are its first order and an optional second one. The first is
     ascending unless the better `direction` is down."""
     current = kept.get("order", "")
@@ -301,7 +290,7 @@ def _head(
         is_ascending = (current == orders[0]) == (direction == "up")
         aria_sort = "ascending" if is_ascending else "descending"
     query = urlencode({**kept, "order": following})
-    return ItemHead(label, words, query, aria_sort, is_better_low=direction == "down")
+    return Head(label, words, query, aria_sort, "↓" if direction == "down" else "")
 
 
 def item_line(

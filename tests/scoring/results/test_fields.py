@@ -226,7 +226,7 @@ def test_fields_are_in_order_and_what_is_empty_is_not_there() -> None:
     [
         (Sides("a", None), "There is no readable prediction."),
         (Sides("a", {"a": 1}), "Gold and prediction have different types."),
-        (Sides("a", "b " * (MOST_WORDS + 1)), "More than 10,000 words are not compared."),
+        (Sides("a", "b " * (MOST_WORDS + 1)), "Texts of more than 10,000 words are not compared."),
     ],
 )
 def test_problems_have_a_reason(sides: Sides, words: str) -> None:
