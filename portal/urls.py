@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
+from portal.accounts.urls import invitation_urlpatterns, team_urlpatterns
 from portal.home.urls import api_urlpatterns
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -12,8 +13,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("docs/", include("portal.docs.urls")),
     path("accounts/", include("allauth.urls")),
     path("account/", include("portal.accounts.urls")),
-    path("invitations/", include("portal.accounts.invitations.urls")),
-    path("teams/", include("portal.accounts.teams.urls")),
+    path("invitations/", include((invitation_urlpatterns, "invitations"))),
+    path("teams/", include((team_urlpatterns, "teams"))),
     path("datasets/", include("portal.datasets.urls")),
     path("", include("annotation.urls")),
     path("", include("scoring.urls")),

@@ -179,7 +179,7 @@ def _invitations(user: User) -> Iterator[dict[str, Any]]:
 def _events(user: User) -> Iterator[dict[str, Any]]:
     """Leaves out the event data, which may contain personal data of others."""
     events = Event.objects.filter(actor=user).order_by("pk")
-    rows = events.values("at", act=F("verb"), on=F("subject_type"), number=F("subject_id"))
+    rows: Any = events.values("at", act=F("verb"), on=F("subject_type"), number=F("subject_id"))
     yield from rows.iterator()
 
 

@@ -42,7 +42,7 @@ def test_staff_see_why_jobs_failed(
 def test_staff_try_failed_jobs_again(admin: Client, failed: list[Job]) -> None:
     chosen = {"action": "try_failed_again", "_selected_action": [job.pk for job in failed]}
     page = admin.post(LIST, chosen, follow=True)
-    assert b"Queued again: 3" in page.content
+    assert b"Jobs queued again: 3" in page.content
     assert Job.objects.filter(state=Job.State.QUEUED, attempts=0).count() == 3
 
 
