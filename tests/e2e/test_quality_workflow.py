@@ -84,7 +84,7 @@ def add_people(organiser: Page) -> None:
         organiser.get_by_label("Email addresses").fill(addresses)
         organiser.get_by_label("Role").select_option(role)
         organiser.get_by_role("button", name="Invite").click()
-        expect(organiser.get_by_role("status")).to_contain_text(f"Now {role} of this campaign")
+        expect(organiser.get_by_role("status")).to_contain_text(f"Added as {role}: ")
 
 
 def set_up(organiser: Page) -> None:
@@ -375,10 +375,10 @@ def test_campaign_goes_from_screening_to_a_reviewed_release(site: Site, people: 
     check_agreement(lead)
     check_blocked(lead, "Review 1 is open. Every drawn fact needs a verdict.")
     adjudicate(lead)
-    check_blocked(lead, "Reviews 1 and 2 are open", "20 documents not finished yet")
+    check_blocked(lead, "Reviews 1 and 2 are open", "20 documents not finished")
 
     changed, sent_back = review(site, reviewer)
-    check_blocked(lead, "1 document not finished yet", sent_back)
+    check_blocked(lead, "1 document not finished", sent_back)
     decide_returned_case(lead, sent_back)
     freeze(lead)
     check_gold(lead, changed)
