@@ -61,10 +61,13 @@ class Kind:
 
 def _kinds() -> tuple[Kind, ...]:
     listed: list[dict[str, Any]] = tomllib.loads(_KINDS_FILE.read_text(encoding="utf-8"))["kind"]
-    return tuple(
-        Kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in kind.items()})
-        for kind in listed
-    )
+    found = []
+    for kind in listed:
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in kind.items()
+        }
+        found.append(Kind(**given))
+    return tuple(found)
 
 
 KINDS = _kinds()

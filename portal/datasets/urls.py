@@ -1,5 +1,7 @@
 """URLs of the features of datasets, in matching order."""
 
+from django.urls import URLPattern, URLResolver
+
 from .acceptance import urls as acceptance
 from .curation import urls as curation
 from .disputes import urls as disputes
@@ -18,7 +20,7 @@ urlpatterns = [
     *variants.urlpatterns,
     *disputes.urlpatterns,
 ]
-api_urlpatterns = [
+api_urlpatterns: list[URLPattern | URLResolver] = [
     *documents.api_urlpatterns,
     *imports.api_urlpatterns,
     *acceptance.api_urlpatterns,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from portal.home.templatetags.navigation import HELP
 
 from portal.docs import pages
+from portal.home.templatetags.site import HELP
 
 MARKDOWN = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 

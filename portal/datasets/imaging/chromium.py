@@ -1,7 +1,7 @@
 """A headless Chromium, driven over a pipe by the DevTools protocol.
 
-Three commands are enough to print a page, so the site needs no browser library
-besides the browser itself. Messages are JSON, each ended by a NUL byte; the browser reads them from its file descriptor
+Three commands are enough to print a page, so the site needs no browser library besides the browser
+itself. Messages are JSON, each ended by a NUL byte. The browser reads them from its file descriptor
 3 and writes to 4, so no port is opened.
 https://chromedevtools.github.io/devtools-protocol/
 """
