@@ -152,7 +152,7 @@ def test_check_value_accepts(value: str, sign: str, label: str) -> None:
         ("", "plain", "Number", "must be a decimal"),
         ("5", "", "Number", "sign must be one of plain, minus"),
         ("5", "brackets", "Number", "sign must be one of"),
-        ("-5", "plain", "Number", "choose how its sign is shown"),
+        ("-5", "plain", "Number", "choose how the sign is shown"),
         ("5", "parentheses", "Number", "begins with -"),
         ("-0.0", "minus", "Number", "zero has no minus"),
         ("2025-02-29", "", "Date", "no such date as 2025-02-29"),

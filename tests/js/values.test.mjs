@@ -9,7 +9,7 @@ test("numbers are decimals and fractions whose sign fits", () => {
   for (const value of ["1,200", "007", "1e5", "1/0", "2025-03-31", "three", "5\n"]) {
     assert.match(valueFault(value, "plain", "Number"), /must be a decimal/, value);
   }
-  assert.match(valueFault("-5", "plain", "Number"), /choose how its sign is shown/);
+  assert.match(valueFault("-5", "plain", "Number"), /choose how the sign is shown/);
   assert.match(valueFault("5", "minus", "Number"), /begins with -/);
 });
 

@@ -47,7 +47,7 @@ function numberFault(value, sign) {
   const isNegative = value.startsWith("-");
   const isZero = !/[1-9]/.test(value.split("/")[0]);
   if (isNegative && isZero) return "zero has no minus sign";
-  if (isNegative && sign === "plain") return "a negative value is not written plain: choose how its sign is shown";
+  if (isNegative && sign === "plain") return "a negative value cannot have a plain sign: choose how the sign is shown";
   if (!isNegative && sign !== "plain" && !isZero) {
     return `a number with the sign ${sign} is negative: the value begins with -`;
   }

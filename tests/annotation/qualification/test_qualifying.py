@@ -116,7 +116,7 @@ def test_pages_that_cannot_be_had_are_refused(
 def test_same_page_twice_is_refused(campaign: Campaign) -> None:
     release = known_release(1)
     hold_round(campaign, 1, release)
-    with pytest.raises(Refused, match="known-1 is already assigned"):
+    with pytest.raises(Refused, match="known-1 is already in the campaign"):
         hold_round(campaign, 1, release)
     with pytest.raises(Refused, match="None of its pages"):
         add_qualification(campaign=campaign, source=release, count=1, actor=None)

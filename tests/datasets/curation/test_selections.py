@@ -281,5 +281,5 @@ class TestCampaign:
             "overlap": "1", "guidelines": "x",
         }  # fmt: skip
         page = client_of(organiser).post("/campaigns/new/", answers).content.decode()
-        assert "a selection of another dataset" in page
+        assert "belongs to another dataset" in page
         assert not Campaign.objects.exists()

@@ -157,7 +157,7 @@ def test_picture_document_has_a_page_and_no_html(
     shown = client.get("/datasets/set/documents/q1/").content.decode()
     assert "What is it?" in shown
     assert "Canonical HTML" not in shown
-    assert "SHA-256 of pictures and question" in shown
+    assert "SHA-256 of images and question" in shown
     assert client.get("/datasets/set/documents/q1/html/").status_code == 404
     answer = api.get("/api/v1/datasets/set/documents/q1/").json()
     assert (answer["html"], answer["text"], answer["kind"]) == (None, None, "picture")

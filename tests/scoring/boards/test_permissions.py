@@ -43,6 +43,7 @@ GET_PAGES = {
     "board-new": ORGANISERS,
     "board": ANYBODY,
     "submit": ACCOUNTS,
+    "board-benchmark": ANYBODY,
     # Only a sample board has a file to be tried with: see test_examples.
     "board-example": NOBODY,
     "board-manage": ORGANISERS,
@@ -105,6 +106,7 @@ POST_PAGES = {
     "board-new": (302, 403, 403, 400),
     "board": ONLY_GET,
     "submit": (302, 400, 400, 400),
+    "board-benchmark": ONLY_GET,
     "board-example": ONLY_GET,
     "board-manage": (302, 403, 403, 405),
     "board-state": ORGANISERS_POST,
