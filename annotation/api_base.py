@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import messages
@@ -52,7 +52,7 @@ def campaign_path(
     route: str, view: Callable[..., HttpResponseBase] | type[View], name: str
 ) -> URLPattern:
     """A URL below that of a campaign. `view` is a function, or a class of the API."""
-    function: Any = view.as_view() if isinstance(view, type) else view
+    function: Any = cast("type[View]", view).as_view() if isinstance(view, type) else view
     pattern: URLPattern = path(f"campaigns/<slug:slug>/{route}", function, name=name)
     return pattern
 
