@@ -206,9 +206,6 @@ class ReleaseForm(ReleaseTermsForm):
         return int(sent) if sent.isdecimal() else 0
 
 
-CAMPAIGN_FIELDS = ("dataset", "selection", "title", "labels", "overlap", "guidelines")
-
-
 @login_required
 @require_safe
 def campaigns(request: UserRequest) -> HttpResponse:
@@ -224,15 +221,11 @@ def campaigns(request: UserRequest) -> HttpResponse:
 def new_campaign(request: UserRequest) -> HttpResponse:
     form = CampaignForm(
         request.POST if request.method == "POST" else None,
-        initial={
-            "dataset": request.GET.get("dataset"),
-            "selection": request.GET.get("selection"),
-            "overlap": 2,
-        },
+        initial={name: request.GET.get(name) for name in ("dataset", "selection")},
     )
     if form.is_valid():
         chosen = services.CampaignSettings(**form.chosen_settings())
-        named = {name: form.cleaned_data[name] for name in CAMPAIGN_FIELDS}
+        named = {name: form.cleaned_data[name] for name in CampaignForm.field_order}
         campaign = services.create_campaign(**named, settings=chosen, actor=request.user)
         messages.success(request, "Campaign created. Invite people, then open it.")
         return redirect("annotation:people", campaign.slug)
