@@ -209,7 +209,7 @@ def test_the_endpoint_refuses_what_it_does_not_know(
 def test_the_page_tells_what_there_is(disputed: Campaign, lead: User, client_of: ClientOf) -> None:
     response = client_of(lead).get(PAGE)
     state = response.context["state"]
-    assert (state.documents, state.settled, state.gold, state.facts) == (2, 1, 0, 0)
+    assert state == {"documents": 2, "settled": 1, "gold": 0, "facts": 0}
     html = response.content.decode()
     assert "No imports yet." in html
     assert "&lt;Label value=&quot;Number&quot;" in html
