@@ -254,7 +254,7 @@ def test_anothers_assignment_does_not_exist(
     in_turn([name for name in OTHERS if name != "nobody"], check)
 
 
-def test_conflicts_tell_only_of_ones_own_work(
+def test_conflicts_show_only_ones_own_work(
     world: Campaign, ann: User, ben: User, client_of: ClientOf
 ) -> None:
     work = work_of(ben, world, 2)
