@@ -21,7 +21,7 @@ from portal.accounts.models import User
 from tests.asking import in_turn
 from tests.conftest import make_user
 
-from .addresses import endpoints, pages
+from .every_url import endpoints, pages
 from .factories import comment, document_of, make_campaign, save, spans_in, submit, text_of, work_of
 from .test_permissions import API, GET_PAGES, ONLY_POST
 

@@ -17,7 +17,7 @@ from portal.datasets.models import PageImage
 from tests.annotation.review.review_factories import drawn_by_hand
 from tests.asking import by_role, check_answers
 
-from .addresses import api_names, endpoints, page_names, pages
+from .every_url import api_names, endpoints, page_names, pages
 from .factories import comment, document_of, make_campaign, work_of
 
 pytestmark = pytest.mark.django_db
