@@ -33,6 +33,14 @@ _PLAIN = ("screening", "agreement_threshold", "review_pages", "qualification_f1"
 class SettingsFields(forms.Form):
     """The workflow settings of a campaign."""
 
+    overlap = forms.IntegerField(
+        label="Annotators per document",
+        initial=2,
+        min_value=1,
+        max_value=MAX_OVERLAP,
+        help_text="Annotators do not see each other's labels. You can set another number for "
+        "single documents.",
+    )
     screening = forms.BooleanField(
         required=False,
         label="Screen pages first",
@@ -80,13 +88,6 @@ class SettingsFields(forms.Form):
 class CampaignSettingsForm(SettingsFields):
     """The settings of an existing campaign. Fixed settings are disabled and give the reason."""
 
-    overlap = forms.IntegerField(
-        label="Annotators per document",
-        min_value=1,
-        max_value=MAX_OVERLAP,
-        help_text="Annotators do not see each other's labels. You can set another number for "
-        "single documents.",
-    )
     field_order = ["overlap", "screening"]
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
@@ -125,13 +126,6 @@ class CampaignForm(SettingsFields):
     labels = forms.CharField(
         initial="Number, Date",
         help_text="Up to nine names, separated by commas, in the order of the keys 1 to 9.",
-    )
-    overlap = forms.IntegerField(
-        label="Annotators per document",
-        initial=2,
-        min_value=1,
-        max_value=MAX_OVERLAP,
-        help_text="Annotators do not see each other's labels.",
     )
     guidelines = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 14}),
