@@ -31,6 +31,9 @@ else:
     ModelAdmin = admin.ModelAdmin
 
 
+_DOCUMENT = ["campaign_document__campaign", "campaign_document__document"]
+
+
 class ReadOnlyAdmin(ModelAdmin):
     """Rows that can be viewed, but not added, changed or deleted."""
 
@@ -78,11 +81,7 @@ class CampaignDocumentAdmin(ReadOnlyAdmin):
 class AssignmentAdmin(ReadOnlyAdmin):
     list_display = ["id", "campaign_document", "annotator", "state", "submitted_at"]
     list_filter = ["state"]
-    list_select_related = [
-        "annotator",
-        "campaign_document__campaign",
-        "campaign_document__document",
-    ]
+    list_select_related = ["annotator", *_DOCUMENT]
     # Revision and time reveal how much was labelled, the flag's reason possibly what.
     exclude = ["revision", "active_seconds", "flag_reason"]
 
@@ -121,22 +120,18 @@ class SuggestionUploadAdmin(ReadOnlyAdmin):
 @admin.register(ModelSuggestions)
 class ModelSuggestionsAdmin(ReadOnlyAdmin):
     list_display = ["campaign_document", "upload"]
-    list_select_related = ["upload", "campaign_document__campaign", "campaign_document__document"]
+    list_select_related = ["upload", *_DOCUMENT]
 
 
 @admin.register(Case)
 class CaseAdmin(ReadOnlyAdmin):
     list_display = ["id", "campaign_document", "kind", "state", "decided_by", "decided_at"]
     list_filter = ["kind", "state"]
-    list_select_related = [
-        "decided_by",
-        "campaign_document__campaign",
-        "campaign_document__document",
-    ]
+    list_select_related = ["decided_by", *_DOCUMENT]
 
 
 @admin.register(GoldSpan)
 class GoldSpanAdmin(ReadOnlyAdmin):
     list_display = ["campaign_document", "label", "start", "end", "quote", "value", "origin"]
     list_filter = ["label", "origin"]
-    list_select_related = ["campaign_document__campaign", "campaign_document__document"]
+    list_select_related = _DOCUMENT

@@ -83,7 +83,13 @@ def hand_over_all(
     }
     if not begun:
         _refuse_begun(leaving, works.values())
-    heirs = _heirs_for(campaign, leaving, [pk for pk in works if _has_heir(documents[pk])])
+    heirs = _heirs_for(
+        campaign,
+        # Everyone has calibration and qualification pages: those need no one else.
+        [pk for pk in works if documents[pk].purpose == Purpose.WORK],
+        [pk for pk in active_annotators(campaign) if pk != leaving.pk],
+        f"No other annotator can take over the documents of {leaving}. Invite an annotator first.",
+    )
     for pk, work in works.items():
         _pass_on(documents[pk], work, heirs.get(pk), actor)
     return len(works)
@@ -113,23 +119,18 @@ def _refuse_begun(leaving: User, works: Iterable[Assignment]) -> None:
         )
 
 
-def _has_heir(document: CampaignDocument) -> bool:
-    """Whether the page can be handed over. Everyone has calibration and qualification pages."""
-    return document.purpose == Purpose.WORK
-
-
-def _heirs_for(campaign: Campaign, leaving: User, documents: list[int]) -> dict[int, int]:
-    others = [pk for pk in active_annotators(campaign) if pk != leaving.pk]
+def _heirs_for(
+    campaign: Campaign, documents: Sequence[int], annotators: Sequence[int], refusal: str
+) -> dict[int, int]:
+    """Those of `annotators` with the least work who take over each document. Former annotators of
+    a document do not get it again. Raises Refused if no one is left.
+    """
     teams = teams_of(campaign)
     existing = teams | {pk: [*teams.get(pk, []), *_withdrawn_from(pk)] for pk in documents}
     try:
-        return replacements(existing, documents, others)
+        return replacements(existing, documents, annotators)
     except ValueError as error:
-        raise Refused(
-            f"No other annotator can take over the documents of {leaving}. "
-            "Invite an annotator first.",
-            code="too_few_annotators",
-        ) from error
+        raise Refused(refusal, code="too_few_annotators") from error
 
 
 def _locked(pk: int) -> CampaignDocument:
@@ -162,15 +163,8 @@ def _heir(document: CampaignDocument, heir: User | None) -> int | None:
         return heir.pk
     if document.purpose == Purpose.CALIBRATION:
         return None
-    gone = _withdrawn_from(document.pk)
-    try:
-        existing = teams_of(document.campaign) | {document.pk: [*team, *gone]}
-        return replacements(existing, [document.pk], free)[document.pk]
-    except ValueError as error:
-        raise Refused(
-            "No other annotator can take over this page. Invite an annotator first.",
-            code="too_few_annotators",
-        ) from error
+    refusal = "No other annotator can take over this page. Invite an annotator first."
+    return _heirs_for(document.campaign, [document.pk], free, refusal)[document.pk]
 
 
 def _check_heir(heir: User, team: list[int], free: list[int]) -> None:

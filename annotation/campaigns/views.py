@@ -33,6 +33,14 @@ _PLAIN = ("screening", "agreement_threshold", "review_pages", "qualification_f1"
 class SettingsFields(forms.Form):
     """The workflow settings of a campaign."""
 
+    overlap = forms.IntegerField(
+        label="Annotators per document",
+        initial=2,
+        min_value=1,
+        max_value=MAX_OVERLAP,
+        help_text="Annotators do not see each other's labels. You can set another number for "
+        "single documents.",
+    )
     screening = forms.BooleanField(
         required=False,
         label="Screen pages first",
@@ -80,13 +88,6 @@ class SettingsFields(forms.Form):
 class CampaignSettingsForm(SettingsFields):
     """The settings of an existing campaign. Fixed settings are disabled and give the reason."""
 
-    overlap = forms.IntegerField(
-        label="Annotators per document",
-        min_value=1,
-        max_value=MAX_OVERLAP,
-        help_text="Annotators do not see each other's labels. You can set another number for "
-        "single documents.",
-    )
     field_order = ["overlap", "screening"]
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
@@ -125,13 +126,6 @@ class CampaignForm(SettingsFields):
     labels = forms.CharField(
         initial="Number, Date",
         help_text="Up to nine names, separated by commas, in the order of the keys 1 to 9.",
-    )
-    overlap = forms.IntegerField(
-        label="Annotators per document",
-        initial=2,
-        min_value=1,
-        max_value=MAX_OVERLAP,
-        help_text="Annotators do not see each other's labels.",
     )
     guidelines = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 14}),
@@ -206,9 +200,6 @@ class ReleaseForm(ReleaseTermsForm):
         return int(sent) if sent.isdecimal() else 0
 
 
-CAMPAIGN_FIELDS = ("dataset", "selection", "title", "labels", "overlap", "guidelines")
-
-
 @login_required
 @require_safe
 def campaigns(request: UserRequest) -> HttpResponse:
@@ -224,15 +215,11 @@ def campaigns(request: UserRequest) -> HttpResponse:
 def new_campaign(request: UserRequest) -> HttpResponse:
     form = CampaignForm(
         request.POST if request.method == "POST" else None,
-        initial={
-            "dataset": request.GET.get("dataset"),
-            "selection": request.GET.get("selection"),
-            "overlap": 2,
-        },
+        initial={name: request.GET.get(name) for name in ("dataset", "selection")},
     )
     if form.is_valid():
         chosen = services.CampaignSettings(**form.chosen_settings())
-        named = {name: form.cleaned_data[name] for name in CAMPAIGN_FIELDS}
+        named = {name: form.cleaned_data[name] for name in CampaignForm.field_order}
         campaign = services.create_campaign(**named, settings=chosen, actor=request.user)
         messages.success(request, "Campaign created. Invite people, then open it.")
         return redirect("annotation:people", campaign.slug)

@@ -7,7 +7,7 @@ one file for each kind of row (`KINDS`), and the shape of every line is checked.
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -47,30 +47,20 @@ class Kind:
     file: str
     model: str
     owner: str
-    fields: tuple[str, ...]
+    fields: Sequence[str]
     refs: Mapping[str, str] = field(default_factory=dict)
-    people: tuple[str, ...] = ()
-    times: tuple[str, ...] = ()
+    people: Sequence[str] = ()
+    times: Sequence[str] = ()
     document: str = ""
-    left_out: tuple[str, ...] = ()
+    left_out: Sequence[str] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
         return (*self.refs, *self.people, *self.fields, *self.times)
 
 
-def _kinds() -> tuple[Kind, ...]:
-    listed: list[dict[str, Any]] = tomllib.loads(_KINDS_FILE.read_text(encoding="utf-8"))["kind"]
-    found = []
-    for kind in listed:
-        given: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in kind.items()
-        }
-        found.append(Kind(**given))
-    return tuple(found)
-
-
-KINDS = _kinds()
+_LISTED: list[dict[str, Any]] = tomllib.loads(_KINDS_FILE.read_text(encoding="utf-8"))["kind"]
+KINDS = tuple(Kind(**kind) for kind in _LISTED)
 
 # Kinds that others refer to. Their rows contain their number.
 NUMBERED = frozenset(target for kind in KINDS for target in kind.refs.values())

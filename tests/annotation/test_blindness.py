@@ -21,7 +21,7 @@ from portal.accounts.models import User
 from tests.asking import in_turn
 from tests.conftest import make_user
 
-from .addresses import endpoints, pages
+from .every_url import endpoints, pages
 from .factories import comment, document_of, make_campaign, save, spans_in, submit, text_of, work_of
 from .test_permissions import API, GET_PAGES, ONLY_POST
 
@@ -254,7 +254,7 @@ def test_anothers_assignment_does_not_exist(
     in_turn([name for name in OTHERS if name != "nobody"], check)
 
 
-def test_conflicts_tell_only_of_ones_own_work(
+def test_conflicts_show_only_ones_own_work(
     world: Campaign, ann: User, ben: User, client_of: ClientOf
 ) -> None:
     work = work_of(ben, world, 2)

@@ -55,7 +55,7 @@ def freeze(campaign: Campaign, actor: User, accepted: int) -> Release:
     )
 
 
-def test_a_date_labelled_as_number_is_told_with_the_label_that_fits(
+def test_a_date_labelled_as_number_gets_the_fitting_label(
     campaign: Campaign, ann: User, api_of: ApiOf
 ) -> None:
     work = work_of(ann, campaign)
@@ -129,7 +129,7 @@ def test_adjudication_names_proposals_and_agreed_facts_with_a_warning(
     assert (doubt["label"], doubt["codes"]) == ("Date", ["not_a_date"])
 
 
-def test_validation_shows_warnings_beside_faults(
+def test_validation_shows_warnings_with_faults(
     campaign: Campaign, ann: User, ben: User, lead: User, client_of: ClientOf
 ) -> None:
     save(work_of(ann, campaign), ("Number", "(310)"), DATE_AS_NUMBER)

@@ -23,7 +23,7 @@ def test_texts_are_where_the_spans_say() -> None:
     ]  # fmt: skip
 
 
-def test_every_kind_of_error_is_told_apart() -> None:
+def test_every_kind_of_error_is_distinguished() -> None:
     marked = [NET, Span(15, 18, "Number"), Span(23, 36, "Number"), Span(37, 43, "Number")]
     assert outcomes(marked) == ["right", "boundary", "label", "extra", "missed"]
 

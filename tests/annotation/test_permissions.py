@@ -17,7 +17,7 @@ from portal.datasets.models import PageImage
 from tests.annotation.review.review_factories import drawn_by_hand
 from tests.asking import by_role, check_answers
 
-from .addresses import api_names, endpoints, page_names, pages
+from .every_url import api_names, endpoints, page_names, pages
 from .factories import comment, document_of, make_campaign, work_of
 
 pytestmark = pytest.mark.django_db
@@ -346,19 +346,19 @@ def grouped(pairs: list[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-def test_tables_name_every_address() -> None:
+def test_tables_name_every_url() -> None:
     assert set(GET_PAGES) == set(POST_PAGES) == set(page_names())
     assert {name for _, name in API} == set(api_names())
 
 
-def addresses_of(pairs: Iterator[tuple[str, str]], campaign: Campaign, ann: User) -> dict[str, str]:
+def urls_of(pairs: Iterator[tuple[str, str]], campaign: Campaign, ann: User) -> dict[str, str]:
     """The URL of each name in the tables."""
     listed = grouped(list(pairs))
     return {name: row_of_ann(listed, name, campaign, ann) for name in listed}
 
 
 def test_reading_pages(disputed: Campaign, ann: User, cast: Cast, client_of: ClientOf) -> None:
-    addresses = addresses_of(pages(disputed), disputed, ann)
+    addresses = urls_of(pages(disputed), disputed, ann)
     clients = {role: client_of(cast[role]) for role in ROLES}
 
     def ask(key: tuple[str, str]) -> Any:
@@ -372,14 +372,14 @@ def test_reading_pages(disputed: Campaign, ann: User, cast: Cast, client_of: Cli
 
 
 def test_posting_to_pages(disputed: Campaign, ann: User, cast: Cast, client_of: ClientOf) -> None:
-    addresses = addresses_of(pages(disputed), disputed, ann)
+    addresses = urls_of(pages(disputed), disputed, ann)
     clients = {role: client_of(cast[role]) for role in ROLES}
     wanted = by_role(ROLES, POST_PAGES)
     check_answers(wanted, lambda key: clients[key[0]].post(addresses[key[1]]))
 
 
 def test_calling_endpoints(disputed: Campaign, ann: User, cast: Cast, api_of: ApiOf) -> None:
-    addresses = addresses_of(endpoints(disputed), disputed, ann)
+    addresses = urls_of(endpoints(disputed), disputed, ann)
     clients = {role: api_of(cast[role]) for role in ROLES}
 
     def ask(key: tuple[str, tuple[str, str]]) -> Any:

@@ -64,7 +64,7 @@ def test_wrong_shape_is_a_type_fault(raw: object) -> None:
     assert codes(raw) == ["type"]
 
 
-def test_overlap_and_duplicate_key_are_told_with_their_place() -> None:
+def test_overlap_and_duplicate_key_are_reported_with_their_place() -> None:
     other = GOOD | {"start": 18, "quote": "200"}
     drafts, _ = read_spans([GOOD, other])
     faults = check_drafts(TEXT, drafts, ["Number"])

@@ -30,7 +30,7 @@ def test_one_half_given_has_the_other_derived() -> None:
     ("value", "sign"),
     [("1" * 201, "plain"), ("12\n", "plain"), ("\ud800", "plain"), ("a", "plain"), ("12", "odd")],
 )
-def test_unfit_values_are_told(value: str, sign: str) -> None:
+def test_unfit_values_are_reported(value: str, sign: str) -> None:
     assert meaning_problem(Meaning(value, sign, True), "Number")
 
 

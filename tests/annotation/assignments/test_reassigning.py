@@ -72,7 +72,7 @@ def test_commented_work_does_not_show_its_comments_to_the_heir(
     assert work_of(cleo, trio).comments.count() == 0
 
 
-def test_former_annotator_is_told_and_saves_nothing(
+def test_former_annotator_is_informed_and_saves_nothing(
     trio: Campaign, ann: User, lead: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     work = work_of(ann, trio)
@@ -216,7 +216,7 @@ def test_table_filters_and_hands_over(
     assert not Assignment.objects.of(ann).active().exists()
 
 
-def test_removing_somebody_with_begun_work_offers_to_hand_it_over(
+def test_removing_an_annotator_with_started_work_offers_a_handover(
     trio: Campaign, ann: User, lead: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     save(work_of(ann, trio), ("Number", "1,200"))

@@ -149,7 +149,7 @@ def test_untouched_submission_is_set_aside_and_counted(
     assert [len(first.spans) for first in counted_submissions(campaign)] == [1, 1]
 
 
-def test_empty_page_that_somebody_worked_on_keeps_its_first_submission(
+def test_empty_page_with_some_work_keeps_its_first_submission(
     campaign: Campaign, ann: User, lead: User
 ) -> None:
     work = work_of(ann, campaign)
@@ -171,7 +171,7 @@ def test_two_untouched_submissions_are_both_returned(
     assert submissions_set_aside(campaign) == 2
 
 
-def test_nothing_is_returned_once_somebody_decided(
+def test_nothing_is_returned_after_a_decision(
     campaign: Campaign, ann: User, ben: User, lead: User
 ) -> None:
     submit(work_of(ann, campaign), NUMBER)

@@ -109,7 +109,7 @@ def test_closed_campaign_takes_no_documents(campaign: Campaign, lead: User) -> N
         reopen_campaign(campaign=campaign, actor=lead)
 
 
-def test_addresses_come_from_titles_and_never_clash(organiser: User) -> None:
+def test_slugs_come_from_titles_and_never_clash(organiser: User) -> None:
     slugs = [
         create_campaign(
             dataset=make_dataset(0), title=title, labels=["Number"], overlap=1, guidelines="",
@@ -137,15 +137,13 @@ def test_begun_work_holds_its_annotator(campaign: Campaign, ann: User, lead: Use
     assert loads(campaign)["Ann"] == 2
 
 
-def test_nobody_left_to_take_over_is_refused(campaign: Campaign, ann: User, lead: User) -> None:
+def test_no_one_left_to_take_over_is_refused(campaign: Campaign, ann: User, lead: User) -> None:
     with pytest.raises(Refused, match="No other annotator can take over"):
         remove_member(membership=membership(campaign, ann), actor=lead)
     assert membership(campaign, ann)
 
 
-def test_submitted_work_of_somebody_who_left_counts(
-    campaign: Campaign, ann: User, lead: User
-) -> None:
+def test_submitted_work_of_former_members_counts(campaign: Campaign, ann: User, lead: User) -> None:
     for number in (1, 2):
         submit(work_of(ann, campaign, number), ("Number", "1,200"))
     remove_member(membership=membership(campaign, ann), actor=lead)
@@ -353,7 +351,7 @@ def test_all_tasks_of_a_campaign_are_listed(
     assert len(client_of(ann).get("/annotate/?campaign=other").context["page"]) == 0
 
 
-def test_nobody_without_tasks_is_left_wondering(stranger: User, client_of: ClientOf) -> None:
+def test_page_without_tasks_gives_the_reason(stranger: User, client_of: ClientOf) -> None:
     assert "No tasks" in client_of(stranger).get("/annotate/").content.decode()
     assert "No campaigns yet" in client_of(stranger).get("/campaigns/").content.decode()
 

@@ -97,7 +97,7 @@ def test_organisers_make_links_to_the_site(
     assert find_invitation(link_in(page)) == invitation
 
 
-def test_account_made_through_a_handed_over_link_has_no_confirmed_address(
+def test_account_made_through_a_link_has_no_confirmed_email(
     organiser: User, client_of: ClientOf, console: None
 ) -> None:
     owner = client_of(organiser)

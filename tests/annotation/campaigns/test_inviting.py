@@ -46,7 +46,7 @@ def test_accounts_join_at_once_and_others_are_invited(
     assert sorted(message.to[0] for message in mail.outbox) == [cleo.email, NORA]
 
 
-def test_letters_say_what_the_role_is(campaign: Campaign, lead: User, cleo: User) -> None:
+def test_emails_name_the_role(campaign: Campaign, lead: User, cleo: User) -> None:
     invite(campaign, cleo.email, NORA, role="reviewer", actor=lead)
     run_due_jobs()
     told, asked = email_to(cleo.email), email_to(NORA)
@@ -58,7 +58,7 @@ def test_letters_say_what_the_role_is(campaign: Campaign, lead: User, cleo: User
     assert "&" not in told + asked, "plain text, nothing escaped"
 
 
-def test_inviting_again_sends_no_second_letter(campaign: Campaign, lead: User) -> None:
+def test_inviting_again_sends_no_second_email(campaign: Campaign, lead: User) -> None:
     invite(campaign, NORA, actor=lead)
     assert invite(campaign, NORA, actor=lead).known == (NORA,)
     assert invite(campaign, NORA, role="reviewer", actor=lead).invited == (NORA,)
@@ -132,7 +132,7 @@ def test_people_page_takes_several_and_lists_who_has_not_answered(
     )  # fmt: skip
 
 
-def test_all_faults_of_the_list_are_told_and_nothing_is_done(
+def test_all_faults_of_the_list_are_shown_and_nothing_is_done(
     campaign: Campaign, lead: User, cleo: User, client_of: ClientOf
 ) -> None:
     data = {"emails": f"{cleo.email}\nx\n{NORA}\ny@", "role": "annotator"}
@@ -211,7 +211,7 @@ def test_api_lists_all_faults(campaign: Campaign, lead: User, api_of: ApiOf) -> 
     assert not Invitation.objects.exists()
 
 
-def test_no_list_tells_the_secret(
+def test_no_list_shows_the_secret(
     campaign: Campaign, lead: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     """Only the recipient of the email can accept, not even the inviter."""
@@ -226,7 +226,7 @@ def test_no_list_tells_the_secret(
         assert found.digest not in answer.decode()
 
 
-def test_new_person_signs_up_through_the_letter_and_is_annotator(
+def test_new_person_signs_up_through_the_email_and_is_annotator(
     campaign: Campaign, lead: User, client_of: ClientOf, client: Client, settings: object
 ) -> None:
     client_of(lead).post(PEOPLE, {"emails": NORA, "role": "annotator"})

@@ -60,7 +60,7 @@ def test_begun_work_holds(trio: Campaign, ann: User) -> None:
     assert left(ann, trio) == 2
 
 
-def test_begun_qualification_holds_nobody(trio: Campaign, ann: User) -> None:
+def test_started_qualification_holds_no_one(trio: Campaign, ann: User) -> None:
     work = first_work(ann, trio)
     save(work, ("Number", "1,200"))
     CampaignDocument.objects.filter(pk=work.campaign_document_id).update(purpose="qualification")
@@ -76,9 +76,7 @@ def test_lead_may_take_begun_work_along(trio: Campaign, ann: User, lead: User) -
     assert left(ann, trio) == 0
 
 
-def test_nobody_left_to_take_over_is_said_to_the_one_who_leaves(
-    campaign: Campaign, ann: User
-) -> None:
+def test_no_one_left_to_take_over_is_shown_to_the_leaving(campaign: Campaign, ann: User) -> None:
     with pytest.raises(Refused, match="No other annotator can take over"):
         leave_campaign(campaign=campaign, user=ann)
     assert Membership.objects.filter(campaign=campaign, user=ann).exists()
@@ -153,7 +151,7 @@ def test_work_of_who_left_is_closed_to_them(
     assert client_of(ann).get(f"/annotate/{work.pk}/").status_code == 404
 
 
-def test_removing_somebody_with_begun_work_offers_to_hand_it_over(
+def test_removing_an_annotator_with_started_work_offers_a_handover(
     trio: Campaign, ann: User, lead: User, client_of: ClientOf
 ) -> None:
     save(first_work(ann, trio), ("Number", "1,200"))

@@ -77,7 +77,7 @@ def test_campaign_without_a_page_to_label_says_why(campaign: Campaign) -> None:
         open_campaign(campaign=campaign, actor=None)
 
 
-def test_gold_that_is_held_back_later_stands_in_the_way(campaign: Campaign) -> None:
+def test_gold_that_is_held_back_later_blocks_a_release(campaign: Campaign) -> None:
     open_campaign(campaign=campaign, actor=None)
     Campaign.objects.update(review_pages=0)
     campaign.refresh_from_db()

@@ -63,7 +63,7 @@ def test_accepted_or_revoked_but_never_both(campaign: Campaign, lead: User, turn
     assert Membership.objects.filter(user=nora).exists() == bool(invitation.accepted_at)
 
 
-def test_of_leads_inviting_the_same_address_one_sends(
+def test_leads_inviting_the_same_email_send_one(
     campaign: Campaign, lead: User, organiser: User
 ) -> None:
     results = at_once(lambda: invite(campaign, lead), lambda: invite(campaign, organiser))

@@ -171,7 +171,7 @@ def remind(campaign: Campaign, user: User, actor: User) -> Reminder:
     return remind_person(campaign=campaign, user=user, actor=actor, origin=ORIGIN)
 
 
-def test_letter_lists_ones_tasks(campaign: Campaign, ann: User, lead: User) -> None:
+def test_email_lists_ones_tasks(campaign: Campaign, ann: User, lead: User) -> None:
     reminder = remind(campaign, ann, lead)
     assert (reminder.waiting, reminder.sent_by) == (2, lead)
     assert mail.outbox == [], "a worker sends it"
@@ -186,7 +186,7 @@ def test_letter_lists_ones_tasks(campaign: Campaign, ann: User, lead: User) -> N
     assert mail.outbox[0].subject == "[Factboard] Open tasks: 2 pages to label"
 
 
-def test_letter_tells_of_now_and_is_not_sent_for_nothing(
+def test_email_lists_current_tasks_and_is_not_sent_without(
     campaign: Campaign, ann: User, ben: User, lead: User
 ) -> None:
     remind(campaign, ann, lead)
@@ -200,7 +200,7 @@ def test_letter_tells_of_now_and_is_not_sent_for_nothing(
     assert set(Job.objects.values_list("state", flat=True)) == {Job.State.DONE}
 
 
-def test_one_letter_a_day_and_campaign(
+def test_one_email_a_day_and_campaign(
     campaign: Campaign, ann: User, ben: User, lead: User, organiser: User
 ) -> None:
     remind(campaign, ann, lead)
@@ -228,7 +228,7 @@ def test_refusals_are_readable(
     assert not Reminder.objects.exists()
 
 
-def test_nobody_reminds_themselves(disputed: Campaign, lead: User) -> None:
+def test_no_one_reminds_themselves(disputed: Campaign, lead: User) -> None:
     with pytest.raises(Refused, match="cannot remind yourself"):
         remind(disputed, lead, lead)
 
@@ -276,7 +276,9 @@ def test_people_of_other_campaigns_are_not_found(
     assert api_of(lead).post(f"/api/v1{WAITING}{stranger.pk}/remind/").status_code == 404
 
 
-def test_api_tells_and_reminds(campaign: Campaign, ann: User, lead: User, api_of: ApiOf) -> None:
+def test_api_lists_tasks_and_reminds(
+    campaign: Campaign, ann: User, lead: User, api_of: ApiOf
+) -> None:
     api = api_of(lead)
     people = api.get(f"/api/v1{WAITING}").json()["people"]
     [row] = [person for person in people if person["name"] == "Ann"]

@@ -98,7 +98,7 @@ def test_a_campaign_that_has_begun_takes_no_other(finished: Campaign) -> None:
         brought_in(other, exported(finished, "full"), "full")
 
 
-def test_people_of_another_site_are_found_by_address_or_by_being_told(
+def test_people_of_another_site_are_found_by_email_or_mapping(
     finished: Campaign, ann: User
 ) -> None:
     plain, named = exported(finished, "full"), exported(finished, "full", emails=True)
@@ -128,7 +128,7 @@ def test_documents_are_known_by_their_text(finished: Campaign) -> None:
     assert (done.documents, done.faults) == (2, [])
 
 
-def test_documents_that_are_missing_are_told_and_left_out(finished: Campaign) -> None:
+def test_missing_documents_are_reported_and_left_out(finished: Campaign) -> None:
     archive = changed(exported(finished, "full"), "documents.jsonl", 2, text_sha256="ab" * 32)
     other = empty_campaign(finished)
     done = brought_in(other, archive, "full")
@@ -141,7 +141,7 @@ def test_documents_that_are_missing_are_told_and_left_out(finished: Campaign) ->
     assert {row["campaign_document"] for row in lines(rows["cases.jsonl"])} == {1}
 
 
-def test_work_that_was_withheld_begins_anew(disputed: Campaign) -> None:
+def test_withheld_work_starts_again(disputed: Campaign) -> None:
     other = empty_campaign(disputed)
     done = brought_in(other, exported(disputed, "full"), "full")
     assert stages(other) == ["adjudication", "annotation"]

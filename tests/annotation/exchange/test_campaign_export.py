@@ -63,7 +63,7 @@ def test_tasks_are_what_label_studio_imports(disputed: Campaign, ann: User, ben:
     assert json.loads(exported(disputed, "labelstudio", "gold")) == []
 
 
-def test_gold_tasks_are_ground_truth_of_nobody(finished: Campaign) -> None:
+def test_gold_tasks_are_ground_truth_without_annotator(finished: Campaign) -> None:
     tasks = json.loads(exported(finished, "labelstudio", "gold"))
     assert [task["id"] for task in tasks] == [1, 2]
     for task in tasks:
@@ -116,7 +116,7 @@ def test_reopened_pages_are_withheld_with_all_that_was_made_of_them(
     assert {row["state"] for row in lines(fewer["assignments.jsonl"])} == {"submitted", "assigned"}
 
 
-def test_withdrawn_work_is_told_by_nothing_but_its_being(finished: Campaign, ann: User) -> None:
+def test_withdrawn_work_reveals_only_that_it_exists(finished: Campaign, ann: User) -> None:
     work = work_of(ann, finished, 2)
     Assignment.objects.filter(pk=work.pk).update(state="withdrawn", submitted_at=None)
     rows = unzipped(exported(finished, "full"))
@@ -128,7 +128,7 @@ def test_withdrawn_work_is_told_by_nothing_but_its_being(finished: Campaign, ann
     assert len(lines(exported(finished, "jsonl", "annotations"))) == 3
 
 
-def test_people_are_pseudonyms_unless_addresses_are_asked_for(
+def test_people_are_pseudonyms_unless_emails_are_included(
     finished: Campaign, ann: User, ben: User
 ) -> None:
     plain = unzipped(exported(finished, "full"))
@@ -206,10 +206,10 @@ def test_the_endpoint_refuses_what_it_does_not_know(
     assert api.get(API, {"form": "jsonl", "layer": "drafts"}).status_code == 400
 
 
-def test_the_page_tells_what_there_is(disputed: Campaign, lead: User, client_of: ClientOf) -> None:
+def test_the_page_shows_the_figures(disputed: Campaign, lead: User, client_of: ClientOf) -> None:
     response = client_of(lead).get(PAGE)
     state = response.context["state"]
-    assert (state.documents, state.settled, state.gold, state.facts) == (2, 1, 0, 0)
+    assert state == {"documents": 2, "settled": 1, "gold": 0, "facts": 0}
     html = response.content.decode()
     assert "No imports yet." in html
     assert "&lt;Label value=&quot;Number&quot;" in html

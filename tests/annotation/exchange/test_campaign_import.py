@@ -47,7 +47,7 @@ def test_work_of_label_studio_is_placed_by_the_text_of_its_page(
     assert Span.objects.get().key == "Xy1"
 
 
-def test_what_drifted_is_found_and_told(campaign: Campaign, ann: User) -> None:
+def test_drifted_labels_are_found_and_reported(campaign: Campaign, ann: User) -> None:
     drifted = task(campaign, startOffset=2, endOffset=7, text="(310)", start="/p[1]/text()[2]",
                    end="/p[1]/text()[2]")  # fmt: skip
     done = brought_in(campaign, json.dumps([drifted]).encode(), "labelstudio", "annotations", ann)
@@ -56,7 +56,7 @@ def test_what_drifted_is_found_and_told(campaign: Campaign, ann: User) -> None:
     assert quotes(ann, campaign) == ["(310)"]
 
 
-def test_what_cannot_be_placed_is_told_and_the_rest_is_kept(campaign: Campaign, ann: User) -> None:
+def test_unplaced_labels_are_reported_and_the_rest_is_kept(campaign: Campaign, ann: User) -> None:
     data = task(campaign)
     results = data["annotations"][0]["result"]
     results.append(results[0] | {"id": "Xy2", "value": results[0]["value"] | {"text": "9,999"}})
@@ -119,7 +119,7 @@ def test_work_that_is_begun_is_never_replaced(
     assert quotes(ann, campaign) == quotes(ben, campaign) == ["March 31, 2025"]
 
 
-def test_gold_takes_the_place_of_work_that_nobody_has_begun(campaign: Campaign) -> None:
+def test_gold_replaces_work_that_is_not_started(campaign: Campaign) -> None:
     brought_in(campaign, line(campaign), "jsonl", "gold")
     assert stages(campaign) == ["gold", "annotation"]
     assert not document_of(campaign).assignments.exists()

@@ -101,7 +101,7 @@ def test_the_endpoint_refuses(campaign: Campaign, lead: User, api_of: ApiOf) -> 
         assert answer()[0] == 413
 
 
-def test_the_page_takes_a_file_and_tells_how_it_went(
+def test_the_page_takes_a_file_and_shows_the_result(
     campaign: Campaign, lead: User, client_of: ClientOf, run_jobs: RunJobs
 ) -> None:
     client = client_of(lead)

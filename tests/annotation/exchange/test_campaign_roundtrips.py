@@ -122,7 +122,7 @@ def test_a_whole_campaign_comes_back(finished: Campaign, lead: User) -> None:
     assert (other.state, other.guidelines, other.guidelines_version) == ("open", "Mark **all**.", 2)
 
 
-def test_what_comes_before_and_beside_the_work_comes_back(
+def test_everything_around_the_work_comes_back(
     finished: Campaign, ann: User, cleo: User, lead: User
 ) -> None:
     """Screening, qualification, faults of validation, and a handover."""

@@ -274,7 +274,7 @@ def test_only_managers_overrule(
     assert document_of(screened).stage == Stage.EXCLUDED
 
 
-def test_pages_nobody_screens_are_closed_to_annotators(
+def test_unscreened_pages_are_closed_to_annotators(
     campaign: Campaign, ann: User, lead: User, client_of: ClientOf
 ) -> None:
     for address in (f"{ROOT}page-001/", f"{ROOT}page-001/html/"):
