@@ -161,8 +161,8 @@ def test_any_text_gives_a_filter_that_its_own_address_gives_again(values: dict[s
         query[name] = value
     wanted = RowFilterForm(query).wanted()
     again = QueryDict(mutable=True)
-    for name, value in wanted.query.items():
-        again.setlist(name, value if isinstance(value, list) else [value])
+    for name, given in wanted.query.items():
+        again.setlist(name, given if isinstance(given, list) else [given])
     assert RowFilterForm(again).wanted() == wanted
 
 
