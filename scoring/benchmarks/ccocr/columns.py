@@ -129,13 +129,13 @@ def columns_for(
             "multi-scene reading of rotated images, mean of the subsets",
         ),
         _detail("diff", "Difference", ORIENTATION_GROUP, "rotated - normal"),
-        *(_detail(key, label, MEASURE_GROUP, told) for key, label, told in _MEASURES),
+        *(_detail(key, label, MEASURE_GROUP, help_text) for key, label, help_text in _MEASURES),
         _detail("grounding", "Total", GROUNDING_GROUP, "mean of the subsets"),
     )
 
 
-def _detail(key: str, label: str, group: str, told: str) -> Column:
-    return Column(key, label, group, told, headline=False)
+def _detail(key: str, label: str, group: str, help_text: str) -> Column:
+    return Column(key, label, group, help_text, headline=False)
 
 
 _FOLDER = Path(__file__).parent
@@ -156,8 +156,8 @@ def views_for(
     return _VIEWS
 
 
-def _view(key: str, title: str, told: str, columns: tuple[Column, ...]) -> View:
-    return View(key, title, told, columns, load_reported(_FOLDER / f"reported_{key}.csv"))
+def _view(key: str, title: str, help_text: str, columns: tuple[Column, ...]) -> View:
+    return View(key, title, help_text, columns, load_reported(_FOLDER / f"reported_{key}.csv"))
 
 
 def _track(track: str) -> View:
@@ -170,20 +170,20 @@ def _track(track: str) -> View:
 
 
 def _subset(subset: Subset) -> Column:
-    told = f"{subset.feature}: {_MEASURE_WORDS[subset.op]}"
-    return Column(subset.key, subset.name, subset.group, told)
+    help_text = f"{subset.feature}: {_MEASURE_WORDS[subset.op]}"
+    return Column(subset.key, subset.name, subset.group, help_text)
 
 
 def _grounding() -> View:
-    told = "F1 of words that are read correctly in the right place"
+    help_text = "F1 of words that are read correctly in the right place"
     columns = (
         *(
-            Column(f"{GROUNDING_PREFIX}{subset.key}", subset.name, subset.group, told)
+            Column(f"{GROUNDING_PREFIX}{subset.key}", subset.name, subset.group, help_text)
             for subset in GROUNDED
         ),
         Column("grounding", "Total", "Grounding", "Mean of the subsets", rank="board"),
     )
-    return _view("grounding", "Grounding", f"{told}.", columns)
+    return _view("grounding", "Grounding", f"{help_text}.", columns)
 
 
 _ORIENTATION = _view(

@@ -250,10 +250,10 @@ def condition_key(condition: str) -> str:
 def _language(language: str) -> View:
     key, prefix, tasks = language.lower(), PREFIXES[language], LANGUAGE_TASKS[language]
     averaged = ", ".join(task for task in tasks if task != QUALITY_TASK)
-    told = f"Mean of {averaged}: {QUALITY_TASK} is left out"
+    help_text = f"Mean of {averaged}: {QUALITY_TASK} is left out"
     columns = (
         *(Column(f"{prefix}{task}", task, language, TASK_NAMES[task]) for task in tasks),
-        Column(f"{prefix}{AVERAGE}", "Average", language, told, rank="board"),
+        Column(f"{prefix}{AVERAGE}", "Average", language, help_text, rank="board"),
     )
     return View(
         key,

@@ -60,7 +60,7 @@ def weights_key(weights: str) -> str:
     return f"weights_{weights[0].lower()}"
 
 
-def _part(part: str, told: str) -> View:
+def _part(part: str, help_text: str) -> View:
     title = PARTS[part]
     columns = (
         *(
@@ -75,7 +75,7 @@ def _part(part: str, told: str) -> View:
             rank="board",
         ),
     )
-    return View(part, title, told, columns, load_reported(_FOLDER / f"reported_{part}.csv"))
+    return View(part, title, help_text, columns, load_reported(_FOLDER / f"reported_{part}.csv"))
 
 
 def _languages() -> View:
@@ -113,7 +113,7 @@ def _precision() -> View:
     return View("precision", "Precision", "TP / (TP + FP) by sub-task.", columns, rows)
 
 
-def _by_field(part: str, title: str, told: str, total: str) -> View:
+def _by_field(part: str, title: str, help_text: str, total: str) -> View:
     """Return a view of error counts by field."""
     columns = (
         *(_count(part_key(part, name), name, title, f"{title} in {name}") for name in _FIELD_NAMES),
@@ -122,15 +122,15 @@ def _by_field(part: str, title: str, told: str, total: str) -> View:
     path = _FOLDER / f"reported_{title.lower().replace(' ', '_')}.csv"
     keys = {column.key for column in columns}
     rows = load_reported(path, counts=keys) if path.is_file() else ()
-    return View(title.lower().replace(" ", "_"), title, told, columns, rows)
+    return View(title.lower().replace(" ", "_"), title, help_text, columns, rows)
 
 
-def _count(key: str, label: str, group: str, told: str, *, is_total: bool = False) -> Column:
+def _count(key: str, label: str, group: str, help_text: str, *, is_total: bool = False) -> Column:
     return Column(
         key,
         label,
         group,
-        told,
+        help_text,
         unit="",
         direction="down",
         decimals=0,

@@ -161,8 +161,8 @@ def test_any_text_gives_a_filter_that_its_own_address_gives_again(values: dict[s
         query[name] = value
     wanted = RowFilterForm(query).wanted()
     again = QueryDict(mutable=True)
-    for name, kept in wanted.query.items():
-        again.setlist(name, kept if isinstance(kept, list) else [kept])
+    for name, parameter in wanted.query.items():
+        again.setlist(name, parameter if isinstance(parameter, list) else [parameter])
     assert RowFilterForm(again).wanted() == wanted
 
 
