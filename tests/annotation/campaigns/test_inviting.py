@@ -238,5 +238,5 @@ def test_new_person_signs_up_through_the_letter_and_is_annotator(
     client.post("/accounts/signup/", data | {"next": link[1]})
     done = client.post(f"{link[1]}accept/", follow=True)
     assert done.redirect_chain[-1][0] == "/campaigns/spring-round/"
-    assert "You are an annotator of the campaign “Spring round” now." in done.content.decode()
+    assert "You are now an annotator of the campaign “Spring round”." in done.content.decode()
     assert roles(campaign, User.objects.get(email=NORA)) == ["annotator"]

@@ -68,7 +68,7 @@ def test_invited_person_signs_up_works_is_reminded_and_leaves(
     guest.get_by_role("button", name="Sign up").click()
     guest.get_by_role("button", name="Accept").click()
     expect(guest.get_by_role("heading", level=1)).to_contain_text("Spring round")
-    expect(guest.get_by_role("status")).to_contain_text("You are an annotator of the campaign")
+    expect(guest.get_by_role("status")).to_contain_text("You are now an annotator of the campaign")
     nora = User.objects.get(email=NORA)
     assert Membership.objects.get(user=nora).role == "annotator"
 
