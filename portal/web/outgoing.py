@@ -24,9 +24,9 @@ def check_address(url: str) -> None:
     parts = urlsplit(url)
     schemes = {"https", "http"} if settings.OUTGOING_TO_PRIVATE else {"https"}
     if parts.scheme not in schemes:
-        raise OutgoingError(f"the URL must begin with {' or '.join(sorted(schemes))}://")
+        raise OutgoingError(f"the link must begin with {' or '.join(sorted(schemes))}://")
     if not parts.hostname or parts.username or parts.password:
-        raise OutgoingError("the URL must name a host, without user and password")
+        raise OutgoingError("the link must name a host, without user and password")
     try:
         _ = parts.port
     except ValueError as error:

@@ -39,7 +39,7 @@ WHOLE = Whole(
 
 def test_every_field_is_answered_by_its_annotation() -> None:
     shape = answer(Whole)
-    assert (shape.__name__, shape.__doc__) == ("Whole", "What is shown.")
+    assert (shape.__name__, shape.__doc__) == ("Whole", "A text.")
     assert shape(WHOLE).data == {
         "title": "Title",
         "count": 2,

@@ -192,7 +192,7 @@ def test_the_page_shows_ones_own(
     assert secret not in client_of(stranger).get("/submissions/webhooks/").content.decode()
     wrong = client_of(researcher).post("/submissions/webhooks/", {"url": "mine"})
     assert wrong.status_code == 400
-    assert "The URL must begin with https://" in wrong.content.decode()
+    assert "The link must begin with https://" in wrong.content.decode()
 
 
 def test_by_the_api(api_of: ApiOf, researcher: User, stranger: User) -> None:
