@@ -155,7 +155,8 @@ def invitation_for(user: Any, slug: str, pk: int) -> tuple[CampaignAccess, Invit
     """An invitation with a role that the user may grant."""
     access = managed_campaign(user, slug)
     rows = CampaignInvitation.objects.filter(campaign=access.campaign)
-    row = get_object_or_404(rows.select_related("invitation"), pk=pk)
+    # By the invitation's own column: it takes a number that is too large for the database.
+    row = get_object_or_404(rows.select_related("invitation"), invitation__id=pk)
     access.check_may_give(row.role)
     return access, row.invitation
 

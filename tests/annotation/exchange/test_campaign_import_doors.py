@@ -65,7 +65,7 @@ def test_a_job_reads_what_was_uploaded(
         (zipped({"readme.txt": b""}), "labels.zip", "tags", "the archive contains no HTML pages"),
         (b"[{}", "labels.json", "labelstudio", "labels.json: item 2: not JSON: a comma or"),
         (b"5", "labels.json", "labelstudio", "labels.json: item 1: not JSON: it must begin with"),
-        (b"[] x", "labels.json", "labelstudio", "labels.json: item 1: not JSON: something"),
+        (b"[] x", "labels.json", "labelstudio", "labels.json: item 1: not JSON: there is text"),
         (b"\xff", "labels.json", "labelstudio", "labels.json: item 1: not JSON: it is not UTF-8"),
     ],
 )

@@ -32,16 +32,16 @@ def test_from_a_dispute_to_moved_ranks(
     page = page_of(researcher)
     page.goto(f"/submissions/{flawed.pk}/items/page-2/")
     page.get_by_role("link", name="Dispute fact 1").click()
-    page.get_by_label("What it should be").fill("no fact")
-    page.get_by_label("Why").fill("The year is no date of the statement.")
-    page.get_by_role("button", name="Raise the dispute").click()
+    page.get_by_label("Correct fact").fill("no fact")
+    page.get_by_label("Reason").fill("The year is no date of the statement.")
+    page.get_by_role("button", name="Raise dispute").click()
     expect(page.get_by_text("Your dispute stands.")).to_be_visible()
     dispute = Dispute.objects.get()
 
     page = page_of(organiser)
     page.goto(f"/datasets/{release_of(board).dataset.slug}/disputes/{dispute.pk}/")
     page.get_by_label("Answer").fill("You are right.")
-    page.get_by_role("button", name="Accept").click()
+    page.get_by_role("button", name="Accept dispute").click()
     release = next_release(release_of(board))
     assert f"Dispute {dispute.pk}" in release.notes
 
