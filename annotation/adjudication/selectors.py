@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -43,6 +43,11 @@ class CaseFilter:
         return urlencode(
             {name: value for name, value in fields.items() if value and value != defaults.get(name)}
         )
+
+    @property
+    def open_cases(self) -> "CaseFilter":
+        """The same filter for the open cases of all documents."""
+        return replace(self, state=Case.State.OPEN, document="")
 
 
 @dataclass(frozen=True)
@@ -205,17 +210,15 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
 
 def page_queue(campaign_document: CampaignDocument, wanted: CaseFilter) -> list[int]:
     """The page's open cases that match the filter, in its order."""
-    open_ = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, "", wanted.order)
-    cases = filtered_cases(campaign_document.campaign, open_)
+    cases = filtered_cases(campaign_document.campaign, wanted.open_cases)
     return list(cases.filter(campaign_document=campaign_document).values_list("pk", flat=True))
 
 
 def next_page_url(campaign_document: CampaignDocument, wanted: CaseFilter) -> str | None:
     """The URL of the next page with a matching open case, with the same filter."""
-    open_ = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, "", wanted.order)
     campaign = campaign_document.campaign
-    name = next_page(campaign, campaign_document, open_)
-    return page_url(campaign, name, open_) if name else None
+    name = next_page(campaign, campaign_document, wanted.open_cases)
+    return page_url(campaign, name, wanted.open_cases) if name else None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation.errors import CampaignNotOpen, InvalidSpans, Refused, check_reason
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Decision, GoldSpan
+from annotation.review.services import fact_of
 from annotation.spans import Meaning, derived, meaning_problem, settled_value
 from portal.accounts.models import User
 from portal.audit.models import record_event
@@ -19,7 +20,7 @@ from portal.facts import FactValue, check_spans
 from portal.facts import Span as TextSpan
 
 from .cases import Answer, answers_of, both, majority
-from .settling import decided_span, make_gold, settle_document
+from .settling import make_gold, settle_document
 
 MAX_REASON = 2_000
 Choice = Decision.Choice
@@ -235,7 +236,7 @@ def _readings(case: Case, answer: Answer) -> list[FactValue]:
 
 def _close(case: Case, gold: Sequence[GoldSpan], reason: str, actor: User) -> None:
     case.state = Case.State.DECIDED
-    case.decision = [decided_span(span) for span in gold]
+    case.decision = [fact_of(span) for span in gold]
     case.reason = reason
     case.decided_by = actor
     case.decided_at = timezone.now()

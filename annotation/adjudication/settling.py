@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from django.utils import timezone
 
 from annotation.models import Assignment, CampaignDocument, Case, Decision, GoldSpan
-from annotation.review.services import open_due_round
+from annotation.review.services import fact_of, open_due_round
 from annotation.spans import Cluster, clusters, settled_value
 from portal.audit.models import record_event
 from portal.facts import FactValue, check_spans, check_value
@@ -233,7 +233,7 @@ class _Settling:
         case.state = Case.State.DECIDED
         case.decided_at = timezone.now()
         case.reason = f"{cluster.marks.count(marks)} of {len(cluster.marks)} annotators agree."
-        case.decision = [decided_span(span) for span in gold]
+        case.decision = [fact_of(span) for span in gold]
         case.save()
         GoldSpan.objects.bulk_create(gold)
         Decision.objects.create(
@@ -267,18 +267,6 @@ class _Settling:
             "value": value.value,
             "sign": value.sign,
         }
-
-
-def decided_span(span: GoldSpan) -> dict[str, Any]:
-    """A gold span as stored in a decision."""
-    return {
-        "label": span.label,
-        "start": span.start,
-        "end": span.end,
-        "quote": span.quote,
-        "value": span.value,
-        "sign": span.sign,
-    }
 
 
 def _readings(assignment: Assignment) -> Readings:

@@ -1,6 +1,7 @@
 """Pages of adjudication: the queue, a page with its cases, a single case, and validation."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from django import forms
@@ -222,14 +223,12 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
 def _case_url(access: CampaignAccess, case: Case, wanted: CaseFilter) -> str:
     """The URL of the case on its page, with the filter for the cases that follow."""
     name = case.campaign_document.document.name
-    along = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, "", wanted.order)
-    return f"{page_url(access.campaign, name, along)}#case-{case.pk}"
+    return f"{page_url(access.campaign, name, wanted.open_cases)}#case-{case.pk}"
 
 
 def _first(access: CampaignAccess, wanted: CaseFilter) -> str | None:
-    open_ = CaseFilter(Case.State.OPEN, wanted.kind, wanted.label, wanted.document, wanted.order)
-    cases = filtered_cases(access.campaign, open_).select_related("campaign_document__document")
-    first = cases.first()
+    cases = filtered_cases(access.campaign, replace(wanted, state=Case.State.OPEN))
+    first = cases.select_related("campaign_document__document").first()
     return _case_url(access, first, wanted) if first else None
 
 

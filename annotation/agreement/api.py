@@ -16,7 +16,8 @@ from portal.datasets.responses import file_response
 from portal.web.answers import answer
 from portal.web.api import checked, file_answers
 
-from .selectors import FORMS, SVG, NothingToShow, agreement_file, campaign_agreement
+from .files import FORMS, SVG, NothingToShow, agreement_file
+from .selectors import campaign_agreement
 from .shapes import (
     LEVELS,
     Agreement,

@@ -11,7 +11,8 @@ from annotation.access import managed_campaign
 from portal.accounts.access import UserRequest
 from portal.datasets.responses import file_response
 
-from .selectors import FORMS, NothingToShow, agreement_file, agreement_page, campaign_agreement
+from .files import FORMS, NothingToShow, agreement_file
+from .selectors import agreement_page, campaign_agreement
 from .shapes import LEVELS
 
 Choice = TypeVar("Choice", bound=str)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
 from annotation.errors import InvalidSpans
@@ -61,18 +62,7 @@ def document_file(assignment: Assignment, form: str) -> TextFile:
 
 
 def _facts(drafts: Sequence[Draft]) -> list[FactSpan]:
-    return [
-        FactSpan(
-            key=draft.key,
-            label=draft.label,
-            start=draft.start,
-            end=draft.end,
-            quote=draft.quote,
-            value=draft.value,
-            sign=draft.sign,
-        )
-        for draft in drafts
-    ]
+    return [FactSpan(*(getattr(draft, each.name) for each in fields(FactSpan))) for draft in drafts]
 
 
 def _meta(assignment: Assignment) -> dict[str, Any]:
@@ -174,18 +164,7 @@ def _require_same_text(assignment: Assignment, canonical: Canonical) -> None:
 
 def _own(spans: Iterable[FactSpan]) -> list[dict[str, Any]]:
     """Spans with their values. A value equal to the derived one does not count as edited."""
-    return [
-        {
-            "key": span.key,
-            "label": span.label,
-            "start": span.start,
-            "end": span.end,
-            "quote": span.quote,
-            "value": span.value,
-            "sign": span.sign,
-        }
-        for span in spans
-    ]
+    return [asdict(span) for span in spans]
 
 
 def _keyed(assignment: Assignment, text: str, spans: Sequence[Any]) -> list[dict[str, Any]]:

@@ -197,7 +197,7 @@ def page_images(document: int) -> list[tuple[int, int, int, bool]]:
 
 
 def url_after(user: Any, assignment: Assignment) -> str | None:
-    """The URL after a submission: the next task, or the result of a finished qualification."""
+    """The URL after a submission: the next task, or the result of a qualification round."""
     following = next_task(user, assignment)
     document = assignment.campaign_document
     if document.purpose == _QUALIFICATION:

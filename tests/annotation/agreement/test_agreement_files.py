@@ -12,7 +12,8 @@ from django.core.cache import cache
 from django.test import Client
 from rest_framework.test import APIClient
 
-from annotation.agreement.selectors import agreement_latex, campaign_agreement
+from annotation.agreement.files import agreement_latex
+from annotation.agreement.selectors import campaign_agreement
 from annotation.agreement.shapes import Trend, shade, trend_chart
 from annotation.models import Campaign
 from annotation.templatetags.annotation_figures import heat, reading
