@@ -28,7 +28,7 @@ def freeze(page: Page, version: str) -> None:
         label="FinCriticalED records of this dataset"
     )
     page.get_by_label("Version").fill(version)
-    page.get_by_label("Split").select_option("draw")
+    page.get_by_label("Split (optional)").select_option("draw")
     page.get_by_label("Licence").fill("CC-BY-4.0")
     page.get_by_label("Authors").fill("Doe, Jane")
 
