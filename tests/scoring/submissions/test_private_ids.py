@@ -81,7 +81,7 @@ def test_the_page_counts_missing_ids_and_names_none(
     data |= {"phase": first_phase(board).pk, "file": upload(lines_of(SENT))}
     answer = client_of(researcher).post("/boards/board/submit/", data)
     assert "2 items without a prediction" in told(answer.content)
-    assert "The ids of this phase are not public" in told(answer.content)
+    assert "the ids of this phase are not public" in told(answer.content)
     assert ids_in(answer) == []
 
 
