@@ -193,7 +193,7 @@ def test_an_answer_that_cannot_be_used_is_repaired_once(
         (broken, "JSON"),
         (lazy, "facts has no entry for n = 1"),
         (lambda call: Reply(perfect(call).text, finish_reason="length"), "cut off"),
-        (lambda _: Reply("no"), "holds no JSON object"),
+        (lambda _: Reply("no"), "contains no JSON object"),
         (lambda _: Reply('{"structure_score": 3}'), "structure_score"),
     ],
 )

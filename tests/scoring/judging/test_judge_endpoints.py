@@ -245,15 +245,15 @@ class TestForm:
             ("base_url", "https://a.example/v1?key=sk-1", "“?”"),
             ("base_url", "https://a.example/v1#x", "“?”"),
             ("base_url", "https://a.example/v 1", "spaces"),
-            ("base_url", "http://a.example:99999/v1", "no address"),
-            ("base_url", "http://[::1/v1", "no address"),
+            ("base_url", "http://a.example:99999/v1", "valid URL"),
+            ("base_url", "http://[::1/v1", "valid URL"),
             ("base_url", "http://a..example/v1", "not a valid host name"),
             ("base_url", f"https://a.example/{'v' * 300}", "at most 300"),
             ("model", "", "required"),
             ("model", "two words", "without spaces"),
             ("model", "a,facts-1", "without spaces"),
             ("model", "a(b)", "without spaces"),
-            ("model", "m" * 101, "up to 100"),
+            ("model", "m" * 101, "at most 100"),
             ("key", "sk-ü", "ASCII"),
             ("key", "sk 1", "ASCII"),
             ("key", "k" * 501, "at most 500"),
@@ -298,7 +298,7 @@ class TestPage:
         assert "Remove endpoint" not in first
         saved = client.post(URL, sent(server.url, key=KEY, budget="5"), follow=True)
         page = saved.content.decode()
-        assert f"Saved. {MODEL} judges" in page
+        assert f"judge is {MODEL}" in page
         assert "with a key" in page
         assert (
             f"Judge: <code>{MODEL}</code>"
