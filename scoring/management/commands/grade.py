@@ -28,8 +28,6 @@ from scoring.management.offline import (
     written,
 )
 
-_JUDGE = "manage.py judge does"
-
 
 class Command(OfflineCommand):
     help = "Grades a submission against gold, offline and without a database."
@@ -75,9 +73,7 @@ class Command(OfflineCommand):
             self.refuse([str(error)])
         if model := benchmark.judge_model(chosen):
             names = " and ".join(name for name, value in raw.items() if "judge(" in value)
-            self.refuse(
-                [f"option {names} needs the judge {model}, which grade does not call: {_JUDGE}"]
-            )
+            self.refuse([f"option {names} needs the judge {model}: use manage.py judge"])
         self.refuse_lacking(benchmark, chosen)
         return benchmark, chosen
 

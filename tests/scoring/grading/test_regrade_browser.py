@@ -35,7 +35,7 @@ def test_from_a_dispute_to_moved_ranks(
     page.get_by_label("Correct fact").fill("no fact")
     page.get_by_label("Reason").fill("The year is no date of the statement.")
     page.get_by_role("button", name="Raise dispute").click()
-    expect(page.get_by_text("Your dispute stands.")).to_be_visible()
+    expect(page.get_by_text("Dispute raised.")).to_be_visible()
     dispute = Dispute.objects.get()
 
     page = page_of(organiser)

@@ -298,7 +298,7 @@ class TestPage:
         assert "Remove endpoint" not in first
         saved = client.post(URL, sent(server.url, key=KEY, budget="5"), follow=True)
         page = saved.content.decode()
-        assert f"board&#x27;s judge is {MODEL}" in page
+        assert f"judge is {MODEL}" in page
         assert "with a key" in page
         assert (
             f"Judge: <code>{MODEL}</code>"
