@@ -40,7 +40,7 @@ FILES: dict[str, tuple[str, bytes, str, int, str]] = {
     "too deep": ("x.jsonl", b'{"id": ' + b"[" * 100_000, "", 1, "nested more than 200 deep"),
     "too many digits": ("x.jsonl", b'{"id": %s}' % (b"9" * 5000), "", 1, "too many digits"),
     "not finite": ("x.jsonl", b'\n{"id": NaN}', "", 2, "NaN is not a JSON value"),
-    "a key twice": ("x.jsonl", b'{"id": 1, "id": 1}', "", 1, "the key 'id' stands twice"),
+    "a key twice": ("x.jsonl", b'{"id": 1, "id": 1}', "", 1, "the key 'id' occurs twice"),
     "no object": ("x.jsonl", b"[]", "", 1, "not a JSON object"),
     "without an id": ("x.jsonl", b"{}", "", 1, "has no 'id'"),
     "empty": ("x.jsonl", b"\xef\xbb\xbf \n", "", 0, "holds no"),

@@ -110,7 +110,7 @@ def test_a_key_of_a_line_that_comes_twice_is_a_fault(key: str, side: Side) -> No
     for line in SAMPLES[key].lines(side):
         for part, value in line.items():
             again = b"{%s: %s, %s" % (as_json(part), as_json(value), as_json(line)[1:])
-            assert f"the key {part!r} stands twice" in put_before(key, side, again).faults[0]
+            assert f"the key {part!r} occurs twice" in put_before(key, side, again).faults[0]
 
 
 @each_side
