@@ -1,6 +1,6 @@
 """URLs of acceptance: pages, and endpoints under /api/v1/."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from . import api, views
 
@@ -26,7 +26,7 @@ _batch_patterns = [
     ),
 ]
 urlpatterns = [path("<slug:slug>/batches/", include(_page_patterns))]
-api_urlpatterns = [
+api_urlpatterns: list[URLPattern | URLResolver] = [
     path("datasets/<slug:slug>/batches/", api.BatchList.as_view(), name="batches"),
     path("datasets/<slug:slug>/batches/<int:number>/", include(_batch_patterns)),
 ]

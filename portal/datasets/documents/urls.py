@@ -49,7 +49,7 @@ urlpatterns = [
     path("new/", views.new_dataset, name="new"),
     path("<slug:slug>/", include(_dataset_pages)),
 ]
-api_urlpatterns = [
+api_urlpatterns: list[URLPattern | URLResolver] = [
     path("datasets/", api.DatasetList.as_view(), name="datasets"),
     path("datasets/<slug:slug>/", include(_dataset_api)),
 ]

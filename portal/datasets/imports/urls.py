@@ -1,6 +1,6 @@
 """URLs of imports: pages, and endpoints below /api/v1/."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from . import api, views
 
@@ -20,7 +20,7 @@ api_run_urlpatterns = [
     path("items/download/", api.ImportItemsDownload.as_view(), name="import-items-download"),
     path("cancel/", api.ImportCancel.as_view(), name="import-cancel"),
 ]
-api_urlpatterns = [
+api_urlpatterns: list[URLPattern | URLResolver] = [
     path("datasets/<slug:slug>/imports/", api.ImportList.as_view(), name="imports"),
     path("datasets/<slug:slug>/imports/<int:pk>/", include(api_run_urlpatterns)),
 ]

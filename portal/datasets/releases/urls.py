@@ -1,6 +1,6 @@
 """URLs of releases: pages, and endpoints below /api/v1/."""
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from . import api, views
 
@@ -27,7 +27,7 @@ api_release_urlpatterns = [
     path("accept-licence/", api.AcceptLicence.as_view(), name="accept-licence"),
     path("diff/<str:other>/", api.ReleaseDiff.as_view(), name="release-diff"),
 ]
-api_urlpatterns = [
+api_urlpatterns: list[URLPattern | URLResolver] = [
     path("datasets/<slug:slug>/releases/", api.ReleaseList.as_view(), name="releases"),
     path("datasets/<slug:slug>/releases/<str:version>/", include(api_release_urlpatterns)),
 ]

@@ -80,8 +80,8 @@ def test_the_page_counts_missing_ids_and_names_none(
     data: dict[str, Any] = {"name": "Reader", "category": "other", "form_key": "k", **extra}
     data |= {"phase": first_phase(board).pk, "file": upload(lines_of(SENT))}
     answer = client_of(researcher).post("/boards/board/submit/", data)
-    assert "2 items without a prediction" in told(answer.content)
-    assert "the ids of this phase are not public" in told(answer.content)
+    assert "2 items without a prediction" in shown_text(answer.content)
+    assert "the ids of this phase are not public" in shown_text(answer.content)
     assert ids_in(answer) == []
 
 
