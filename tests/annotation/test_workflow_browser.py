@@ -60,7 +60,7 @@ def test_lead_prepares_and_steers_a_campaign(
     assert stages(draft) == [Stage.ANNOTATION, Stage.EXCLUDED, Stage.ANNOTATION, Stage.ANNOTATION]
     assert document_of(draft).assignments.count() == 3
     page.goto(f"{ROOT}assignments/?annotator={ann.pk}")
-    page.get_by_role("combobox", name="Who takes over page-003 of Ann").select_option(
+    page.get_by_role("combobox", name="New annotator of page-003, now with Ann").select_option(
         label="Cleo (2 open)"
     )
     page.get_by_role("button", name="Hand over page-003 of Ann").click()

@@ -76,7 +76,7 @@ def test_invited_person_signs_up_works_is_reminded_and_leaves(
     desk.get_by_role("button", name="Remind Ann").click()
     expect(desk.get_by_role("status")).to_contain_text("Reminder sent to Ann.")
     expect(desk.get_by_role("button", name="Remind Ann")).to_be_disabled()
-    expect(desk.get_by_role("row", name="Nora")).to_contain_text("nothing")
+    expect(desk.get_by_role("row", name="Nora")).to_contain_text("none")
     run_due_jobs()
     assert "2 pages to label" in letter_to(ann.email)
     assert Reminder.objects.get().user == ann
