@@ -116,7 +116,7 @@ def test_pages_that_cannot_be_had_are_refused(
 def test_same_page_twice_is_refused(campaign: Campaign) -> None:
     release = known_release(1)
     hold_round(campaign, 1, release)
-    with pytest.raises(Refused, match="known-1 is in the campaign already"):
+    with pytest.raises(Refused, match="known-1 is already in the campaign"):
         hold_round(campaign, 1, release)
     with pytest.raises(Refused, match="None of its pages"):
         add_qualification(campaign=campaign, source=release, count=1, actor=None)
@@ -233,7 +233,7 @@ def test_lead_qualifies_by_decision_with_a_reason(
     with pytest.raises(Refused, match="no qualification round"):
         qualify_by_decision(campaign=campaign, user=ann, reason="Known.", actor=lead)
     hold_round(campaign)
-    with pytest.raises(Refused, match="Say why"):
+    with pytest.raises(Refused, match="Enter a reason"):
         qualify_by_decision(campaign=campaign, user=ann, reason=" ", actor=lead)
     qualify_by_decision(campaign=campaign, user=ann, reason="Wrote them.", actor=lead)
     assert member_of(ann, campaign).qualified_at is not None
