@@ -51,7 +51,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
     label_page(page, 2, RIGHT[0], ("Number", RIGHT[2][1]))
     expect(page.get_by_text("Your F1 is 0.727 over 6 known facts")).to_be_visible()
     expect(
-        page.get_by_text("known-2: 1 of 3 right, 1 missed, 1 with another label")
+        page.get_by_text("known-2: 1 of 3 right, 1 missed, 1 with a wrong label")
     ).to_be_visible()
     page.goto("/annotate/")
     expect(page.get_by_role("link", name="page-001")).to_have_count(0)

@@ -157,7 +157,7 @@ def test_annotator_sees_right_and_wrong_only_after_submitting(
     assert [page["findings"] for page in own["pages"]] == [[], []]
     submit(trial_of(ann, held, 1), RIGHT[0], ("Number", "June 30, 2024"))
     after = text(client_of(ann).get(ROUND))
-    assert "known-1: 1 of 3 right, 1 missed, 1 with another label" in after
+    assert "known-1: 1 of 3 right, 1 missed, 1 with a wrong label" in after
     assert "known-2:" not in after
     own = api_of(ann).get(API_ROUND).json()["own"]
     assert [(each["outcome"], len(each["gold"])) for each in own["pages"][0]["findings"]] == [
@@ -227,7 +227,7 @@ def test_lead_qualifies_by_decision(
 ) -> None:
     client = client_of(lead)
     address = f"{ROUND}{member_of(ann, held).pk}/qualify/"
-    assert "Say why" in text(client.post(address, {"reason": " "}, follow=True))
+    assert "Enter a reason" in text(client.post(address, {"reason": " "}, follow=True))
     page = text(client.post(address, {"reason": "Wrote <b>the</b> rules."}, follow=True))
     assert "Ann is qualified." in page
     assert "by decision" in page
@@ -252,7 +252,7 @@ def test_lead_adds_pages_by_form(campaign: Campaign, lead: User, client_of: Clie
     rows = CampaignDocument.objects.filter(campaign=campaign, purpose="qualification")
     assert rows.count() == 2
     again = client.post(ROUND, wanted | {"names": "known-9\nknown-8"})
-    assert "known-9: there is no such page; known-8: there is no such page." in text(again)
+    assert "known-9 does not exist; known-8 does not exist." in text(again)
     nothing = client.post(ROUND, wanted | {"count": ""})
     assert "Enter page names or a number to draw." in text(nothing)
     foreign = client.post(ROUND, wanted | {"source": "release:0"})

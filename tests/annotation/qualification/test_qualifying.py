@@ -233,7 +233,7 @@ def test_lead_qualifies_by_decision_with_a_reason(
     with pytest.raises(Refused, match="no qualification round"):
         qualify_by_decision(campaign=campaign, user=ann, reason="Known.", actor=lead)
     hold_round(campaign)
-    with pytest.raises(Refused, match="Say why"):
+    with pytest.raises(Refused, match="Enter a reason"):
         qualify_by_decision(campaign=campaign, user=ann, reason=" ", actor=lead)
     qualify_by_decision(campaign=campaign, user=ann, reason="Wrote them.", actor=lead)
     assert member_of(ann, campaign).qualified_at is not None
