@@ -156,9 +156,9 @@ def test_new_pages_join_the_part_of_their_filing() -> None:
 
 def test_one_group_alone_is_not_divided() -> None:
     units = [Unit("a_p1", ()), Unit("a_p2", ())]
-    with pytest.raises(ValueError, match="all items are of one filing"):
+    with pytest.raises(ValueError, match="all items are in one filing"):
         draw_splits(units, SplitDraw(0.5, 1), groups={"a_p1": "a", "a_p2": "a"})
-    with pytest.raises(ValueError, match="group_by is one of filing, company, none, not 'x'"):
+    with pytest.raises(ValueError, match="group_by must be one of filing, company, none, not 'x'"):
         draw_splits(units, SplitDraw(0.5, 1, "x"))
 
 
