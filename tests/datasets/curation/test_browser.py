@@ -64,10 +64,10 @@ def test_one_document_is_edited(page_of: Pages, dataset: Dataset, organiser: Use
     page.goto("/datasets/set/documents/letter/")
     page.get_by_role("link", name="Edit", exact=True).click()
     accessible(page)
-    page.get_by_label("Further metadata").fill("{")
+    page.get_by_label("Other metadata").fill("{")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Line 1: not JSON")).to_be_visible()
-    page.get_by_label("Further metadata").fill('{"industry": "steel"}')
+    page.get_by_label("Other metadata").fill('{"industry": "steel"}')
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Document saved.")).to_be_visible()
     assert Document.objects.get(name="letter").metadata == {"industry": "steel"}

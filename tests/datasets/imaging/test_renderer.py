@@ -253,7 +253,7 @@ def test_program_that_is_not_a_browser_is_reported() -> None:
 
 
 def test_missing_browser_is_reported() -> None:
-    with pytest.raises(NoBrowserError, match=r"Install the package chromium.*CHROMIUM.*uploaded"):
+    with pytest.raises(NoBrowserError, match=r"Install the package chromium.*CHROMIUM.*upload"):
         Renderer("no-such-chromium")
 
 
