@@ -25,7 +25,7 @@ def no_violations(page: Page) -> None:
 def freeze(page: Page, version: str) -> None:
     page.goto("/datasets/records/releases/new/")
     page.get_by_label("Gold", exact=True).select_option(
-        label="the records of FinCriticalED in this dataset"
+        label="FinCriticalED records of this dataset"
     )
     page.get_by_label("Version").fill(version)
     page.get_by_label("Split").select_option("draw")
