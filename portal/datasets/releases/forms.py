@@ -50,7 +50,7 @@ class ReleaseTermsForm(forms.Form):
         min_value=1,
         max_value=99,
         initial=50,
-        label="Test split, percent",
+        label="Test share, percent",
         help_text="For a drawn split. Items keep the split they had in earlier releases.",
     )
     group_by = forms.ChoiceField(
