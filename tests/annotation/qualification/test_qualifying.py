@@ -241,7 +241,7 @@ def test_lead_qualifies_by_decision_with_a_reason(
     assert event.data == {"user": ann.pk, "reason": "Wrote them."}
     with pytest.raises(Refused, match="already qualified"):
         qualify_by_decision(campaign=campaign, user=ann, reason="Again.", actor=lead)
-    with pytest.raises(Refused, match="no annotator"):
+    with pytest.raises(Refused, match="not an annotator"):
         qualify_by_decision(campaign=campaign, user=lead, reason="Me.", actor=lead)
 
 
