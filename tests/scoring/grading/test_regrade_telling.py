@@ -207,7 +207,7 @@ def test_former_items_are_shown_on_their_own_gold(
         "(350)"
         not in words_of(client_of(researcher), path)
         .split("Facts</h2>")[1]
-        .split("The prediction")[0]
+        .split("Prediction text")[0]
     )
     former = words_of(client_of(researcher), f"{path}?grading={old.pk}")
     assert "(350)" in former
