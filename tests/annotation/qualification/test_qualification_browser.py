@@ -81,7 +81,7 @@ def test_lead_qualifies_somebody_by_decision(page_of: Pages, ann: User, lead: Us
     page = page_of(lead)
     page.goto(f"/campaigns/{campaign.slug}/qualification/")
     page.get_by_text("Qualify by decision").click()
-    page.get_by_label("Why Ann is qualified").fill("Wrote the guidelines.")
+    page.get_by_label("Reason to qualify Ann").fill("Wrote the guidelines.")
     page.get_by_role("button", name="Qualify", exact=True).click()
     expect(page.get_by_text("Ann is qualified.")).to_be_visible()
     expect(page.get_by_text("Wrote the guidelines.")).to_be_visible()
