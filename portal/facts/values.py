@@ -86,7 +86,7 @@ def check_number(value: str, sign: str) -> str | None:
     if is_negative and not _is_nonzero(value):
         return "zero has no minus sign"
     if is_negative and sign == PLAIN:
-        return "a negative value is not written plain: choose how its sign is shown"
+        return "a negative value cannot have a plain sign: choose how the sign is shown"
     if not is_negative and sign != PLAIN and _is_nonzero(value):
         return f"a number with the sign {sign} is negative: the value begins with -"
     return None

@@ -317,6 +317,6 @@ def test_work_on_an_excluded_page_can_be_read_not_changed(
     client = client_of(work.annotator)
     assert client.get("/annotate/").context["groups"] == []
     response = client.get(f"/annotate/{work.pk}/")
-    assert "you need not finish it" in response.content.decode()
+    assert "You need not finish it." in response.content.decode()
     assert response.context["workbench_data"]["readonly"] is True
     assert work_of(work.annotator, screened) == work
