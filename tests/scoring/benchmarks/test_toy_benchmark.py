@@ -54,7 +54,7 @@ def make_toy_board(gold: Path, visibility: str = Release.Visibility.PUBLIC) -> B
         "freeze_gold", dataset.slug, "1.0.0", "toy", gold=gold, visibility=visibility, stdout=out
     )
     assert f"3 items of Toy sums, {visibility}" in out.getvalue()
-    phase = NewPhase("test", "Test", dataset.releases.get(), Phase.Diagnostics.FACTS)
+    phase = NewPhase("test", "Test", dataset.releases.get(), diagnostics="facts")
     made = create_board(slug="toy", title="Toy", benchmark="toy", phase=phase, actor=None)
     load_reported(board=made)
     return set_board_state(board=made, state=Board.State.OPEN, actor=None)
