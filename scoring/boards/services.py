@@ -1,7 +1,7 @@
 """Creates and changes boards and their phases."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from datetime import datetime
 from itertools import count
 from typing import Any
@@ -42,6 +42,7 @@ class NewPhase:
     slug: str
     title: str
     release: Release
+    _: KW_ONLY
     split: str = ""
     options: dict[str, Any] = field(default_factory=dict)
     diagnostics: str = Phase.Diagnostics.AGGREGATES
