@@ -170,7 +170,7 @@ def test_a_file_of_the_page_is_taken_out_and_in(
         page.get_by_text("More", exact=True).click()
         page.get_by_role("button", name="Import labels from a file…").click()
         page.get_by_label("File", exact=True).set_input_files(path)
-        page.get_by_role("button", name="Import labels").click()
+        page.get_by_role("button", name="Import labels", exact=True).click()
 
     broken = tmp_path / "broken.json"
     broken.write_text('{"spans": 7}', encoding="utf-8")
