@@ -45,8 +45,8 @@ def test_rendered_image_and_text_point_at_each_other(
     run_jobs()
     # The page polls until the task has ended.
     expect(page.locator("#report")).to_contain_text("Documents rendered")
-    page.get_by_role("link", name="See the images").click()
-    expect(page.get_by_text("Every rendered page shows its text.")).to_be_visible()
+    page.get_by_role("link", name="View images").click()
+    expect(page.get_by_text("All rendered images show their text.")).to_be_visible()
 
     image = document.images.get()
     boxes = TextBoxes.objects.get(image=image).boxes
