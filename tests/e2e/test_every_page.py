@@ -70,6 +70,7 @@ NOT_REACHED = {
     "account_reset_password_from_key_done": _FORM,
     "account_inactive": "login redirects deactivated accounts to it",
     "account_logout": "the menu has a button for it",
+    "docs:image": "pages of the documentation show the images",
     "account_set_password": "only for accounts without a password",
     "account_confirm_login_code": "login by code is disabled",
     "mfa_authenticate": _SECOND_FACTOR,
