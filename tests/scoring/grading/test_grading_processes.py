@@ -72,9 +72,9 @@ def test_one_failing_item_is_named_and_all_others_are_graded(tmp_path: Path, fai
     log = "\n".join(found["log"])
     if failing == "dies":
         assert "Items 1 to 4: the worker was lost in attempt 3" in log
-        assert "Item 1: given up after 3 attempts (The worker was lost" in log
+        assert "Item 1: failed after 3 attempts (The worker was lost" in log
     else:
-        assert "attempt 1 failed (item “grows” cannot be scored (MemoryError)), next try" in log
+        assert "attempt 1 failed (item “grows” cannot be scored (MemoryError)), next attempt" in log
     assert not any(secret in log for secret in SECRETS)
 
 
@@ -178,5 +178,5 @@ def test_worker_web_server_and_redis_killed_mid_grade_lose_and_double_nothing(
     assert first["scores"] == undisturbed["scores"] != {}
     stages = [line["text"] for line in told["stages"]]
     assert any(text.endswith("the worker was lost in attempt 1") for text in stages), stages
-    assert any(text.endswith("taken up again, attempt 2") for text in stages), stages
+    assert any(text.endswith("started again, attempt 2") for text in stages), stages
     assert "20 chunks done" in stages
