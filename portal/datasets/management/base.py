@@ -1,6 +1,7 @@
 """Shared by the commands of datasets, above all by those that freeze a release."""
 
 import json
+from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from typing import Any
 
@@ -41,16 +42,16 @@ def dataset_of(options: dict[str, Any]) -> Dataset:
         raise CommandError("; ".join(lines)) from error
 
 
-class FreezeCommand(BaseCommand):
+class FreezeCommand(BaseCommand, ABC):
     """Freezes a release of a dataset; subclasses find the gold."""
 
+    @abstractmethod
     def gold(self, dataset: Dataset, options: dict[str, Any]) -> Gold:
         """The gold to freeze. Raises ReleaseError, or CommandError for wrong options."""
-        raise NotImplementedError
 
+    @abstractmethod
     def summary(self, release: Release) -> str:
         """A line about the frozen release."""
-        raise NotImplementedError
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="The dataset.")
