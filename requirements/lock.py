@@ -1,8 +1,8 @@
 """Writes the locked requirement files from the .in files.
 
 The locks carry hashes and no index host, so that they install from any mirror. `dev` is resolved
-first and binds `base` and the extra `semantic`, so that all environments hold the same versions.
-Label Studio has an environment of its own and is resolved by itself.
+first and binds `base` and the extras `semantic` and `sample`, so that all environments hold the
+same versions. Label Studio has an environment of its own and is resolved by itself.
 """
 
 import subprocess
@@ -44,7 +44,7 @@ def main() -> None:
     with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as constraints:
         constraints.write(pins("dev") + "\n")
         constraints.flush()
-        for name in ("base", "semantic"):
+        for name in ("base", "semantic", "sample"):
             lock(name, "--constraint", constraints.name)
     lock("label-studio")
 
