@@ -8,6 +8,7 @@ WORKDIR /app
 COPY requirements/base.txt requirements/base.txt
 RUN pip install --require-hashes -r requirements/base.txt
 COPY . .
+RUN pip install --no-deps --no-build-isolation --editable .
 USER factboard
 ENV VAR_DIR=/data
 EXPOSE 8000

@@ -19,12 +19,18 @@ help: ## List the targets
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# The checkout itself, so that the command `factboard` is in the environment.
+EDITABLE = $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+
 $(VENV)/.base: requirements/base.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/base.txt
+	$(PIP_INSTALL) --require-hashes -r requirements/base.txt
+	$(EDITABLE)
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(PIP_INSTALL) --require-hashes -r requirements/dev.txt
+	$(EDITABLE)
 	@touch $@ $(VENV)/.base
 
 .PHONY: install
@@ -35,7 +41,12 @@ install-dev: $(VENV)/.dev ## The same with everything that testing and checking 
 
 .PHONY: install-semantic
 install-semantic: $(VENV)/.base ## The same with sentence embeddings, about 6 GB (setting EMBEDDING_MODEL)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/semantic.txt
+	$(PIP_INSTALL) --require-hashes -r requirements/semantic.txt
+
+.PHONY: package
+package: $(VENV)/.base ## Build the wheel of the command `factboard` in dist/, without the network
+	rm -rf build
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
 
 .PHONY: lock
 lock: $(VENV)/.dev ## Write the locked requirements anew from the .in files
@@ -111,9 +122,10 @@ $(LABEL_STUDIO)/.done: requirements/label-studio.txt
 	@touch $@
 
 .PHONY: sample
-sample: $(VENV)/.dev ## Make the sample benchmark anew (needs chromium and tesseract)
+sample: $(VENV)/.dev ## Make the sample benchmark again (needs chromium, tesseract, gocr and ocrad)
+	$(PIP_INSTALL) --require-hashes -r requirements/sample.txt
 	$(BIN)/python -m sample.generator --images --ocr
 
 .PHONY: clean
 clean: ## Remove the environment and caches; the site's data in var/ stays
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
