@@ -128,6 +128,13 @@ def campaign_for(user: Any, slug: str) -> CampaignAccess:
     return CampaignAccess(campaign, roles, organiser)
 
 
+def joined_campaign(user: Any, slug: str) -> CampaignAccess:
+    """The campaign, if the user has a role in it. Organisers need one, too."""
+    access = campaign_for(user, slug)
+    _require(bool(access.roles), "You have no role in this campaign.")
+    return access
+
+
 def managed_campaign(user: Any, slug: str) -> CampaignAccess:
     """The campaign, if the user is one of its leads or an organiser; otherwise 403."""
     access = campaign_for(user, slug)
@@ -188,6 +195,13 @@ def led_campaign(user: Any, slug: str) -> CampaignAccess:
     access = campaign_for(user, slug)
     _require(access.is_lead, "Only leads of this campaign can see the quality of annotators.")
     return access
+
+
+def annotator_member(user: Any, slug: str, pk: int) -> tuple[Campaign, User]:
+    """The annotator with this membership, of a campaign that the user manages."""
+    campaign = managed_campaign(user, slug).campaign
+    members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
+    return campaign, get_object_or_404(members.select_related("user"), pk=pk).user
 
 
 def case_for(user: Any, slug: str, pk: int) -> tuple[CampaignAccess, Case]:
@@ -366,12 +380,10 @@ def reviewed_campaign(user: Any, slug: str) -> CampaignAccess:
     return access
 
 
-def check_may_open(access: CampaignAccess) -> None:
+def review_to_open(user: Any, slug: str) -> CampaignAccess:
+    access = reviewed_campaign(user, slug)
     _require(access.is_lead, "Only leads can open a review before it is due.")
-
-
-def check_may_decide(access: CampaignAccess) -> None:
-    _require(access.is_reviewer, "Only reviewers of this campaign can give verdicts.")
+    return access
 
 
 def round_for(user: Any, slug: str, number: int) -> tuple[CampaignAccess, ReviewRound]:
@@ -386,6 +398,14 @@ def item_for(user: Any, slug: str, number: int, position: int) -> tuple[Campaign
     items = ReviewItem.objects.filter(round__campaign=access.campaign, round__number=number)
     related = items.select_related("round", "reviewer", "campaign_document__document__content")
     return access, get_object_or_404(related, position=position)
+
+
+def item_to_decide(
+    user: Any, slug: str, number: int, position: int
+) -> tuple[CampaignAccess, ReviewItem]:
+    access, item = item_for(user, slug, number, position)
+    _require(access.is_reviewer, "Only reviewers of this campaign can give verdicts.")
+    return access, item
 
 
 class CampaignLeads:

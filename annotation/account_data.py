@@ -44,7 +44,7 @@ class CampaignData:
             "Documents assigned to you, with your labels where you may still open the document.",
             _assignments(user),
         )
-        yield Table("saves", "The times of your saves.", _revisions(user))
+        yield Table("saves", "When you saved your labels.", _revisions(user))
         yield Table("comments", "Your comments on documents.", _comments(user))
         yield Table("quality_work", "Your screening, adjudication and review.", _quality_work(user))
         yield Table("guidelines", "Versions of guidelines you wrote.", _guidelines(user))
@@ -62,8 +62,8 @@ class CampaignData:
             goes.append(f"Your roles in {counted(campaigns, 'campaign')}.")
         if open_:
             goes.append(
-                f"Your unfinished work on {counted(open_, 'document')}: other annotators start "
-                "again."
+                f"Your unfinished work on {counted(open_, 'document')}. Other annotators will "
+                "start over."
             )
         if submitted:
             stays.append(

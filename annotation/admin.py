@@ -4,11 +4,13 @@ Annotation stays blind here as well: the admin shows labels only of documents th
 have submitted. Deleting is disabled because the confirmation page would list labels.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+
+from portal.web.admin import ReadOnlyAdmin
 
 from .models import (
     Assignment,
@@ -20,31 +22,13 @@ from .models import (
     GuidelinesVersion,
     Membership,
     ModelSuggestions,
+    OfferedSuggestions,
     Revision,
     Span,
     SuggestionUpload,
 )
 
-if TYPE_CHECKING:
-    ModelAdmin = admin.ModelAdmin[Any]
-else:
-    ModelAdmin = admin.ModelAdmin
-
-
 _DOCUMENT = ["campaign_document__campaign", "campaign_document__document"]
-
-
-class ReadOnlyAdmin(ModelAdmin):
-    """Rows that can be viewed, but not added, changed or deleted."""
-
-    def has_add_permission(self, _request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
-        return False
 
 
 class SettledAdmin(ReadOnlyAdmin):
@@ -120,6 +104,12 @@ class SuggestionUploadAdmin(ReadOnlyAdmin):
 @admin.register(ModelSuggestions)
 class ModelSuggestionsAdmin(ReadOnlyAdmin):
     list_display = ["campaign_document", "upload"]
+    list_select_related = ["upload", *_DOCUMENT]
+
+
+@admin.register(OfferedSuggestions)
+class OfferedSuggestionsAdmin(ReadOnlyAdmin):
+    list_display = ["campaign_document", "upload", "offered_at"]
     list_select_related = ["upload", *_DOCUMENT]
 
 

@@ -3,18 +3,20 @@
 A save may contain thousands of spans, so `annotation.spans` reads them instead of serializers.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
-from typing import Any, cast
+from functools import wraps
+from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.decorators import login_required
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
-from django.views import View
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.permissions import IsAuthenticated
@@ -24,9 +26,12 @@ from rest_framework.views import APIView
 
 from portal.accounts.invitations.selectors import InvitationRefused
 from portal.accounts.models import User
+from portal.datasets.models import Document
 from portal.datasets.releases.gold import ReleaseError
+from portal.datasets.responses import image_response, sandboxed_html_response
+from portal.files.uploads import UploadTooLarge, checked_upload
 from portal.web.answers import answer
-from portal.web.api import BodyTooLarge, PlainJSONParser
+from portal.web.api import BodyTooLarge, PlainJSONParser, checked
 
 from .access import GivenAway, QualificationFirst
 from .errors import (
@@ -41,20 +46,74 @@ from .errors import (
 from .page_facts import Doubt
 from .spans import MAX_VALUE
 
+Act = Callable[..., Any]
+
 # An answer lists at most so many faults, and their total.
 SHOWN_FAULTS = 100
 
 
-campaigns_schema = partial(extend_schema, tags=["campaigns"])
+def paths_below(prefix: str) -> Callable[[str, Any, str], URLPattern]:
+    """Returns `path` for URLs below the prefix. A view is a function, or a class of the API."""
+
+    def path_below(route: str, view: Any, name: str) -> URLPattern:
+        function = getattr(view, "as_view", lambda: view)()
+        pattern: URLPattern = path(f"{prefix}{route}", function, name=name)
+        return pattern
+
+    return path_below
 
 
-def campaign_path(
-    route: str, view: Callable[..., HttpResponseBase] | type[View], name: str
-) -> URLPattern:
-    """A URL below that of a campaign. `view` is a function, or a class of the API."""
-    function: Any = cast("type[View]", view).as_view() if isinstance(view, type) else view
-    pattern: URLPattern = path(f"campaigns/<slug:slug>/{route}", function, name=name)
-    return pattern
+campaign_path = paths_below("campaigns/<slug:slug>/")
+
+
+def page_view(view: Act) -> Act:
+    """A page for logged-in users."""
+    return login_required(require_safe(view))
+
+
+def form_view(view: Act) -> Act:
+    """A page for logged-in users, with a form that is sent to it."""
+    return login_required(require_http_methods(["GET", "HEAD", "POST"])(view))
+
+
+def post_view(view: Act) -> Act:
+    """An action of a logged-in user, which redirects to a page."""
+    return login_required(require_POST(view))
+
+
+def posted(request: HttpRequest) -> QueryDict | None:
+    """The data of a form that is bound only if it was sent."""
+    return request.POST if request.method == "POST" else None
+
+
+def choose(form: forms.Form, name: str, choices: Iterable[tuple[Any, str]]) -> None:
+    """Sets the choices of a field."""
+    field = form.fields[name]
+    assert isinstance(field, forms.ChoiceField)
+    field.choices = list(choices)
+
+
+def named(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Choices that are shown as they are sent."""
+    return [(name, name) for name in names]
+
+
+def page_files(find: Callable[..., Document]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The views of the HTML of a document, and of one of its images (by number).
+
+    `find` takes the user and the other values of the URL, and returns the document or refuses.
+    """
+
+    @page_view
+    def html(request: HttpRequest, **url: Any) -> HttpResponse:
+        return sandboxed_html_response(find(request.user, **url).content.html)
+
+    @page_view
+    def image(request: HttpRequest, image: int, **url: Any) -> HttpResponseBase:
+        images = find(request.user, **url).images
+        return image_response(get_object_or_404(images, number=image))
+
+    return html, image
 
 
 @contextmanager
@@ -68,17 +127,13 @@ def refusals_shown(request: HttpRequest) -> Iterator[None]:
 
 @contextmanager
 def refusals_in(form: forms.Form) -> Iterator[None]:
-    """In a view: adds the message of a refusal to the field that its code names, or to the form."""
+    """In a view: adds what a refusal says to the field that its code names, or to the form."""
     try:
         yield
     except Refused as refusal:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
     except ReleaseError as error:
         form.add_error(None, error.faults)
-
-
-class UploadTooLarge(Refused):
-    code = "too_large"
 
 
 class AnnotationView(APIView):
@@ -91,6 +146,9 @@ class AnnotationView(APIView):
         if isinstance(exc, RequestDataTooBig):
             # Django raises this when a middleware reads the body before the parser does.
             exc = BodyTooLarge()
+        if isinstance(exc, UploadTooLarge):
+            body = {"code": exc.default_code, "message": exc.message}
+            return Response(body, status=exc.status_code)
         if isinstance(exc, ReleaseError):
             exc = InvalidSpans([{"code": "release", "message": fault} for fault in exc.faults])
         if isinstance(exc, GivenAway):
@@ -107,7 +165,7 @@ class AnnotationView(APIView):
 
 
 def refusal_response(refusal: Refused) -> Response:
-    """422 for invalid spans, 413 for large uploads, 409 for what the current state forbids."""
+    """422 for invalid spans, 409 for what the current state forbids."""
     body: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
     code: int = status.HTTP_409_CONFLICT
     if isinstance(refusal, InvalidSpans):
@@ -121,8 +179,6 @@ def refusal_response(refusal: Refused) -> Response:
     elif isinstance(refusal, DoubtfulGold):
         body["facts"] = [asdict(fact) for fact in refusal.facts[:SHOWN_FAULTS]]
         body["total"] = len(refusal.facts)
-    elif isinstance(refusal, UploadTooLarge):
-        code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     return Response(body, status=code)
 
 
@@ -154,6 +210,107 @@ def user_of(request: Request) -> User:
     """The caller. IsAuthenticated guarantees that there is one."""
     assert isinstance(request.user, User)
     return request.user
+
+
+class AnnotationRefusal(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class AnnotationFault(serializers.Serializer[Any]):
+    index = serializers.IntegerField(required=False)
+    key = serializers.CharField(required=False)
+    field = serializers.CharField(required=False)
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class AnnotationInvalid(AnnotationRefusal):
+    errors = AnnotationFault(many=True)  # type: ignore[assignment]
+    total = serializers.IntegerField()
+
+
+CONFLICTS = {409: AnnotationRefusal}
+INVALID = CONFLICTS | {422: AnnotationInvalid}
+TOO_LARGE = CONFLICTS | {413: AnnotationRefusal}
+
+
+def reads(summary: str, *, on: Act, gives: Any, asks: Any = None, **schema: Any) -> Act:
+    """Makes a method the GET of an endpoint, and documents it.
+
+    `on` takes the user and the values of the URL. It returns what is read (a tuple for several
+    objects), which the method gets, or refuses access. The method also gets the validated query of
+    the serializer `asks` as keyword arguments. `gives` serializes what it returns, unless that is a
+    response.
+    """
+    schema = {"responses": gives} | schema
+    return _endpoint(summary, on=on, gives=gives, asks=asks, code=200, schema=schema)
+
+
+def writes(
+    summary: str,
+    *,
+    on: Act,
+    takes: Any = None,
+    gives: Any = None,
+    asks: Any = None,
+    code: int = 200,
+    refuses: Mapping[int, Any] | None = None,
+    **schema: Any,
+) -> Act:
+    """Like `reads`, for the other methods, which also get the user and the validated body of the
+    serializer `takes`. `code` is the status of success. `refuses` documents the refusals, by
+    default CONFLICTS.
+    """
+    refused = CONFLICTS if refuses is None else refuses
+    schema = {"request": takes, "responses": {code: gives} | dict(refused)} | schema
+
+    def read(request: Request) -> tuple[User, dict[str, Any]]:
+        return user_of(request), dict(checked_upload(takes, request)) if takes else {}
+
+    return _endpoint(summary, on=on, gives=gives, asks=asks, code=code, schema=schema, read=read)
+
+
+def _endpoint(
+    summary: str,
+    *,
+    on: Act,
+    gives: Any,
+    asks: Any,
+    code: int,
+    schema: dict[str, Any],
+    read: Callable[[Request], tuple[User, dict[str, Any]]] | None = None,
+) -> Act:
+    schema = {
+        "summary": summary,
+        "tags": ["campaigns"],
+        "parameters": [asks] if asks else None,
+    } | schema
+
+    def documented(act: Act) -> Act:
+        @extend_schema(**schema)
+        @wraps(act)
+        def method(self: AnnotationView, request: Request, **url: Any) -> HttpResponseBase:
+            # Access comes first: a body is validated only for those who may send it.
+            found = on(request.user, **url)
+            given = found if isinstance(found, tuple) else (found,)
+            fields = dict(checked(asks, request.query_params)) if asks else {}
+            if read is not None:
+                user, body = read(request)
+                given, fields = (*given, user), fields | body
+            result = act(self, *given, **fields)
+            return result if isinstance(result, HttpResponseBase) else _shown(result, gives, code)
+
+        return method
+
+    return documented
+
+
+def _shown(result: Any, gives: Any, code: int) -> Response:
+    if isinstance(gives, serializers.ListSerializer):
+        rows: Any = type(gives.child)
+        return Response(rows(result, many=True).data, code)
+    return Response(gives(result).data if gives else None, code)
 
 
 SPAN_KEY = r"^[A-Za-z0-9_-]{1,36}$"
@@ -200,24 +357,6 @@ class SpanRemark(serializers.Serializer[Any]):
     sign = serializers.CharField(allow_blank=True)
     edited = serializers.BooleanField()
     warnings = SpanWarningShape(many=True)
-
-
-class AnnotationRefusal(serializers.Serializer[Any]):
-    code = serializers.CharField()
-    message = serializers.CharField()
-
-
-class AnnotationFault(serializers.Serializer[Any]):
-    index = serializers.IntegerField(required=False)
-    key = serializers.CharField(required=False)
-    field = serializers.CharField(required=False)
-    code = serializers.CharField()
-    message = serializers.CharField()
-
-
-class AnnotationInvalid(AnnotationRefusal):
-    errors = AnnotationFault(many=True)  # type: ignore[assignment]
-    total = serializers.IntegerField()
 
 
 class WorkflowReason(serializers.Serializer[Any]):

@@ -30,7 +30,7 @@ from portal.facts import (
 from portal.facts.spans import label_kind
 from portal.web.prepared import Parameter, Prepared
 
-from .models import Assignment, CampaignDocument, Case, GoldSpan
+from .models import CampaignDocument, Case, GoldSpan
 from .spans import Draft
 
 # About 20 MB: five hundred single pages, or thirty whole filings.
@@ -108,30 +108,36 @@ def _found(key: str, html: str, text: str) -> PageFacts:
     return page
 
 
-def warnings_of(assignment: Assignment, drafts: Sequence[Draft]) -> list[Sequence[SpanWarning]]:
-    """The warnings of each span. The document's text must be loaded with the assignment."""
+def span_remarks(
+    document: Document, drafts: Sequence[Draft], labels: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The value, sign and warnings of each span, as API rows.
+
+    The document's text must be loaded. `labels` are those of the campaign.
+    """
     if not drafts:
         return []
-    document = assignment.campaign_document.document
     text, (borders, facts) = document.content.text, page_facts(document)
     return [
-        span_warnings(text, borders, draft.start, draft.end, draft.label, facts, value=draft.value)
+        {
+            "key": draft.key,
+            "value": draft.value,
+            "sign": draft.sign,
+            "edited": draft.edited,
+            "warnings": [
+                _warning_row(warning, draft.label, labels)
+                for warning in span_warnings(
+                    text, borders, draft.start, draft.end, draft.label, facts, draft.value
+                )
+            ],
+        }
         for draft in drafts
     ]
 
 
-def warning_rows(
-    warnings: Sequence[SpanWarning], label: str, labels: Sequence[str]
-) -> list[dict[str, str]]:
-    """Warnings as API rows. `label` is the span's label, `labels` are those of the campaign."""
-    return [
-        {
-            "code": warning.code,
-            "message": warning.message,
-            "label": _fitting_label(label, labels) if warning.code == "wrong_type" else "",
-        }
-        for warning in warnings
-    ]
+def _warning_row(warning: SpanWarning, label: str, labels: Sequence[str]) -> dict[str, str]:
+    fitting = _fitting_label(label, labels) if warning.code == "wrong_type" else ""
+    return {"code": warning.code, "message": warning.message, "label": fitting}
 
 
 def _fitting_label(label: str, labels: Sequence[str]) -> str:

@@ -209,6 +209,34 @@ def _fault(index: int, key: str, code: str, message: str) -> Fault:
     return fault | {"key": key} if key else fault
 
 
+FACT = ("label", "start", "end", "quote", "value", "sign")
+
+
+def fact_of(span: Any) -> dict[str, Any]:
+    """The fields by which facts are compared, of a stored span."""
+    return {name: getattr(span, name) for name in FACT}
+
+
+def misplaced(index: int, span: Span, what: str, place: Any, gold: Iterable[Any]) -> list[Fault]:
+    """The faults of a span of gold that is outside its place (a case or a fact; `what` names it),
+    or overlaps one of the stored spans of gold.
+    """
+    if span.end <= place.start or span.start >= place.end:
+        message = f"[{span.start}, {span.end}) is outside {what}, [{place.start}, {place.end})"
+        return [_fault(index, "", "outside", message)]
+    return [
+        _fault(
+            index,
+            "",
+            "overlaps_gold",
+            f"[{span.start}, {span.end}) overlaps “{other.quote}” [{other.start}, {other.end}), "
+            "which is already gold",
+        )
+        for other in gold
+        if span.start < other.end and other.start < span.end
+    ]
+
+
 def label_css(label: str, labels: Sequence[str]) -> str:
     """The CSS class of a label's colour and line; empty for a label the campaign lacks."""
     return f"label-{labels.index(label) + 1}" if label in labels else ""

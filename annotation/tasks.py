@@ -49,19 +49,26 @@ def email_new_member(claim: Claim) -> None:
     membership = members.filter(pk=claim.payload["membership"]).first()
     if membership is None:
         return
-    campaign, origin = membership.campaign, claim.payload["origin"]
+    what = role_in_words(membership.role, membership.campaign)
+    actor = display_name(User.objects.get(pk=claim.payload["actor"]))
+    _email(claim, membership, f"You are {what}", "new_member.txt", actor=actor, what=what)
+
+
+def _email(
+    claim: Claim, about: Membership | Reminder, subject: str, template: str, **context: Any
+) -> None:
+    """Sends an email about a campaign to a member."""
+    origin = claim.payload["origin"]
+    links = {
+        "campaign_link": origin + about.campaign.get_absolute_url(),
+        "leave_link": origin + reverse("annotation:leave", args=[about.campaign.slug]),
+    }
     send_email(
-        to=membership.user.email,
-        subject=f"You are {role_in_words(membership.role, campaign)}",
-        template="annotation/campaigns/emails/new_member.txt",
+        to=about.user.email,
+        subject=subject,
+        template=f"annotation/campaigns/emails/{template}",
         origin=origin,
-        context={
-            "name": display_name(membership.user),
-            "actor": display_name(User.objects.get(pk=claim.payload["actor"])),
-            "what": role_in_words(membership.role, campaign),
-            "campaign_link": origin + campaign.get_absolute_url(),
-            "leave_link": origin + reverse("annotation:leave", args=[campaign.slug]),
-        },
+        context={"name": display_name(about.user), **links, **context},
     )
 
 
@@ -70,23 +77,17 @@ def send_reminder(claim: Claim) -> None:
     """Emails a user their open tasks. Sends nothing if there are none left."""
     reminders = Reminder.objects.select_related("campaign", "user", "sent_by")
     reminder = reminders.get(pk=claim.payload["reminder"])
-    campaign, origin = reminder.campaign, claim.payload["origin"]
-    person = person_waiting(campaign, reminder.user_id)
+    person = person_waiting(reminder.campaign, reminder.user_id)
     if person is None or not person.work:
         return
-    send_email(
-        to=reminder.user.email,
-        subject=f"Open tasks: {', '.join(work.words for work in person.work)}",
-        template="annotation/campaigns/emails/reminder.txt",
-        origin=origin,
-        context={
-            "name": person.name,
-            "sender": display_name(reminder.sent_by) if reminder.sent_by else "",
-            "campaign": campaign,
-            "person": person,
-            "campaign_link": origin + campaign.get_absolute_url(),
-            "leave_link": origin + reverse("annotation:leave", args=[campaign.slug]),
-        },
+    _email(
+        claim,
+        reminder,
+        f"Open tasks: {', '.join(work.words for work in person.work)}",
+        "reminder.txt",
+        sender=display_name(reminder.sent_by) if reminder.sent_by else "",
+        campaign=reminder.campaign,
+        person=person,
     )
 
 
