@@ -14,24 +14,25 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import adjudicated_campaign, adjudicated_page, case_for
+from annotation.access import CampaignAccess, adjudicated_campaign, adjudicated_page, case_for
 from annotation.api_base import (
+    INVALID,
     AnnotationInvalid,
-    AnnotationRefusal,
     AnnotationView,
     DoubtShape,
     SpanDraft,
     SpanRemark,
     WorkflowReason,
     field,
-    user_of,
+    reads,
+    writes,
 )
 from annotation.errors import InvalidSpans
 from annotation.models import CampaignDocument, Case, Decision, GoldSpan
-from annotation.page_facts import page_facts, warning_rows
-from annotation.spans import MAX_VALUE, Draft, check_drafts, read_spans
-from portal.datasets.models import Document
-from portal.facts import span_warnings
+from annotation.page_facts import span_remarks
+from annotation.review.api import Correction, ReviewedFact
+from annotation.spans import MAX_VALUE, check_drafts, read_spans
+from portal.accounts.models import User
 from portal.web.answers import answer
 from portal.web.api import checked
 
@@ -66,11 +67,7 @@ CHOICES = [choice for choice in Decision.Choice.choices if choice[0] != Decision
 DIFFERENCES = ["only", "boundary", "label", "value", "review"]
 
 
-class ProposedSpan(serializers.Serializer[Any]):
-    label = serializers.CharField()  # type: ignore[assignment]
-    start = serializers.IntegerField()
-    end = serializers.IntegerField()
-    quote = serializers.CharField()
+class ProposedSpan(ReviewedFact):
     value = serializers.CharField(required=False, allow_blank=True)
     sign = serializers.CharField(required=False, allow_blank=True)
 
@@ -100,29 +97,22 @@ _CASE: dict[str, Any] = {
 CaseShape = answer(CaseView, "CaseShape", **_CASE)
 
 
-class CaseQuery(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(choices=Case.State.choices, required=False, default="")
-    kind = serializers.ChoiceField(choices=Case.Kind.choices, required=False, default="")
-    label = serializers.CharField(required=False, default="", max_length=64)  # type: ignore[assignment]
-    document = serializers.CharField(required=False, default="")
-    order = serializers.ChoiceField(choices=list(ORDERS.items()), required=False, default="text")
-
-
 class PageQuery(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=Case.Kind.choices, required=False, default="")
     label = serializers.CharField(required=False, default="", max_length=64)  # type: ignore[assignment]
     order = serializers.ChoiceField(choices=list(ORDERS.items()), required=False, default="text")
 
 
-class DecisionSpan(serializers.Serializer[Any]):
-    label = serializers.CharField(max_length=64)  # type: ignore[assignment]
-    start = serializers.IntegerField(min_value=0)
-    end = serializers.IntegerField(min_value=1)
+class CaseQuery(PageQuery):
+    state = serializers.ChoiceField(choices=Case.State.choices, required=False, default="")
+    document = serializers.CharField(required=False, default="")
+
+
+class DecisionSpan(Correction):
     value = serializers.CharField(
         required=False, allow_null=True, allow_blank=True, max_length=MAX_VALUE,
         help_text="By default, the value that annotators share, otherwise the derived one.",
     )  # fmt: skip
-    sign = serializers.CharField(required=False, allow_null=True, allow_blank=True, max_length=20)
 
 
 class Reason(serializers.Serializer[Any]):
@@ -237,101 +227,101 @@ class CaseList(ListAPIView[Case]):
 
 
 class CaseDetailView(AnnotationView):
-    @extend_schema(
+    @reads(
+        "Get a case with the annotators' comments (leads)",
+        on=case_for,
+        gives=CaseDetail,
         operation_id="campaigns_cases_retrieve_one",
-        summary="Get a case with the annotators' comments (leads)",
-        tags=["campaigns"],
-        responses=CaseDetail,
     )
-    def get(self, request: Request, slug: str, pk: int) -> Response:
-        _, case = case_for(request.user, slug, pk)
+    def get(self, _: CampaignAccess, case: Case) -> Any:
         remarks = remarks_at(page_remarks(case.campaign_document), case.start, case.end)
-        return Response(CaseDetail(asdict(case_view(case)) | {"remarks": remarks}).data)
+        return asdict(case_view(case)) | {"remarks": remarks}
 
 
 class CaseDecide(AnnotationView):
-    @extend_schema(
-        summary="Decide a case (leads)",
+    @writes(
+        "Decide a case (leads)",
+        on=case_for,
+        asks=PageQuery,
+        takes=CaseDecision,
+        gives=CaseDecided,
+        refuses=INVALID,
         description="`choice`: `proposal` takes one annotator's marks, `majority` the marks of "
         "more than half of at least three annotators, `both` combines two proposals, `neither` "
         "marks nothing, `edit` takes `spans`. The filter parameters choose `next`.",
-        tags=["campaigns"],
-        parameters=[PageQuery],
-        request=CaseDecision,
-        responses={200: CaseDecided, 409: AnnotationRefusal, 422: AnnotationInvalid},
     )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        access, case = case_for(request.user, slug, pk)
-        wanted = _page_filter(request)
-        given = checked(CaseDecision, request.data)
+    def post(
+        self,
+        access: CampaignAccess,
+        case: Case,
+        user: User,
+        *,
+        choice: str,
+        reason: str,
+        proposal: str | None = None,
+        spans: Sequence[dict[str, Any]] = (),
+        **query: Any,
+    ) -> Any:
         decided = decide_case(
             case=case,
-            choice=given["choice"],
-            proposal=_place(case, given),
-            spans=[Answer(**span) for span in given.get("spans", [])],
-            reason=given["reason"],
-            actor=user_of(request),
+            choice=choice,
+            proposal=_place(case, proposal),
+            spans=[Answer(**span) for span in spans],
+            reason=reason,
+            actor=user,
         )
-        shown = {
+        return {
             "case": case_view(decided.case),
             "stage": decided.stage,
             "open_cases": open_cases(access.campaign).count(),
-            "next": next_page_url(case.campaign_document, wanted),
+            "next": next_page_url(case.campaign_document, CaseFilter(**query)),
         }
-        return Response(CaseDecided(shown).data)
 
 
-def _place(case: Case, given: dict[str, Any]) -> int | None:
-    if given["choice"] != Decision.Choice.PROPOSAL:
-        return None
+def _place(case: Case, proposal: str | None) -> int | None:
     names = letters(case.proposals)
-    if given["proposal"] not in names:
+    if proposal is not None and proposal not in names:
         raise ValidationError({"proposal": [f"must be one of {', '.join(names)}"]})
-    return names.index(given["proposal"])
+    return None if proposal is None else names.index(proposal)
 
 
 class CaseReopen(AnnotationView):
-    @extend_schema(
-        summary="Reopen a decided case (leads)",
+    @writes(
+        "Reopen a decided case (leads)",
+        on=case_for,
+        takes=Reason,
+        gives=CaseShape,
+        refuses=INVALID,
         description="Removes its gold and returns its page to adjudication. Releases do not "
         "change.",
-        tags=["campaigns"],
-        request=Reason,
-        responses={200: CaseShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
     )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        _, case = case_for(request.user, slug, pk)
-        body = checked(Reason, request.data)
-        opened = reopen_case(case=case, actor=user_of(request), **body)
-        return Response(CaseShape(case_view(opened)).data)
+    def post(self, _: CampaignAccess, case: Case, user: User, reason: str) -> Any:
+        return case_view(reopen_case(case=case, reason=reason, actor=user))
 
 
 class AdjudicationPageView(AnnotationView):
-    @extend_schema(
-        summary="Get a page in adjudication: gold, cases, comments (leads)",
-        tags=["campaigns"],
-        parameters=[PageQuery],
-        responses=AdjudicationPage,
+    @reads(
+        "Get a page in adjudication: gold, cases, comments (leads)",
+        on=adjudicated_page,
+        asks=PageQuery,
+        gives=AdjudicationPage,
     )
-    def get(self, request: Request, slug: str, name: str) -> Response:
-        _, page = adjudicated_page(request.user, slug, name)
-        return Response(adjudication_page(page, _page_filter(request)))
+    def get(self, _: CampaignAccess, page: CampaignDocument, **query: Any) -> Any:
+        return Response(adjudication_page(page, CaseFilter(**query)))
 
 
 class AdjudicationReopen(AnnotationView):
-    @extend_schema(
-        summary="Open a range of a page for a correction (leads)",
+    @writes(
+        "Open a range of a page for a correction (leads)",
+        on=adjudicated_page,
+        takes=PlaceReopening,
+        gives=CaseShape,
+        refuses=INVALID,
         description="Reopens the decided case in the range. Without one, a case with the current "
         "gold is created. Releases do not change.",
-        tags=["campaigns"],
-        request=PlaceReopening,
-        responses={200: CaseShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
     )
-    def post(self, request: Request, slug: str, name: str) -> Response:
-        _, page = adjudicated_page(request.user, slug, name)
-        body = checked(PlaceReopening, request.data)
-        opened = reopen_document(campaign_document=page, actor=user_of(request), **body)
-        return Response(CaseShape(case_view(opened)).data)
+    def post(self, _: CampaignAccess, page: CampaignDocument, user: User, **place: Any) -> Any:
+        return case_view(reopen_document(campaign_document=page, actor=user, **place))
 
 
 class AdjudicationReadings(AnnotationView):
@@ -344,29 +334,11 @@ class AdjudicationReadings(AnnotationView):
     def post(self, request: Request, slug: str, name: str) -> Response:
         access, page = adjudicated_page(request.user, slug, name)
         drafts, faults = read_spans(field(request, "spans", list))
-        labels = access.campaign.labels
-        faults = faults or check_drafts(page.document.content.text, drafts, labels)
+        labels, text = access.campaign.labels, page.document.content.text
+        faults = faults or check_drafts(text, drafts, labels)
         if faults:
             raise InvalidSpans(faults)
-        return Response({"spans": [_reading(page.document, draft, labels) for draft in drafts]})
-
-
-def _reading(document: Document, draft: Draft, labels: Sequence[str]) -> dict[str, Any]:
-    borders, facts = page_facts(document)
-    warnings = span_warnings(
-        document.content.text, borders, draft.start, draft.end, draft.label, facts, draft.value
-    )
-    return {
-        "key": draft.key,
-        "value": draft.value,
-        "sign": draft.sign,
-        "edited": draft.edited,
-        "warnings": warning_rows(warnings, draft.label, labels),
-    }
-
-
-def _page_filter(request: Request) -> CaseFilter:
-    return CaseFilter(**checked(PageQuery, request.query_params))
+        return Response({"spans": span_remarks(page.document, drafts, labels)})
 
 
 ValidationFault = answer(Fault, "ValidationFault", quote="Empty if the fault concerns the page.")
@@ -388,53 +360,46 @@ class ValidationSendBack(WorkflowReason):
 
 
 class DocumentStage(serializers.Serializer[Any]):
-    document = serializers.CharField()
+    document = serializers.CharField(source="document.name")
     stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
 
 
 class CampaignValidation(AnnotationView):
-    @extend_schema(
-        summary="List documents that failed validation (leads)",
-        tags=["campaigns"],
-        responses=ValidationDocument(many=True),
+    @reads(
+        "List documents that failed validation (leads)",
+        on=adjudicated_campaign,
+        gives=ValidationDocument(many=True),
     )
-    def get(self, request: Request, slug: str) -> Response:
-        access = adjudicated_campaign(request.user, slug)
-        rows = faulty_documents(access.campaign)
-        return Response(ValidationDocument(rows, many=True).data)
+    def get(self, access: CampaignAccess) -> Any:
+        return faulty_documents(access.campaign)
+
+
+def _document(user: Any, slug: str, name: str) -> CampaignDocument:
+    access = adjudicated_campaign(user, slug)
+    rows = CampaignDocument.objects.in_work().filter(campaign=access.campaign)
+    return get_object_or_404(rows.select_related("document"), document__name=name)
 
 
 class ValidationBack(AnnotationView):
-    @extend_schema(
-        summary="Send work back to its annotators (leads)",
+    @writes(
+        "Send work back to its annotators (leads)",
+        on=_document,
+        takes=ValidationSendBack,
+        gives=DocumentStage,
         description="They see the reason and submit again. Agreement still uses their first "
         "submission.",
-        tags=["campaigns"],
-        request=ValidationSendBack,
-        responses={200: DocumentStage, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str, name: str) -> Response:
-        row = _document(request, slug, name)
-        body = checked(ValidationSendBack, request.data)
-        sent = send_back(campaign_document=row, actor=user_of(request), **body)
-        return Response({"document": name, "stage": sent.stage})
+    def post(self, row: CampaignDocument, user: User, **body: Any) -> Any:
+        return send_back(campaign_document=row, actor=user, **body)
 
 
 class ValidationPass(AnnotationView):
-    @extend_schema(
-        summary="Accept a document with its faults (leads)",
-        tags=["campaigns"],
-        request=WorkflowReason,
-        responses={200: DocumentStage, 409: AnnotationRefusal},
+    @writes(
+        "Accept a document with its faults (leads)",
+        on=_document,
+        takes=WorkflowReason,
+        gives=DocumentStage,
     )
-    def post(self, request: Request, slug: str, name: str) -> Response:
-        row = _document(request, slug, name)
-        body = checked(WorkflowReason, request.data)
-        stage = let_pass(campaign_document=row, actor=user_of(request), **body)
-        return Response({"document": name, "stage": stage})
-
-
-def _document(request: Request, slug: str, name: str) -> CampaignDocument:
-    access = adjudicated_campaign(request.user, slug)
-    rows = CampaignDocument.objects.in_work().filter(campaign=access.campaign)
-    return get_object_or_404(rows, document__name=name)
+    def post(self, row: CampaignDocument, user: User, reason: str) -> Any:
+        stage = let_pass(campaign_document=row, reason=reason, actor=user)
+        return {"document": row.document, "stage": stage}

@@ -13,12 +13,12 @@ from django.urls import reverse
 
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Span
 from annotation.page_facts import Doubt, Mark, doubts, page_doubts, page_facts
-from annotation.spans import label_css
+from annotation.spans import FACT, label_css
 from portal.accounts.models import display_name
 
 from .cases import case_views, page_remarks
 
-ORDERS = {"text": "page by page", "score": "lowest agreement first"}
+ORDERS = {"text": "By page", "score": "Lowest agreement first"}
 # Reopened gold has no score. These cases come first.
 _BY_SCORE = (F("score").asc(), "campaign_document", "start")
 _BY_TEXT = ("campaign_document", "start")
@@ -152,11 +152,11 @@ def page_url(campaign: Campaign, name: str, wanted: CaseFilter) -> str:
 
 # Reasons that a lead can choose by key. They name the rule; the marks show the details.
 QUICK_REASONS = (
-    "Slip: overlooked or marked by mistake.",
-    "Boundary rule: the mark covers the whole fact and nothing more.",
-    "Not a fact by the guidelines.",
-    "A fact by the guidelines.",
-    "Wrong label by the guidelines.",
+    "Oversight: missed, or labelled by mistake.",
+    "Boundary: the span must cover the whole fact and nothing else.",
+    "Not a fact according to the guidelines.",
+    "A fact according to the guidelines.",
+    "Wrong label according to the guidelines.",
     "Value or sign misread.",
 )
 _HEADING = re.compile(r"^#{1,3}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
@@ -184,10 +184,10 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
     matching open case, or null.
     """
     campaign, document = campaign_document.campaign, campaign_document.document
+    caseless = campaign_document.gold_spans.filter(case__isnull=True)
     cases = campaign_document.cases.select_related(
         "campaign_document__document", "decided_by"
     ).prefetch_related("decisions__decided_by")
-    fields = ("start", "end", "label", "quote", "value", "sign", "origin")
     return {
         "document": document.name,
         "stage": campaign_document.stage,
@@ -196,7 +196,7 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
             {"name": name, "key": str(place), "css": label_css(name, campaign.labels)}
             for place, name in enumerate(campaign.labels, start=1)
         ],
-        "marks": list(campaign_document.gold_spans.filter(case__isnull=True).values(*fields)),
+        "marks": list(caseless.values(*FACT, "origin")),
         "cases": [asdict(view) for view in case_views(cases.order_by("start"))],
         "queue": page_queue(campaign_document, wanted),
         "remarks": [asdict(remark) for remark in page_remarks(campaign_document)],

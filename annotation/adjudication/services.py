@@ -3,7 +3,7 @@
 Every decision is kept with its reason. Releases never change.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,16 @@ from django.utils import timezone
 
 from annotation.errors import CampaignNotOpen, InvalidSpans, Refused, check_reason
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Decision, GoldSpan
-from annotation.review.services import fact_of
-from annotation.spans import Meaning, derived, meaning_problem, settled_value
+from annotation.review.services import open_again
+from annotation.spans import (
+    FACT,
+    Meaning,
+    derived,
+    fact_of,
+    meaning_problem,
+    misplaced,
+    settled_value,
+)
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.facts import FactValue, check_spans
@@ -67,12 +75,8 @@ def _fault(name: str, message: str) -> dict[str, Any]:
 
 def locked_document(pk: int) -> CampaignDocument:
     """The document with its text, locked so that its decisions are made one at a time."""
-    return (
-        CampaignDocument.objects.select_for_update(of=("self",))
-        .select_related("campaign", "document__content")
-        .defer("document__content__html")
-        .get(pk=pk)
-    )
+    rows = CampaignDocument.objects.locked("document__content")
+    return rows.defer("document__content__html").get(pk=pk)
 
 
 @transaction.atomic
@@ -138,7 +142,9 @@ def _answers(
         return ()
     if choice == Choice.EDIT:
         if not spans:
-            raise Refused("The edit has no span. Choose “neither” to mark nothing.", code="spans")
+            raise Refused(
+                "The edit has no span. Choose “neither” if there is no fact.", code="spans"
+            )
         return spans
     raise Refused(f"A case cannot be decided by {choice!r}.", code="choice")
 
@@ -160,29 +166,11 @@ def _check_places(
         for fault in check_spans(text, spans, campaign_document.campaign.labels)
     ]
     if not errors:
-        gold = list(campaign_document.gold_spans.values("label", "start", "end", "quote"))
+        gold = list(campaign_document.gold_spans.all())
         for index, span in enumerate(spans):
-            errors += _misplaced(index, span, case, gold)
+            errors += misplaced(index, span, "the case", case, gold)
     if errors:
         raise InvalidSpans(errors)
-
-
-def _misplaced(
-    index: int, span: TextSpan, case: Case, gold: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    if span.end <= case.start or span.start >= case.end:
-        message = f"[{span.start}, {span.end}) is outside the case, [{case.start}, {case.end})"
-        return [{"index": index, "code": "outside", "message": message}]
-    return [
-        {
-            "index": index,
-            "code": "overlaps_gold",
-            "message": f"[{span.start}, {span.end}) overlaps “{other['quote']}” "
-            f"[{other['start']}, {other['end']}), which is already gold",
-        }
-        for other in gold
-        if span.start < other["end"] and other["start"] < span.end
-    ]
 
 
 def _gold(
@@ -305,7 +293,7 @@ def _whole(campaign_document: CampaignDocument, start: int, end: int) -> tuple[i
 
 def _new_case(campaign_document: CampaignDocument, start: int, end: int) -> Case:
     gold = campaign_document.gold_spans.filter(start__lt=end, end__gt=start)
-    was = list(gold.values("label", "start", "end", "quote", "value", "sign"))
+    was = list(gold.values(*FACT))
     return Case(
         campaign_document=campaign_document,
         start=start,
@@ -316,18 +304,7 @@ def _new_case(campaign_document: CampaignDocument, start: int, end: int) -> Case
 
 
 def _reopen(campaign_document: CampaignDocument, case: Case, reason: str, actor: User) -> Case:
-    case.state, case.decision, case.reason = Case.State.OPEN, [], ""
-    case.decided_by = case.decided_at = None
-    case.save()
-    # A review may have corrected the gold here, which then no longer belongs to the case.
-    here = campaign_document.gold_spans.filter(start__lt=case.end, end__gt=case.start)
-    taken = sum(rows.delete()[0] for rows in (case.gold_spans.all(), here))
-    Decision.objects.create(
-        case=case, choice=Decision.Choice.REOPENED, reason=reason, decided_by=actor
-    )
-    campaign_document.stage = Stage.ADJUDICATION
-    campaign_document.gold_at = None
-    campaign_document.save(update_fields=["stage", "gold_at"])
+    taken = open_again(case, campaign_document, reason, actor)
     record_event(verb="reopen_case", subject=case, actor=actor, kind=case.kind, gold=taken)
     return case
 
@@ -379,11 +356,7 @@ def let_pass(*, campaign_document: CampaignDocument, reason: str, actor: User) -
 
 
 def _in_validation(campaign_document: CampaignDocument) -> CampaignDocument:
-    document = (
-        CampaignDocument.objects.select_for_update(of=("self",))
-        .select_related("campaign", "document")
-        .get(pk=campaign_document.pk)
-    )
+    document = CampaignDocument.objects.locked().get(pk=campaign_document.pk)
     if document.stage != Stage.VALIDATION:
         raise Refused(
             f"This document is no longer in validation. It is in {document.stage}.",

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from django.utils import timezone
 
 from annotation.models import Assignment, CampaignDocument, Case, Decision, GoldSpan
-from annotation.review.services import fact_of, open_due_round
-from annotation.spans import Cluster, clusters, settled_value
+from annotation.review.services import open_due_round
+from annotation.spans import Cluster, clusters, fact_of, settled_value
 from portal.audit.models import record_event
 from portal.facts import FactValue, check_spans, check_value
 from portal.facts import Span as TextSpan
@@ -211,20 +211,10 @@ class _Settling:
         return agreed, by_majority, cases
 
     def _gold(self, span: TextSpan, origin: str, case: Case | None = None) -> GoldSpan:
-        quote = self.text[span.start : span.end]
         readings = (marks[span] for marks in self.marks if span in marks)
-        value = settled_value(readings, quote, span.label)
-        return GoldSpan(
-            campaign_document=self.campaign_document,
-            label=span.label,
-            start=span.start,
-            end=span.end,
-            quote=quote,
-            value=value.value,
-            sign=value.sign,
-            origin=origin,
-            case=case,
-        )
+        value = settled_value(readings, self.text[span.start : span.end], span.label)
+        page, fact = self.campaign_document, self._fact(span, value)
+        return GoldSpan(campaign_document=page, **fact, origin=origin, case=case)
 
     def _decide_by_majority(self, cluster: Cluster, marks: tuple[TextSpan, ...]) -> None:
         """Creates a decided case, which a lead can read and reopen."""
@@ -250,7 +240,7 @@ class _Settling:
             proposals=[
                 {
                     "assignment": assignment.pk,
-                    "spans": [self._proposed(span, readings[span]) for span in spans],
+                    "spans": [self._fact(span, readings[span]) for span in spans],
                 }
                 for assignment, readings, spans in zip(
                     self.assignments, self.marks, cluster.marks, strict=True
@@ -258,7 +248,7 @@ class _Settling:
             ],
         )
 
-    def _proposed(self, span: TextSpan, value: FactValue) -> dict[str, Any]:
+    def _fact(self, span: TextSpan, value: FactValue) -> dict[str, Any]:
         return {
             "label": span.label,
             "start": span.start,

@@ -1,67 +1,31 @@
 """URLs of adjudication: pages, and endpoints below /api/v1/."""
 
-from django.urls import path
+from annotation.api_base import campaign_path
 
 from . import api, views
 
 urlpatterns = [
-    path("campaigns/<slug:slug>/validation/", views.validation, name="validation"),
-    path("campaigns/<slug:slug>/adjudication/", views.queue, name="adjudication"),
-    path("campaigns/<slug:slug>/adjudication/<int:pk>/", views.case, name="case"),
-    path(
-        "campaigns/<slug:slug>/adjudication/<int:pk>/reopen/", views.case_reopen, name="case-reopen"
-    ),
-    path(
-        "campaigns/<slug:slug>/adjudication/pages/<str:name>/", views.page, name="adjudication-page"
-    ),
-    path(
-        "campaigns/<slug:slug>/adjudication/pages/<str:name>/html/",
-        views.page_html,
-        name="adjudication-html",
-    ),
-    path(
-        "campaigns/<slug:slug>/adjudication/pages/<str:name>/images/<int:number>/",
-        views.page_image,
-        name="adjudication-image",
+    campaign_path("validation/", views.validation, "validation"),
+    campaign_path("adjudication/", views.queue, "adjudication"),
+    campaign_path("adjudication/<int:pk>/", views.case, "case"),
+    campaign_path("adjudication/<int:pk>/reopen/", views.case_reopen, "case-reopen"),
+    campaign_path("adjudication/pages/<str:name>/", views.page, "adjudication-page"),
+    campaign_path("adjudication/pages/<str:name>/html/", views.page_html, "adjudication-html"),
+    campaign_path(
+        "adjudication/pages/<str:name>/images/<int:image>/", views.page_image, "adjudication-image"
     ),
 ]
 api_urlpatterns = [
-    path(
-        "campaigns/<slug:slug>/validation/",
-        api.CampaignValidation.as_view(),
-        name="campaign-validation",
-    ),
-    path(
-        "campaigns/<slug:slug>/validation/<str:name>/send-back/",
-        api.ValidationBack.as_view(),
-        name="validation-back",
-    ),
-    path(
-        "campaigns/<slug:slug>/validation/<str:name>/let-pass/",
-        api.ValidationPass.as_view(),
-        name="validation-pass",
-    ),
-    path("campaigns/<slug:slug>/cases/", api.CaseList.as_view(), name="cases"),
-    path("campaigns/<slug:slug>/cases/<int:pk>/", api.CaseDetailView.as_view(), name="case"),
-    path(
-        "campaigns/<slug:slug>/cases/<int:pk>/decide/", api.CaseDecide.as_view(), name="case-decide"
-    ),
-    path(
-        "campaigns/<slug:slug>/cases/<int:pk>/reopen/", api.CaseReopen.as_view(), name="case-reopen"
-    ),
-    path(
-        "campaigns/<slug:slug>/adjudication/<str:name>/",
-        api.AdjudicationPageView.as_view(),
-        name="adjudication-page",
-    ),
-    path(
-        "campaigns/<slug:slug>/adjudication/<str:name>/reopen/",
-        api.AdjudicationReopen.as_view(),
-        name="adjudication-reopen",
-    ),
-    path(
-        "campaigns/<slug:slug>/adjudication/<str:name>/readings/",
-        api.AdjudicationReadings.as_view(),
-        name="adjudication-readings",
+    campaign_path("validation/", api.CampaignValidation, "campaign-validation"),
+    campaign_path("validation/<str:name>/send-back/", api.ValidationBack, "validation-back"),
+    campaign_path("validation/<str:name>/let-pass/", api.ValidationPass, "validation-pass"),
+    campaign_path("cases/", api.CaseList, "cases"),
+    campaign_path("cases/<int:pk>/", api.CaseDetailView, "case"),
+    campaign_path("cases/<int:pk>/decide/", api.CaseDecide, "case-decide"),
+    campaign_path("cases/<int:pk>/reopen/", api.CaseReopen, "case-reopen"),
+    campaign_path("adjudication/<str:name>/", api.AdjudicationPageView, "adjudication-page"),
+    campaign_path("adjudication/<str:name>/reopen/", api.AdjudicationReopen, "adjudication-reopen"),
+    campaign_path(
+        "adjudication/<str:name>/readings/", api.AdjudicationReadings, "adjudication-readings"
     ),
 ]
