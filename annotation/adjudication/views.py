@@ -6,35 +6,31 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import CampaignAccess, adjudicated_campaign, adjudicated_page, case_for
+from annotation.api_base import (
+    choose,
+    form_view,
+    named,
+    page_files,
+    page_view,
+    post_view,
+    posted,
+    refusals_in,
+)
 from annotation.errors import MAX_WORKFLOW_REASON, InvalidSpans, Refused
 from annotation.models import Campaign, CampaignDocument, Case, Decision
 from annotation.page_facts import case_doubts, page_doubts
 from annotation.spans import SIGN_CHOICES, label_css
 from portal.accounts.access import UserRequest
-from portal.datasets.responses import image_response, sandboxed_html_response
 from portal.facts.page_text import Excerpts
 
+from . import selectors
 from .cases import Answer, case_view, page_remarks, remarks_at
-from .selectors import (
-    ORDERS,
-    CaseFilter,
-    FaultyDocument,
-    FaultyWork,
-    case_queue,
-    documents_with_cases,
-    faulty_documents,
-    filtered_cases,
-    next_open_case,
-    page_url,
-)
 from .services import MAX_REASON, AlreadyDecided, decide_case, let_pass, reopen_case, send_back
 
 Choice = Decision.Choice
@@ -51,8 +47,8 @@ class SpanForm(forms.Form):
 
     def __init__(self, *args: Any, labels: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _choose(self.fields["label"], [(name, name) for name in labels])
-        _choose(self.fields["sign"], [("", "derived"), *SIGN_CHOICES])
+        choose(self, "label", named(labels))
+        choose(self, "sign", [("", "derived"), *SIGN_CHOICES])
 
     def has_changed(self) -> bool:
         """Whether offsets were entered. A label is always selected."""
@@ -112,7 +108,9 @@ class DecisionForm(ReasonForm):
             raise forms.ValidationError("Each span needs a start, an end and a label.")
         rows = [form.answer for form in self.spans if form.has_changed()]
         if not rows:
-            raise forms.ValidationError("The edit has no span. Choose “neither” to mark nothing.")
+            raise forms.ValidationError(
+                "The edit has no span. Choose “neither” if there is no fact."
+            )
         return rows
 
 
@@ -134,28 +132,22 @@ class CaseFilterForm(forms.Form):
     )
     label = forms.ChoiceField(required=False)
     document = forms.CharField(required=False, max_length=200)
-    order = forms.ChoiceField(required=False, choices=list(ORDERS.items()))
+    order = forms.ChoiceField(required=False, choices=list(selectors.ORDERS.items()))
 
     def __init__(
         self, *args: Any, campaign: Campaign, documents: list[str] | None = None, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        names = [(name, name) for name in campaign.labels]
-        _choose(self.fields["label"], [("", "every label"), *names])
+        choose(self, "label", [("", "All labels"), *named(campaign.labels)])
         if documents is not None:
-            pages = [("", "every page"), *((name, name) for name in documents)]
+            pages = [("", "All pages"), *named(documents)]
             self.fields["document"].widget = forms.Select(choices=pages)
 
     @property
-    def wanted(self) -> CaseFilter:
+    def wanted(self) -> selectors.CaseFilter:
         self.is_valid()
         given = {name: value for name, value in self.cleaned_data.items() if value}
-        return CaseFilter(**given)
-
-
-def _choose(field: forms.Field, choices: list[tuple[str, str]]) -> None:
-    assert isinstance(field, forms.ChoiceField)
-    field.choices = choices
+        return selectors.CaseFilter(**given)
 
 
 class ValidationForm(forms.Form):
@@ -167,22 +159,20 @@ class ValidationForm(forms.Form):
     assignments = forms.TypedMultipleChoiceField(
         required=False,
         coerce=int,
-        label="Send back to",
+        label="Return to",
         widget=forms.CheckboxSelectMultiple,
     )
     reason = forms.CharField(
         max_length=MAX_WORKFLOW_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Shown to the annotators if you send their work back.",
+        help_text="Shown to the annotators.",
     )
 
-    def __init__(self, *args: Any, works: Sequence[FaultyWork], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, works: Sequence[selectors.FaultyWork], **kwargs: Any) -> None:
         faulty = [work.assignment for work in works if work.faults]
         kwargs["initial"] = {"assignments": faulty}
         super().__init__(*args, **kwargs)
-        field = self.fields["assignments"]
-        assert isinstance(field, forms.TypedMultipleChoiceField)
-        field.choices = [(work.assignment, work.annotator) for work in works]
+        choose(self, "assignments", [(work.assignment, work.annotator) for work in works])
 
     def clean(self) -> dict[str, Any]:
         sends_back = self.cleaned_data.get("action") == self.SEND_BACK
@@ -194,18 +184,17 @@ class ValidationForm(forms.Form):
 PER_PAGE = 50
 
 
-@login_required
-@require_safe
+@page_view
 def queue(request: UserRequest, slug: str) -> HttpResponse:
     access = adjudicated_campaign(request.user, slug)
-    documents = documents_with_cases(access.campaign)
+    documents = selectors.documents_with_cases(access.campaign)
     form = CaseFilterForm(
         {"state": Case.State.OPEN, "order": "text"} | request.GET.dict(),
         campaign=access.campaign,
         documents=documents,
     )
     wanted = form.wanted
-    cases = case_queue(access.campaign, wanted)
+    cases = selectors.case_queue(access.campaign, wanted)
     page = Paginator(cases.cases, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "access": access,
@@ -220,20 +209,19 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/adjudication/queue.html", context)
 
 
-def _case_url(access: CampaignAccess, case: Case, wanted: CaseFilter) -> str:
+def _case_url(access: CampaignAccess, case: Case, wanted: selectors.CaseFilter) -> str:
     """The URL of the case on its page, with the filter for the cases that follow."""
     name = case.campaign_document.document.name
-    return f"{page_url(access.campaign, name, wanted.open_cases)}#case-{case.pk}"
+    return f"{selectors.page_url(access.campaign, name, wanted.open_cases)}#case-{case.pk}"
 
 
-def _first(access: CampaignAccess, wanted: CaseFilter) -> str | None:
-    cases = filtered_cases(access.campaign, replace(wanted, state=Case.State.OPEN))
+def _first(access: CampaignAccess, wanted: selectors.CaseFilter) -> str | None:
+    cases = selectors.filtered_cases(access.campaign, replace(wanted, state=Case.State.OPEN))
     first = cases.select_related("campaign_document__document").first()
     return _case_url(access, first, wanted) if first else None
 
 
-@login_required
-@require_safe
+@page_view
 def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
     access, found = adjudicated_page(request.user, slug, name)
     wanted = CaseFilterForm(request.GET, campaign=access.campaign).wanted
@@ -255,7 +243,7 @@ def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
 
 
 def _page_urls(
-    access: CampaignAccess, found: CampaignDocument, wanted: CaseFilter
+    access: CampaignAccess, found: CampaignDocument, wanted: selectors.CaseFilter
 ) -> dict[str, str]:
     """The URLs of the page's script. It appends a case's primary key, `decide` and `reopen`."""
     slug, name = access.campaign.slug, found.document.name
@@ -284,29 +272,17 @@ def _images(access: CampaignAccess, found: CampaignDocument) -> list[dict[str, A
     ]
 
 
-@login_required
-@require_safe
-def page_html(request: UserRequest, slug: str, name: str) -> HttpResponse:
-    _, found = adjudicated_page(request.user, slug, name)
-    return sandboxed_html_response(found.document.content.html)
-
-
-@login_required
-@require_safe
-def page_image(request: UserRequest, slug: str, name: str, number: int) -> HttpResponseBase:
-    _, found = adjudicated_page(request.user, slug, name)
-    return image_response(get_object_or_404(found.document.images, number=number))
+page_html, page_image = page_files(lambda user, **url: adjudicated_page(user, **url)[1].document)
 
 
 # --- one case, without JavaScript --------------------------------------------------------------
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     access, found = case_for(request.user, slug, pk)
     form = DecisionForm(
-        request.POST if request.method == "POST" else None,
+        posted(request),
         case=found,
         labels=access.campaign.labels,
     )
@@ -327,7 +303,7 @@ def _case_page(
     content = found.campaign_document.document.content
     view = case_view(found)
     excerpts = Excerpts(content.html, content.text)
-    following = next_open_case(access.campaign, found)
+    following = selectors.next_open_case(access.campaign, found)
     context = {
         "access": access,
         "case": found,
@@ -356,11 +332,8 @@ def _decide(
     request: UserRequest, access: CampaignAccess, found: Case, form: DecisionForm
 ) -> HttpResponse | None:
     """The response to a decision, or None if it failed and the form has errors."""
-    fields = ("choice", "proposal", "spans", "reason")
     try:
-        decide_case(
-            case=found, actor=request.user, **{name: form.cleaned_data[name] for name in fields}
-        )
+        decide_case(case=found, actor=request.user, **form.cleaned_data)
     except InvalidSpans as invalid:
         form.add_error(None, [error["message"] for error in invalid.errors])
         return None
@@ -369,15 +342,14 @@ def _decide(
     except Refused as refusal:
         form.add_error(None, refusal.message)
         return None
-    following = next_open_case(access.campaign, found)
+    following = selectors.next_open_case(access.campaign, found)
     if following is None:
         messages.success(request, "All cases are decided.")
         return redirect("annotation:adjudication", access.campaign.slug)
     return redirect("annotation:case", access.campaign.slug, following.pk)
 
 
-@login_required
-@require_POST
+@post_view
 def case_reopen(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     access, found = case_for(request.user, slug, pk)
     reason = ReasonForm(request.POST)
@@ -391,14 +363,13 @@ def case_reopen(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("annotation:case", slug, pk)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def validation(request: UserRequest, slug: str) -> HttpResponse:
     """Lists the documents in validation. A POST decides about its `document`."""
     access = adjudicated_campaign(request.user, slug)
     chosen = request.POST.get("document", "")
     rows = []
-    for document in faulty_documents(access.campaign):
+    for document in selectors.faulty_documents(access.campaign):
         data = request.POST if document.name == chosen else None
         form = ValidationForm(data, works=document.works, auto_id=f"id_{document.row.pk}_%s")
         if form.is_valid() and _decide_validation(request, document, form):
@@ -413,11 +384,11 @@ def validation(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _decide_validation(
-    request: UserRequest, document: FaultyDocument, form: ValidationForm
+    request: UserRequest, document: selectors.FaultyDocument, form: ValidationForm
 ) -> bool:
     """Whether the decision succeeded. If not, the form has the errors."""
     reason = form.cleaned_data["reason"]
-    try:
+    with refusals_in(form):
         if form.cleaned_data["action"] == ValidationForm.LET_PASS:
             stage = let_pass(campaign_document=document.row, reason=reason, actor=request.user)
             messages.success(request, f"{document.name} was accepted. Its stage is now {stage}.")
@@ -427,7 +398,4 @@ def _decide_validation(
                 campaign_document=document.row, assignments=works, reason=reason, actor=request.user
             )
             messages.success(request, f"{document.name} was sent back to its annotators.")
-    except Refused as refusal:
-        form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
-        return False
-    return True
+    return not form.errors
