@@ -34,19 +34,9 @@ from .shapes import (
 )
 
 COLUMNS = (
-    "level",
-    "scope",
-    "subject",
-    "other",
-    "measure",
-    "annotators_per_document",
-    "value",
-    "low_95",
-    "high_95",
-    "observed_agreement",
-    "n",
-    "documents",
-)
+    "level", "scope", "subject", "other", "measure", "annotators_per_document", "value",
+    "low_95", "high_95", "observed_agreement", "n", "documents",
+)  # fmt: skip
 
 RowCell = str | int | float
 

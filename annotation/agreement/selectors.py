@@ -22,13 +22,7 @@ from portal.datasets.models import DocumentContent, DocumentType
 from portal.facts import Span as TextSpan
 from portal.web.charts import LineChart
 
-from .shapes import (
-    Agreement,
-    ConfusedText,
-    Part,
-    SubmittedWork,
-    trend_chart,
-)
+from . import shapes
 
 if TYPE_CHECKING:
     from .computing import LabelledDocument, TextCollector
@@ -41,14 +35,14 @@ _SEED = "agreement"
 _KEPT_SECONDS = 7 * 24 * 3600
 
 # The works of one document, in the order of their annotators.
-Team = list[SubmittedWork]
+Team = list[shapes.SubmittedWork]
 
 
-def campaign_agreement(campaign: Campaign) -> Agreement:
+def campaign_agreement(campaign: Campaign) -> shapes.Agreement:
     """All figures on agreement, cached per set of submissions that count."""
     works = submitted_works(campaign)
     key = _cache_key(campaign, works)
-    agreement: Agreement | None = cache.get(key)
+    agreement: shapes.Agreement | None = cache.get(key)
     if agreement is None:
         agreement = _computed(campaign, works)
         cache.set(key, agreement, _KEPT_SECONDS)
@@ -71,13 +65,15 @@ def counted_submissions(campaign: Campaign) -> QuerySet[FirstSubmission]:
     )
 
 
-def submitted_works(campaign: Campaign) -> list[SubmittedWork]:
+def submitted_works(campaign: Campaign) -> list[shapes.SubmittedWork]:
     """The submissions that count, by document and annotator, without their labels."""
     rows = counted_submissions(campaign).order_by(
         "assignment__campaign_document__document__name", "assignment__annotator_id"
     )
     return [
-        SubmittedWork(pk, document, name, doc_type, annotator, _name(user, email), submitted_at)
+        shapes.SubmittedWork(
+            pk, document, name, doc_type, annotator, _name(user, email), submitted_at
+        )
         for pk, document, name, doc_type, annotator, user, email, submitted_at in rows.values_list(
             "pk",
             "assignment__campaign_document__document",
@@ -95,13 +91,13 @@ def _name(name: str, email: str) -> str:
     return display_name(User(name=name, email=email))
 
 
-def _cache_key(campaign: Campaign, works: Sequence[SubmittedWork]) -> str:
+def _cache_key(campaign: Campaign, works: Sequence[shapes.SubmittedWork]) -> str:
     """A key that changes whenever a figure or a name could differ."""
     digest = hashlib.sha256(repr((_VERSION, campaign.labels, works)).encode())
     return f"agreement:{campaign.pk}:{digest.hexdigest()}"
 
 
-def _computed(campaign: Campaign, works: Sequence[SubmittedWork]) -> Agreement:
+def _computed(campaign: Campaign, works: Sequence[shapes.SubmittedWork]) -> shapes.Agreement:
     # Imported here because they load numerical libraries, which would slow down the start.
     from .computing import Names, TextCollector, figures_of
 
@@ -164,13 +160,13 @@ _FEWEST_POINTS = 2
 class LinkedPart:
     """A document with the URL of its first case; empty if it has none."""
 
-    part: Part
+    part: shapes.Part
     url: str
 
 
 @dataclass(frozen=True)
 class LinkedText:
-    text: ConfusedText
+    text: shapes.ConfusedText
     url: str
 
 
@@ -180,7 +176,7 @@ class AgreementPage:
     submissions, which the figures exclude.
     """
 
-    agreement: Agreement
+    agreement: shapes.Agreement
     trend: LineChart | None
     worst: tuple[LinkedPart, ...]
     texts: tuple[LinkedText, ...]
@@ -188,7 +184,7 @@ class AgreementPage:
 
 
 def agreement_page(
-    campaign: Campaign, agreement: Agreement, *, may_see_cases: bool
+    campaign: Campaign, agreement: shapes.Agreement, *, may_see_cases: bool
 ) -> AgreementPage:
     worst = agreement.documents[:SHOWN_DOCUMENTS]
     texts = agreement.texts[:SHOWN_TEXTS]
@@ -197,7 +193,7 @@ def agreement_page(
     several = len(agreement.trend.points) >= _FEWEST_POINTS
     return AgreementPage(
         agreement,
-        trend_chart(agreement) if several else None,
+        shapes.trend_chart(agreement) if several else None,
         tuple(LinkedPart(part, _first(places.get(part.name))) for part in worst),
         tuple(LinkedText(text, _at(places.get(text.document), text)) for text in texts),
         submissions_set_aside(campaign),
@@ -229,7 +225,7 @@ def _first(places: list[_Place] | None) -> str:
     return places[0].url if places else ""
 
 
-def _at(places: list[_Place] | None, text: ConfusedText) -> str:
+def _at(places: list[_Place] | None, text: shapes.ConfusedText) -> str:
     """The URL of the case at the text, otherwise of the document's first case."""
     for place in places or []:
         if place.start < text.end and text.start < place.end:

@@ -11,7 +11,7 @@ Level = Literal["entity", "token"]
 LEVELS: tuple[Level, ...] = ("entity", "token")
 
 # The answer of an annotator who did not mark an item. It counts like a label.
-NOT_MARKED = "not marked"
+NOT_MARKED = "no label"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,11 @@ class Reliability:
 
 @dataclass(frozen=True)
 class SpanFigures:
-    """F1 of spans, pooled over all pairs of annotators."""
+    """F1 of spans, pooled over all pairs of annotators.
+
+    `exact` counts spans with the same offsets and label, `overlap` overlapping ones with the same
+    label.
+    """
 
     exact: Figure
     overlap: Figure
@@ -114,7 +118,7 @@ class LevelAgreement:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Cohen's κ and span F1 of two annotators, by their numbers.
+    """Cohen's κ and span F1 of two annotators, by their numbers from 1.
 
     `detection` is κ of whether a token is marked, `labelling` κ of the labels of spans that both
     marked.
@@ -187,8 +191,10 @@ class ConfusedText:
 class Agreement:
     """Agreement over the documents with at least two annotators who have all submitted.
 
-    Documents with missing submissions (`waiting`) or one annotator (`single`) do not count.
-    `documents` are sorted by agreement, lowest first; `texts` with the most disputed first.
+    Documents with missing submissions (`waiting`) or one annotator (`single`) do not count; without
+    any other, `overall` is None. `annotators` are in the order of their numbers. `labels` compares
+    each label with all others. `documents` are sorted by agreement, lowest first; `texts`, at most
+    50, with the most disputed first.
     """
 
     annotators: tuple[str, ...]

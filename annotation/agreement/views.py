@@ -2,12 +2,11 @@
 
 from typing import TypeVar
 
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 
 from annotation.access import managed_campaign
+from annotation.api_base import page_view
 from portal.accounts.access import UserRequest
 from portal.datasets.responses import file_response
 
@@ -18,8 +17,7 @@ from .shapes import LEVELS
 Choice = TypeVar("Choice", bound=str)
 
 
-@login_required
-@require_safe
+@page_view
 def agreement(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_campaign(request.user, slug)
     found = campaign_agreement(access.campaign)
@@ -28,8 +26,7 @@ def agreement(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/agreement/agreement.html", context)
 
 
-@login_required
-@require_safe
+@page_view
 def agreement_export(request: UserRequest, slug: str) -> HttpResponse:
     """A file with figures, tables or a chart, chosen by the parameters `form` and `level`."""
     access = managed_campaign(request.user, slug)
