@@ -3,23 +3,14 @@
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import Http404
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from annotation.access import managed_assignment, managed_campaign
-from annotation.api_base import (
-    AnnotationRefusal,
-    AnnotationView,
-    WorkflowReason,
-    campaigns_schema,
-    user_of,
-)
+from annotation.access import CampaignAccess, managed_assignment, managed_campaign
+from annotation.api_base import AnnotationView, WorkflowReason, reads, writes
 from annotation.models import Assignment, CampaignDocument
 from portal.accounts.models import User, display_name
-from portal.web.api import LARGEST_KEY, checked
+from portal.web.api import LARGEST_KEY
 
 from . import returning, selectors, teams
 
@@ -137,141 +128,120 @@ PER_PAGE = 100
 
 
 class CampaignDocuments(AnnotationView):
-    @campaigns_schema(
-        summary="List the documents of a campaign (leads, organisers)",
-        responses=CampaignDocumentRow(many=True),
+    @reads(
+        "List the documents of a campaign (leads, organisers)",
+        on=managed_campaign,
+        gives=CampaignDocumentRow(many=True),
     )
-    def get(self, request: Request, slug: str) -> Response:
-        campaign = managed_campaign(request.user, slug).campaign
-        return Response(CampaignDocumentRow(selectors.document_rows(campaign), many=True).data)
+    def get(self, access: CampaignAccess) -> Any:
+        return selectors.document_rows(access.campaign)
 
 
 class CampaignCalibration(AnnotationView):
-    @campaigns_schema(
-        summary="Add documents to the calibration set (leads, organisers)",
+    @writes(
+        "Add documents to the calibration set (leads, organisers)",
+        on=managed_campaign,
+        takes=CalibrationChoice,
+        gives=CampaignDocumentNames,
         description="Every annotator labels these documents. Choose them by name, or draw `count` "
         "of them with `seed`.",
-        request=CalibrationChoice,
-        responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str) -> Response:
-        campaign = managed_campaign(request.user, slug).campaign
-        wanted, actor = checked(CalibrationChoice, request.data), user_of(request)
-        if "documents" in wanted:
-            names = teams.choose_calibration(
-                campaign=campaign, names=wanted["documents"], actor=actor
-            )
+    def post(self, access: CampaignAccess, user: User, documents: Any = None, **drawn: int) -> Any:
+        if documents:
+            names = teams.choose_calibration(campaign=access.campaign, names=documents, actor=user)
         else:
-            names = teams.draw_calibration(campaign=campaign, actor=actor, **wanted)
-        return Response({"documents": names})
+            names = teams.draw_calibration(campaign=access.campaign, actor=user, **drawn)
+        return {"documents": names}
 
-    @campaigns_schema(
+    @writes(
+        "Remove documents from the calibration set (leads, organisers)",
+        on=managed_campaign,
+        takes=CampaignDocumentNames,
+        gives=CampaignDocumentNames,
         operation_id="campaigns_calibration_end",
-        summary="Remove documents from the calibration set (leads, organisers)",
-        request=CampaignDocumentNames,
-        responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
     )
-    def patch(self, request: Request, slug: str) -> Response:
-        campaign = managed_campaign(request.user, slug).campaign
-        body = checked(CampaignDocumentNames, request.data)
-        names = teams.end_calibration(
-            campaign=campaign, names=body["documents"], actor=user_of(request)
-        )
-        return Response({"documents": names})
+    def patch(self, access: CampaignAccess, user: User, documents: list[str]) -> Any:
+        names = teams.end_calibration(campaign=access.campaign, names=documents, actor=user)
+        return {"documents": names}
 
 
 class CampaignOverlap(AnnotationView):
-    @campaigns_schema(
-        summary="Set the number of annotators of documents (leads, organisers)",
-        request=DocumentOverlap,
-        responses={200: CampaignDocumentNames, 409: AnnotationRefusal},
+    @writes(
+        "Set the number of annotators of documents (leads, organisers)",
+        on=managed_campaign,
+        takes=DocumentOverlap,
+        gives=CampaignDocumentNames,
     )
-    def put(self, request: Request, slug: str) -> Response:
-        campaign = managed_campaign(request.user, slug).campaign
-        body = checked(DocumentOverlap, request.data)
+    def put(self, access: CampaignAccess, user: User, documents: list[str], **wanted: Any) -> Any:
         names = teams.set_document_overlap(
-            campaign=campaign,
-            names=body["documents"],
-            overlap=body["overlap"],
-            actor=user_of(request),
+            campaign=access.campaign, names=documents, actor=user, **wanted
         )
-        return Response({"documents": names})
+        return {"documents": names}
 
 
 class CampaignAssignmentsView(AnnotationView):
-    @campaigns_schema(
-        summary="List the assignments of a campaign (leads, organisers)",
+    @reads(
+        "List the assignments of a campaign (leads, organisers)",
+        on=managed_campaign,
+        asks=CampaignAssignmentQuery,
+        gives=CampaignAssignments,
         description="Returns states and times, but no labels; 100 per page, longest idle first.",
-        parameters=[CampaignAssignmentQuery],
-        responses=CampaignAssignments,
     )
-    def get(self, request: Request, slug: str) -> Response:
-        campaign = managed_campaign(request.user, slug).campaign
-        wanted = checked(CampaignAssignmentQuery, request.query_params)
-        number = wanted.pop("page")
-        page = Paginator(selectors.assignment_rows(campaign, **wanted), PER_PAGE).get_page(number)
-        body = {
-            "count": page.paginator.count,
-            "pages": page.paginator.num_pages,
-            "assignments": selectors.assignment_lines(campaign, list(page.object_list)),
+    def get(self, access: CampaignAccess, page: int, **wanted: Any) -> Any:
+        campaign = access.campaign
+        rows = Paginator(selectors.assignment_rows(campaign, **wanted), PER_PAGE).get_page(page)
+        return {
+            "count": rows.paginator.count,
+            "pages": rows.paginator.num_pages,
+            "assignments": selectors.assignment_lines(campaign, list(rows.object_list)),
         }
-        return Response(CampaignAssignments(body).data)
 
 
 class AssignmentHandOver(AnnotationView):
-    @campaigns_schema(
-        summary="Hand unfinished work over to another annotator (leads, organisers)",
+    @writes(
+        "Hand unfinished work over to another annotator (leads, organisers)",
+        on=managed_assignment,
+        takes=HandOver,
+        gives=HandOverResult,
         description="Started work is withdrawn and kept, and the new annotator starts again. "
         "Untouched work moves.",
-        request=HandOver,
-        responses={200: HandOverResult, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        work = managed_assignment(request.user, slug, pk)
-        body = checked(HandOver, request.data)
-        heir = _heir(body["heir"])
-        done = teams.hand_over(assignment=work, heir=heir, actor=user_of(request))
+    def post(self, work: Assignment, user: User, heir: int | None) -> Any:
+        done = teams.hand_over(assignment=work, heir=_heir(heir), actor=user)
         given = done.assignment
-        return Response(
-            {
-                "assignment": given.pk if given else None,
-                "annotator": display_name(given.annotator) if given else "",
-                "stage": done.stage,
-            }
-        )
+        return {
+            "assignment": given.pk if given else None,
+            "annotator": display_name(given.annotator) if given else "",
+            "stage": done.stage,
+        }
 
 
 class AssignmentReturn(AnnotationView):
-    @campaigns_schema(
-        summary="Return a submitted page to its annotator (leads, organisers)",
+    @writes(
+        "Return a submitted page to its annotator (leads, organisers)",
+        on=managed_assignment,
+        takes=WorkflowReason,
+        gives=AssignmentState,
         description="The annotator sees the reason and submits again. Refused if a case of the "
         "page was decided, or the page was reviewed or released. The first submission still counts "
         "for agreement, unless the page was submitted untouched.",
-        request=WorkflowReason,
-        responses={200: AssignmentState, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        work = managed_assignment(request.user, slug, pk)
-        body = checked(WorkflowReason, request.data)
-        done = returning.return_submission(assignment=work, actor=user_of(request), **body)
-        return Response({"state": done.state})
+    def post(self, work: Assignment, user: User, reason: str) -> Any:
+        return returning.return_submission(assignment=work, reason=reason, actor=user)
 
 
 class AnnotatorHandOver(AnnotationView):
-    @campaigns_schema(
-        summary="Hand over all unfinished work of an annotator (leads, organisers)",
+    @writes(
+        "Hand over all unfinished work of an annotator (leads, organisers)",
+        on=selectors.annotator_for,
+        gives=HandedOver,
         description="`pk` is the annotator's `annotator_id`.",
-        request=None,
-        responses={200: HandedOver, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        access = managed_campaign(request.user, slug)
-        if pk not in dict(selectors.campaign_annotators(access.campaign)):
-            raise Http404("No such annotator.")
+    def post(self, access: CampaignAccess, annotator: User, user: User) -> Any:
         handed = teams.hand_over_everything(
-            campaign=access.campaign, annotator=User.objects.get(pk=pk), actor=user_of(request)
+            campaign=access.campaign, annotator=annotator, actor=user
         )
-        return Response({"handed_over": handed})
+        return {"handed_over": handed}
 
 
 def _heir(pk: int | None) -> User | None:

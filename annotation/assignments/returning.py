@@ -72,7 +72,7 @@ def take_back(*, assignment: Assignment, actor: User) -> Assignment:
     submitted_at = _submitted_at(work)
     if timezone.now() - submitted_at > timedelta(minutes=TAKE_BACK_MINUTES):
         raise Refused(
-            f"You can take a submission back for {TAKE_BACK_MINUTES} minutes only. Ask the lead to "
+            f"You can withdraw a submission for {TAKE_BACK_MINUTES} minutes only. Ask the lead to "
             "return it.",
             code="late",
         )
@@ -119,8 +119,7 @@ def return_submission(*, assignment: Assignment, reason: str, actor: User) -> As
 
 def _locked(assignment: Assignment) -> tuple[CampaignDocument, Assignment]:
     """The locked page and assignment. Lock order: the page first, as in submitting."""
-    documents = CampaignDocument.objects.select_for_update(of=("self",))
-    document = documents.select_related("campaign").get(pk=assignment.campaign_document_id)
+    document = CampaignDocument.objects.locked().get(pk=assignment.campaign_document_id)
     return document, Assignment.objects.select_for_update().get(pk=assignment.pk)
 
 

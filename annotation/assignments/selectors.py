@@ -23,8 +23,10 @@ from django.db.models import (
     When,
 )
 from django.db.models.functions import Coalesce, Greatest, TruncDate
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
+from annotation.access import CampaignAccess, managed_campaign
 from annotation.models import Assignment, Campaign, CampaignDocument, Revision
 from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.models import User, display_name
@@ -150,6 +152,13 @@ def campaign_annotators(campaign: Campaign) -> list[tuple[int, str]]:
     """Everyone with work in the campaign, including former members: (primary key, name)."""
     people = User.objects.filter(pk__in=counted_work(campaign).values("annotator"))
     return sorted(((user.pk, display_name(user)) for user in people), key=lambda item: item[1])
+
+
+def annotator_for(user: Any, slug: str, pk: int) -> tuple[CampaignAccess, User]:
+    """Someone with work (a user's primary key) in a campaign that the user manages."""
+    access = managed_campaign(user, slug)
+    people = User.objects.filter(pk__in=counted_work(access.campaign).values("annotator"))
+    return access, get_object_or_404(people, pk=pk)
 
 
 def assignment_counts(campaign: Campaign) -> Counter[str]:

@@ -187,7 +187,7 @@ def assign_documents(*, campaign: Campaign, actor: User) -> int:
     documents = set(take_in_documents(campaign=locked)) | set(share_out(campaign=locked))
     if not documents:
         raise Refused(
-            "Every document of the dataset is already assigned.",
+            "All documents of the dataset are already assigned.",
             code="nothing",
         )
     record_event(verb="assign_documents", subject=campaign, actor=actor, documents=len(documents))

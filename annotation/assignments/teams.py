@@ -43,7 +43,7 @@ def hand_over(*, assignment: Assignment, heir: User | None, actor: User) -> Hand
     Raises Refused for work that is submitted or already handed over, for a page that is not in
     annotation, and if the heir, or everyone, already has the page or may not get work.
     """
-    document = _locked(assignment.campaign_document_id)
+    document = CampaignDocument.objects.locked().get(pk=assignment.campaign_document_id)
     work = _unfinished(document, assignment)
     chosen = _heir(document, heir)
     return _pass_on(document, work, chosen, actor)
@@ -101,8 +101,7 @@ def _lock_work_of(campaign: Campaign, user: User) -> dict[int, CampaignDocument]
     rows = CampaignDocument.objects.filter(
         campaign=campaign, pk__in=mine.values("campaign_document")
     )
-    locked = rows.select_for_update(of=("self",)).select_related("campaign", "document")
-    return {row.pk: row for row in locked.order_by("id")}
+    return {row.pk: row for row in rows.locked().order_by("id")}
 
 
 def _refuse_begun(leaving: User, works: Iterable[Assignment]) -> None:
@@ -113,7 +112,7 @@ def _refuse_begun(leaving: User, works: Iterable[Assignment]) -> None:
     if begun:
         raise Refused(
             f"{leaving} has started {begun} document{'s' if begun > 1 else ''} and not submitted "
-            f"{'them' if begun > 1 else 'it'}. Wait for the submission, or hand over all work: "
+            f"{'them' if begun > 1 else 'it'}. Wait for the submission, or reassign all tasks: "
             "others then start again.",
             code="holds_work",
         )
@@ -133,24 +132,19 @@ def _heirs_for(
         raise Refused(refusal, code="too_few_annotators") from error
 
 
-def _locked(pk: int) -> CampaignDocument:
-    rows = CampaignDocument.objects.select_for_update(of=("self",))
-    return rows.select_related("campaign", "document").get(pk=pk)
-
-
 def _unfinished(document: CampaignDocument, assignment: Assignment) -> Assignment:
     """The locked assignment. Raises Refused if it cannot be handed over."""
     now = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if document.campaign.state != Campaign.State.OPEN:
         raise CampaignNotOpen
     if now.state == State.WITHDRAWN or now.annotator_id != assignment.annotator_id:
-        raise Refused("This page was already handed over.", code="reassigned")
+        raise Refused("This page was already reassigned.", code="reassigned")
     if now.state == State.SUBMITTED:
         raise Refused("This page is already submitted.", code="submitted")
     if document.stage != Stage.ANNOTATION:
         raise Refused(f"This page is not in annotation, but in {document.stage}.", code="stage")
     if document.purpose == Purpose.QUALIFICATION:
-        raise Refused("Qualification pages cannot be handed over.", code="qualification")
+        raise Refused("Qualification pages cannot be reassigned.", code="qualification")
     return now
 
 
@@ -171,7 +165,7 @@ def _check_heir(heir: User, team: list[int], free: list[int]) -> None:
     if heir.pk in team:
         raise Refused(f"{display_name(heir)} already has this page.", code="heir")
     if heir.pk not in free:
-        message = f"{display_name(heir)} cannot get work in this campaign."
+        message = f"{display_name(heir)} cannot be assigned documents in this campaign."
         raise Refused(message, code="heir")
 
 
@@ -340,12 +334,7 @@ def _lock_rows(campaign: Campaign, names: Sequence[str]) -> list[CampaignDocumen
     if campaign.state == Campaign.State.DRAFT:
         _take_in(campaign, names)
     rows = CampaignDocument.objects.filter(campaign=campaign, document__name__in=set(names))
-    found = list(
-        rows.exclude(purpose=Purpose.QUALIFICATION)
-        .select_for_update(of=("self",))
-        .select_related("campaign", "document")
-        .order_by("id")
-    )
+    found = list(rows.exclude(purpose=Purpose.QUALIFICATION).locked().order_by("id"))
     if missing := sorted(set(names) - {row.document.name for row in found}):
         raise Refused(f"The campaign has no document {missing[0]}.", code="documents")
     for row in found:

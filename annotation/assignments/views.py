@@ -5,22 +5,31 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import CampaignAccess, managed_assignment, managed_campaign
-from annotation.api_base import refusals_in, refusals_shown
+from annotation.api_base import (
+    choose,
+    form_view,
+    named,
+    page_view,
+    post_view,
+    posted,
+    refusals_in,
+    refusals_shown,
+)
 from annotation.errors import Refused
 from annotation.models import Assignment, CampaignDocument
 from portal.accounts.access import UserRequest
 from portal.accounts.models import User, display_name
 
 from . import returning, selectors, teams
+
+_FILTER_LABELS = {"begun": "in progress", "untouched": "not started"}
 
 
 class AssignmentFilterForm(forms.Form):
@@ -35,9 +44,7 @@ class AssignmentFilterForm(forms.Form):
 
     def __init__(self, *args: Any, annotators: list[tuple[int, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["annotator"]
-        assert isinstance(field, forms.TypedChoiceField)
-        field.choices = [("", "all annotators"), *annotators]
+        choose(self, "annotator", [("", "All annotators"), *annotators])
 
 
 class DrawForm(forms.Form):
@@ -48,7 +55,7 @@ class DrawForm(forms.Form):
         label="Seed",
         min_value=0,
         max_value=2**53 - 1,
-        help_text="Any number. The same seed draws the same documents.",
+        help_text="The same seed draws the same documents.",
     )
 
 
@@ -64,21 +71,18 @@ class DocumentTeamForm(forms.Form):
         coerce=int,
         empty_value=None,
         label="Annotators",
-        choices=[("", "as the campaign"), *((n, str(n)) for n in range(1, teams.MAX_OVERLAP + 1))],
+        choices=[("", "Campaign default"), *((n, str(n)) for n in range(1, teams.MAX_OVERLAP + 1))],
     )
 
     def __init__(self, *args: Any, names: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["documents"]
-        assert isinstance(field, forms.MultipleChoiceField)
-        field.choices = [(name, name) for name in names]
+        choose(self, "documents", named(names))
 
 
 ASSIGNMENTS_PER_PAGE = 50
 
 
-@login_required
-@require_safe
+@page_view
 def assignments(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_campaign(request.user, slug)
     campaign = access.campaign
@@ -102,7 +106,9 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
         "page": page,
         "lines": selectors.assignment_lines(campaign, list(page.object_list)),
         "show": show,
-        "filters": [(name, counts[name]) for name in selectors.FILTERS],
+        "filters": [
+            (name, _FILTER_LABELS.get(name, name), counts[name]) for name in selectors.FILTERS
+        ],
         "further": further,
         "query": f"show={show}&{further}".rstrip("&"),
         "is_filtered": bool(further),
@@ -110,8 +116,7 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/assignments/assignments.html", context)
 
 
-@login_required
-@require_POST
+@post_view
 def hand_over_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Gives one assignment to `heir` (a primary key), or to the annotator with the least work."""
     work = managed_assignment(request.user, slug, pk)
@@ -123,8 +128,7 @@ def hand_over_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     return redirect(_back(request, slug))
 
 
-@login_required
-@require_POST
+@post_view
 def return_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Returns a submitted page to its annotator, with a `reason`."""
     work = managed_assignment(request.user, slug, pk)
@@ -140,20 +144,16 @@ def return_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     return redirect(_back(request, slug))
 
 
-@login_required
-@require_POST
+@post_view
 def hand_over_all(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Gives all unfinished work of one annotator (a user's primary key) to the others."""
-    access = managed_campaign(request.user, slug)
-    annotators = dict(selectors.campaign_annotators(access.campaign))
-    if pk not in annotators:
-        raise Http404("No such annotator.")
+    access, annotator = selectors.annotator_for(request.user, slug, pk)
     with refusals_shown(request):
         handed = teams.hand_over_everything(
-            campaign=access.campaign, annotator=User.objects.get(pk=pk), actor=request.user
+            campaign=access.campaign, annotator=annotator, actor=request.user
         )
         count = f"{handed} document{'' if handed == 1 else 's'}"
-        messages.success(request, f"{count} of {annotators[pk]} went to other annotators.")
+        messages.success(request, f"{count} of {display_name(annotator)} went to other annotators.")
     return redirect("annotation:assignments", slug)
 
 
@@ -162,7 +162,7 @@ def _handed_over(work: Assignment, handed: teams.HandedOver) -> str:
     former = display_name(work.annotator)
     if handed.assignment is None:
         return f"{name} was withdrawn from {former}. All other annotators have it."
-    return f"{name} went from {former} to {display_name(handed.assignment.annotator)}."
+    return f"{name} reassigned from {former} to {display_name(handed.assignment.annotator)}."
 
 
 def _back(request: UserRequest, slug: str) -> str:
@@ -177,8 +177,7 @@ def _back(request: UserRequest, slug: str) -> str:
 DOCUMENTS_PER_PAGE = 100
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def documents(request: UserRequest, slug: str) -> HttpResponse:
     """The table of documents; a POST changes the selected ones."""
     access = managed_campaign(request.user, slug)
@@ -188,9 +187,7 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
     purpose = "calibration" if "calibration" in request.GET else ""
     rows = selectors.document_rows(campaign, stage=stage, purpose=purpose)
     page = Paginator(rows, DOCUMENTS_PER_PAGE).get_page(request.GET.get("page"))
-    form = DocumentTeamForm(
-        request.POST if request.method == "POST" else None, names=[row.name for row in page]
-    )
+    form = DocumentTeamForm(posted(request), names=[row.name for row in page])
     if form.is_valid() and _change(request, access, form):
         return redirect(request.get_full_path())
     query = f"stage={stage}" if stage else "calibration" if purpose else ""
@@ -227,12 +224,11 @@ def _change(request: UserRequest, access: CampaignAccess, form: DocumentTeamForm
     return not form.errors
 
 
-@login_required
-@require_POST
+@post_view
 def draw(request: UserRequest, slug: str) -> HttpResponse:
     """Draws calibration documents with a seed."""
     access = managed_campaign(request.user, slug)
-    form = DrawForm(request.POST if request.method == "POST" else None)
+    form = DrawForm(posted(request))
     if not form.is_valid():
         for field, errors in form.errors.items():
             messages.error(request, f"{form.fields[field].label}: {errors[0]}")
