@@ -4,32 +4,25 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotation.access import CampaignAccess, campaign_for, managed_campaign
-from annotation.api_base import (
-    AnnotationInvalid,
-    AnnotationRefusal,
-    AnnotationView,
-    campaigns_schema,
-    user_of,
-)
+from annotation.api_base import INVALID, AnnotationView, reads, user_of, writes
 from annotation.assignments.sharing import assign_documents
 from annotation.assignments.teams import MAX_OVERLAP
 from annotation.models import Assignment, Campaign, GuidelinesVersion
 from annotation.page_facts import DoubtfulFact
 from portal.accounts.access import is_organiser
-from portal.accounts.models import display_name
+from portal.accounts.models import User, display_name
 from portal.datasets.curation.draws import FILING, SplitDraw
 from portal.datasets.models import Dataset, Release, Selection
+from portal.datasets.releases.api import CitationSerializer
 from portal.datasets.releases.forms import GROUPS, LARGEST_SEED
-from portal.datasets.releases.serializers import CitationSerializer
 from portal.datasets.releases.services import freeze_remarks, freeze_warnings
 from portal.web.answers import answer
-from portal.web.api import NamedField, checked
+from portal.web.api import NamedField
 
 from . import releases, selectors, services
 
@@ -284,50 +277,54 @@ class FrozenCampaignRelease(serializers.Serializer[Any]):
         return freeze_warnings(release)
 
 
-class CampaignList(AnnotationView):
-    @campaigns_schema(summary="List my campaigns", responses=CampaignRow(many=True))
-    def get(self, request: Request) -> Response:
-        rows = selectors.campaign_rows(request.user)
-        return Response(CampaignRow(rows, many=True).data)
-
-    @campaigns_schema(
-        summary="Create a campaign (organisers)",
-        request=NewCampaign,
-        responses={201: CampaignDetail},
-    )
-    def post(self, request: Request) -> Response:
-        if not is_organiser(request.user):
-            raise PermissionDenied("Only organisers can create campaigns.")
-        wanted = {"guidelines": services.default_guidelines()} | checked(NewCampaign, request.data)
-        chosen = {name: wanted.pop(name) for name in services.NAMES if name in wanted}
-        campaign = services.create_campaign(
-            **wanted, settings=services.CampaignSettings(**chosen), actor=user_of(request)
-        )
-        return Response(
-            _detail(campaign_for(request.user, campaign.slug)), status=status.HTTP_201_CREATED
-        )
-
-
-class CampaignDetailView(AnnotationView):
-    @campaigns_schema(
-        operation_id="campaigns_retrieve_one",
-        summary="Get a campaign with its progress and guidelines",
-        responses=CampaignDetail,
-    )
-    def get(self, request: Request, slug: str) -> Response:
-        return Response(_detail(campaign_for(request.user, slug)))
-
-
 def _detail(access: CampaignAccess) -> dict[str, Any]:
     campaign = access.campaign
-    parts = {
+    return {
         "campaign": campaign,
         "roles": sorted(access.roles),
         "overview": selectors.campaign_overview(campaign),
         "settings": services.settings_of(campaign),
         "flagged": selectors.flagged_work(campaign) if access.may_manage else [],
     }
-    return CampaignDetail(parts).data
+
+
+def _organiser(user: Any) -> User:
+    if not is_organiser(user):
+        raise PermissionDenied("Only organisers can create campaigns.")
+    return user
+
+
+class CampaignList(AnnotationView):
+    @reads("List my campaigns", on=selectors.campaign_rows, gives=CampaignRow(many=True))
+    def get(self, rows: list[selectors.CampaignRow]) -> Any:
+        return rows
+
+    @writes(
+        "Create a campaign (organisers)",
+        on=_organiser,
+        takes=NewCampaign,
+        gives=CampaignDetail,
+        code=201,
+        refuses={},
+    )
+    def post(self, organiser: User, _: User, **wanted: Any) -> Any:
+        wanted = {"guidelines": services.default_guidelines()} | wanted
+        chosen = {name: wanted.pop(name) for name in services.NAMES if name in wanted}
+        campaign = services.create_campaign(
+            **wanted, settings=services.CampaignSettings(**chosen), actor=organiser
+        )
+        return _detail(campaign_for(organiser, campaign.slug))
+
+
+class CampaignDetailView(AnnotationView):
+    @reads(
+        "Get a campaign with its progress and guidelines",
+        on=campaign_for,
+        gives=CampaignDetail,
+        operation_id="campaigns_retrieve_one",
+    )
+    def get(self, access: CampaignAccess) -> Any:
+        return _detail(access)
 
 
 def _state_change(
@@ -336,16 +333,10 @@ def _state_change(
     """An endpoint that calls the service on the campaign, for its leads and organisers."""
 
     class StateChange(AnnotationView):
-        @campaigns_schema(
-            summary=summary,
-            description=description,
-            request=None,
-            responses={200: CampaignDetail, 409: AnnotationRefusal},
-        )
-        def post(self, request: Request, slug: str) -> Response:
-            access = managed_campaign(request.user, slug)
-            service(campaign=access.campaign, actor=user_of(request))
-            return Response(_detail(access))
+        @writes(summary, on=managed_campaign, gives=CampaignDetail, description=description)
+        def post(self, access: CampaignAccess, user: User) -> Any:
+            service(campaign=access.campaign, actor=user)
+            return _detail(access)
 
     return StateChange
 
@@ -362,35 +353,32 @@ CampaignReopen = _state_change(
 
 
 class CampaignAssign(AnnotationView):
-    @campaigns_schema(
-        summary="Assign documents that were added to the dataset later (leads, organisers)",
-        request=None,
-        responses={200: DocumentsShared, 409: AnnotationRefusal},
+    @writes(
+        "Assign documents that were added to the dataset later (leads, organisers)",
+        on=managed_campaign,
+        gives=DocumentsShared,
     )
-    def post(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        documents = assign_documents(campaign=access.campaign, actor=user_of(request))
-        return Response({"documents": documents})
+    def post(self, access: CampaignAccess, user: User) -> Any:
+        return {"documents": assign_documents(campaign=access.campaign, actor=user)}
 
 
 class CampaignSettingsView(AnnotationView):
-    @campaigns_schema(
-        summary="Get the workflow settings of a campaign (leads, organisers)",
-        responses=WorkflowSettingsState,
+    @reads(
+        "Get the workflow settings of a campaign (leads, organisers)",
+        on=managed_campaign,
+        gives=WorkflowSettingsState,
     )
-    def get(self, request: Request, slug: str) -> Response:
-        return Response(_settings(managed_campaign(request.user, slug).campaign))
+    def get(self, access: CampaignAccess) -> Any:
+        return _settings(access.campaign)
 
-    @campaigns_schema(
-        summary="Change the workflow settings (leads, organisers)",
-        request=WorkflowSettingsChange,
-        responses={200: WorkflowSettingsState, 409: AnnotationRefusal},
+    @writes(
+        "Change the workflow settings (leads, organisers)",
+        on=managed_campaign,
+        takes=WorkflowSettingsChange,
+        gives=WorkflowSettingsState,
     )
-    def patch(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        body = checked(WorkflowSettingsChange, request.data)
-        changed = services.change_settings(campaign=access.campaign, actor=user_of(request), **body)
-        return Response(_settings(changed))
+    def patch(self, access: CampaignAccess, user: User, **changes: Any) -> Any:
+        return _settings(services.change_settings(campaign=access.campaign, actor=user, **changes))
 
 
 def _settings(campaign: Campaign) -> dict[str, Any]:
@@ -401,93 +389,78 @@ def _settings(campaign: Campaign) -> dict[str, Any]:
 
 
 class CampaignGuidelinesView(AnnotationView):
-    @campaigns_schema(
-        summary="Get the guidelines of a campaign",
+    @reads(
+        "Get the guidelines of a campaign",
+        on=campaign_for,
+        asks=GuidelinesVersionQuery,
+        gives=CampaignGuidelines,
         description="Returns the newest version, or the requested one.",
-        parameters=[GuidelinesVersionQuery],
-        responses=CampaignGuidelines,
     )
-    def get(self, request: Request, slug: str) -> Response:
-        campaign = campaign_for(request.user, slug).campaign
-        query = checked(GuidelinesVersionQuery, request.query_params)
-        number = query.get("version", campaign.guidelines_version)
-        return _guidelines(request, campaign, number)
+    def get(self, access: CampaignAccess, version: int | None = None) -> Any:
+        campaign = access.campaign
+        number = campaign.guidelines_version if version is None else version
+        return _guidelines(self.request, campaign, number)
 
-    @campaigns_schema(
-        summary="Save a new version of the guidelines (leads, organisers)",
-        request=GuidelinesEdit,
-        responses=CampaignGuidelines,
+    @writes(
+        "Save a new version of the guidelines (leads, organisers)",
+        on=managed_campaign,
+        takes=GuidelinesEdit,
+        gives=CampaignGuidelines,
+        refuses={},
     )
-    def put(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        body = checked(GuidelinesEdit, request.data)
+    def put(self, access: CampaignAccess, user: User, guidelines: str, note: str) -> Any:
         campaign = services.edit_guidelines(
-            campaign=access.campaign,
-            text=body["guidelines"],
-            note=body["note"],
-            actor=user_of(request),
+            campaign=access.campaign, text=guidelines, note=note, actor=user
         )
-        return _guidelines(request, campaign, campaign.guidelines_version)
+        return _guidelines(self.request, campaign, campaign.guidelines_version)
 
 
-def _guidelines(request: Request, campaign: Campaign, number: int) -> Response:
+def _guidelines(request: Request, campaign: Campaign, number: int) -> dict[str, Any]:
     version = selectors.guidelines_version(campaign, number)
-    versions = selectors.guidelines_versions(campaign)
-    return Response(
-        {
-            "guidelines": version.text,
-            "version": version.number,
-            "seen_version": selectors.seen_guidelines(campaign, user_of(request).pk),
-            "versions": GuidelinesVersionRow(versions, many=True).data,
-        }
-    )
+    return {
+        "guidelines": version.text,
+        "version": version.number,
+        "seen_version": selectors.seen_guidelines(campaign, user_of(request).pk),
+        "versions": selectors.guidelines_versions(campaign),
+    }
 
 
 class CampaignGuidelinesSeen(AnnotationView):
-    @campaigns_schema(
-        summary="Mark a version of the guidelines as read by me",
+    @writes(
+        "Mark a version of the guidelines as read by me",
+        on=campaign_for,
+        takes=GuidelinesOpened,
+        gives=GuidelinesSeenVersion,
+        refuses={},
         description="The number never decreases and never exceeds the newest version.",
-        request=GuidelinesOpened,
-        responses=GuidelinesSeenVersion,
     )
-    def post(self, request: Request, slug: str) -> Response:
-        campaign = campaign_for(request.user, slug).campaign
-        body = checked(GuidelinesOpened, request.data)
-        seen = services.mark_guidelines_seen(
-            campaign=campaign, version=body["version"], user=user_of(request)
-        )
-        return Response({"seen_version": seen})
+    def post(self, access: CampaignAccess, user: User, version: int) -> Any:
+        campaign = access.campaign
+        seen = services.mark_guidelines_seen(campaign=campaign, version=version, user=user)
+        return {"seen_version": seen}
 
 
 class CampaignRelease(AnnotationView):
-    @campaigns_schema(
-        summary="Get the documents ready for release (leads, organisers)",
-        responses=CampaignReleaseState,
+    @reads(
+        "Get the documents ready for release (leads, organisers)",
+        on=managed_campaign,
+        gives=CampaignReleaseState,
     )
-    def get(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        return Response(CampaignReleaseState(releases.release_state(access.campaign)).data)
+    def get(self, access: CampaignAccess) -> Any:
+        return releases.release_state(access.campaign)
 
-    @campaigns_schema(
-        summary="Freeze a release (leads, organisers)",
-        request=NewCampaignRelease,
-        responses={
-            201: FrozenCampaignRelease,
-            409: AnnotationRefusal,
-            422: AnnotationInvalid,
-        },
+    @writes(
+        "Freeze a release (leads, organisers)",
+        on=managed_campaign,
+        takes=NewCampaignRelease,
+        gives=FrozenCampaignRelease,
+        code=201,
+        refuses=INVALID,
     )
-    def post(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        wanted = checked(NewCampaignRelease, request.data)
+    def post(self, access: CampaignAccess, user: User, **wanted: Any) -> Any:
         if wanted["leave_out_unfinished"] and not access.is_organiser:
             raise PermissionDenied("Only organisers can leave unfinished documents out.")
         share, seed = wanted.pop("test_share", None), wanted.pop("seed")
         group_by = wanted.pop("group_by")
-        release = releases.release_gold(
-            campaign=access.campaign,
-            actor=user_of(request),
-            draw=None if share is None else SplitDraw(share, seed, group_by),
-            **wanted,
-        )
-        return Response(FrozenCampaignRelease(release).data, status=status.HTTP_201_CREATED)
+        draw = None if share is None else SplitDraw(share, seed, group_by)
+        return releases.release_gold(campaign=access.campaign, actor=user, draw=draw, **wanted)

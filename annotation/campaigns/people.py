@@ -179,8 +179,8 @@ def leave_campaign(*, campaign: Campaign, user: User) -> int:
         if refusal.code != "holds_work":
             raise
         raise Refused(
-            "You have unfinished documents. Submit them first, or ask the campaign’s lead to hand "
-            "them over.",
+            "You have unfinished documents. Submit them first, or ask the campaign’s lead to "
+            "reassign them.",
             code="holds_work",
         ) from refusal
     # Checked last, under the campaign's lock: if two leads leave at once, one stays.
@@ -261,8 +261,8 @@ def _refuse_switched_off(accounts: dict[str, User]) -> None:
     off = [email for email, user in accounts.items() if not user.is_active]
     if off:
         raise Refused(
-            f"The account of {', '.join(sorted(off))} is switched off. Ask an organiser to switch "
-            "it on.",
+            f"The account of {', '.join(sorted(off))} is deactivated. Ask an organiser to "
+            "reactivate it.",
             code="switched_off",
         )
 
@@ -357,7 +357,7 @@ def remind_person(*, campaign: Campaign, user: User, actor: User, origin: str) -
     if user.pk == actor.pk:
         raise Refused("You cannot remind yourself.", code="oneself")
     if not user.is_active:
-        raise Refused(f"The account of {user} is switched off.", code="switched_off")
+        raise Refused(f"The account of {user} is deactivated.", code="switched_off")
     if person.reminded_at and person.was_just_reminded:
         raise Refused(
             f"{user} was reminded on {person.reminded_at:%Y-%m-%d at %H:%M} UTC. You can send one "
