@@ -4,20 +4,18 @@ from functools import partial
 from typing import Any
 
 from django import forms
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
-from rest_framework.exceptions import PermissionDenied, ValidationError
-from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 
 from annotation.access import (
-    campaign_for,
+    CampaignAccess,
     invitation_for,
+    joined_campaign,
     managed_campaign,
     member_for,
     membership_for,
 )
-from annotation.api_base import AnnotationRefusal, AnnotationView, campaigns_schema, user_of
+from annotation.api_base import AnnotationView, reads, writes
 from annotation.assignments.api import HandedOver
 from annotation.models import Membership
 from portal.accounts.emails import origin_of
@@ -25,8 +23,8 @@ from portal.accounts.invitations.api import InvitationLink
 from portal.accounts.invitations.selectors import EMAIL_STATES, accounts_of
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import read_emails
+from portal.accounts.models import Invitation, User
 from portal.web.answers import answer
-from portal.web.api import checked
 
 from . import people, waiting
 
@@ -127,183 +125,161 @@ class ReminderSent(serializers.Serializer[Any]):
 
 
 class CampaignPeople(AnnotationView):
-    @campaigns_schema(
-        summary="List the members of a campaign (leads, organisers)",
-        responses=CampaignMember(many=True),
+    @reads(
+        "List the members of a campaign (leads, organisers)",
+        on=managed_campaign,
+        gives=CampaignMember(many=True),
     )
-    def get(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        return Response(CampaignMember(people.campaign_people(access), many=True).data)
+    def get(self, access: CampaignAccess) -> Any:
+        return people.campaign_people(access)
 
-    @campaigns_schema(
-        summary="Give a user a role (leads, organisers)",
+    @writes(
+        "Give a user a role (leads, organisers)",
+        on=managed_campaign,
+        takes=NewCampaignMember,
+        gives=CampaignMember(many=True),
+        code=201,
         description="The user is notified by email. To add people without an account, use "
         "`invitations/`. Only organisers can appoint leads.",
-        request=NewCampaignMember,
-        responses={201: CampaignMember(many=True), 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        body = checked(NewCampaignMember, request.data)
-        role = body["role"]
+    def post(self, access: CampaignAccess, user: User, email: str, role: str) -> Any:
         access.check_may_give(role)
-        email = body["email"].lower()
+        email = email.lower()
         if email not in accounts_of([email]):
             raise ValidationError({"email": ["There is no account with this email address."]})
         people.invite_people(
             campaign=access.campaign,
             emails=[email],
             role=role,
-            actor=user_of(request),
-            origin=origin_of(request),
+            actor=user,
+            origin=origin_of(self.request),
         )
-        members = CampaignMember(people.campaign_people(access), many=True).data
-        return Response(members, status=status.HTTP_201_CREATED)
+        return people.campaign_people(access)
 
 
 class CampaignPerson(AnnotationView):
-    @campaigns_schema(
-        summary="Remove a role (leads, organisers)",
+    @writes(
+        "Remove a role (leads, organisers)",
+        on=membership_for,
+        asks=MemberRemoval,
+        gives=HandedOver,
         description="Documents not yet started go to other annotators; with `begun`, also started "
         "ones.",
-        parameters=[MemberRemoval],
-        responses={200: HandedOver, 409: AnnotationRefusal},
     )
-    def delete(self, request: Request, slug: str, pk: int) -> Response:
-        _, membership = membership_for(request.user, slug, pk)
-        query = checked(MemberRemoval, request.query_params)
-        handed_over = people.remove_member(membership=membership, actor=user_of(request), **query)
-        return Response({"handed_over": handed_over})
+    def delete(self, _: CampaignAccess, membership: Membership, user: User, *, begun: bool) -> Any:
+        handed = people.remove_member(membership=membership, actor=user, begun=begun)
+        return {"handed_over": handed}
 
 
-people_schema = partial(extend_schema, tags=["people"])
+_reads = partial(reads, tags=["people"])
+_writes = partial(writes, tags=["people"])
 
 
 class CampaignInvitations(AnnotationView):
-    @people_schema(
-        summary="List open invitations (leads, organisers)",
-        responses=CampaignInvitationRow(many=True),
+    @_reads(
+        "List open invitations (leads, organisers)",
+        on=managed_campaign,
+        gives=CampaignInvitationRow(many=True),
     )
-    def get(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        rows = people.campaign_invitations(access)
-        return Response(CampaignInvitationRow(rows, many=True).data)
+    def get(self, access: CampaignAccess) -> Any:
+        return people.campaign_invitations(access)
 
-    @people_schema(
-        summary="Invite people by email (leads, organisers)",
+    @_writes(
+        "Invite people by email (leads, organisers)",
+        on=managed_campaign,
+        takes=NewInvitations,
+        gives=InvitedPeople,
+        code=201,
         description="Existing accounts get the role at once. Others get an email with a link that "
         "works once and expires after 14 days. Only organisers can appoint leads.",
-        request=NewInvitations,
-        responses={201: InvitedPeople, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        body = checked(NewInvitations, request.data)
-        access.check_may_give(body["role"])
-        invited = people.invite_people(
-            **body, campaign=access.campaign, actor=user_of(request), origin=origin_of(request)
+    def post(self, access: CampaignAccess, user: User, role: str, **body: Any) -> Any:
+        access.check_may_give(role)
+        origin = origin_of(self.request)
+        return people.invite_people(
+            **body, campaign=access.campaign, role=role, actor=user, origin=origin
         )
-        return Response(InvitedPeople(invited).data, status=status.HTTP_201_CREATED)
 
 
 class CampaignInvitationDetail(AnnotationView):
-    @people_schema(
-        summary="Withdraw an invitation (leads, organisers)",
-        responses={204: None, 409: AnnotationRefusal},
-    )
-    def delete(self, request: Request, slug: str, pk: int) -> Response:
-        _, invitation = invitation_for(request.user, slug, pk)
-        revoke_invitation(invitation=invitation, actor=user_of(request))
-        return Response(status=status.HTTP_204_NO_CONTENT)
+    @_writes("Withdraw an invitation (leads, organisers)", on=invitation_for, code=204)
+    def delete(self, _: CampaignAccess, invitation: Invitation, user: User) -> None:
+        revoke_invitation(invitation=invitation, actor=user)
 
 
 class CampaignInvitationLink(AnnotationView):
-    @people_schema(
-        summary="Create an invitation link (leads, organisers)",
+    @_writes(
+        "Create an invitation link (leads, organisers)",
+        on=invitation_for,
+        gives=InvitationLink,
+        code=201,
         description="Available only if email is not configured or sending failed. The link works "
         "for the invited email address and expires after 14 days; earlier links stop working.",
-        request=None,
-        responses={201: InvitationLink, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        _, invitation = invitation_for(request.user, slug, pk)
-        made = make_link(invitation=invitation, actor=user_of(request), origin=origin_of(request))
-        return Response({"link": made}, status=status.HTTP_201_CREATED)
+    def post(self, _: CampaignAccess, invitation: Invitation, user: User) -> Any:
+        made = make_link(invitation=invitation, actor=user, origin=origin_of(self.request))
+        return {"link": made}
 
 
 class CampaignInvitationResend(AnnotationView):
-    @people_schema(
-        summary="Send an invitation again (leads, organisers)",
+    @_writes(
+        "Send an invitation again (leads, organisers)",
+        on=invitation_for,
+        code=204,
         description="The email has a new link that expires after 14 days; earlier links stop "
         "working.",
-        request=None,
-        responses={204: None, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        _, invitation = invitation_for(request.user, slug, pk)
-        resend_invitation(invitation=invitation, actor=user_of(request), origin=origin_of(request))
-        return Response(status=status.HTTP_204_NO_CONTENT)
+    def post(self, _: CampaignAccess, invitation: Invitation, user: User) -> None:
+        resend_invitation(invitation=invitation, actor=user, origin=origin_of(self.request))
 
 
 class CampaignLeave(AnnotationView):
-    @people_schema(
-        summary="Leave a campaign",
+    @_writes(
+        "Leave a campaign",
+        on=joined_campaign,
+        gives=HandedOver,
         description="Pages not yet started go to others. Submit started pages first, or ask a lead "
-        "to hand them over.",
-        request=None,
-        responses={200: HandedOver, 409: AnnotationRefusal},
+        "to reassign them.",
     )
-    def post(self, request: Request, slug: str) -> Response:
-        access = campaign_for(request.user, slug)
-        if not access.roles:
-            raise PermissionDenied("You have no role in this campaign.")
-        handed_over = people.leave_campaign(campaign=access.campaign, user=user_of(request))
-        return Response({"handed_over": handed_over})
+    def post(self, access: CampaignAccess, user: User) -> Any:
+        return {"handed_over": people.leave_campaign(campaign=access.campaign, user=user)}
 
 
 class CampaignWaitingView(AnnotationView):
-    @people_schema(
-        summary="List open tasks by person (leads, organisers)",
+    @_reads(
+        "List open tasks by person (leads, organisers)",
+        on=managed_campaign,
+        gives=WaitingInCampaign,
         description="Shared tasks are listed for everyone who has the role.",
-        responses=WaitingInCampaign,
     )
-    def get(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        return Response(WaitingInCampaign(waiting.campaign_waiting(access.campaign)).data)
+    def get(self, access: CampaignAccess) -> Any:
+        return waiting.campaign_waiting(access.campaign)
 
 
 class CampaignRemindAll(AnnotationView):
-    @people_schema(
-        summary="Remind everyone with old tasks (leads, organisers)",
-        request=RemindWaiting,
-        responses=RemindedPeople,
+    @_writes(
+        "Remind everyone with old tasks (leads, organisers)",
+        on=managed_campaign,
+        takes=RemindWaiting,
+        gives=RemindedPeople,
+        refuses={},
     )
-    def post(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        body = checked(RemindWaiting, request.data)
-        reminded = people.remind_waiting(
-            campaign=access.campaign,
-            days=body["days"],
-            actor=user_of(request),
-            origin=origin_of(request),
-        )
-        return Response(RemindedPeople(reminded).data)
+    def post(self, access: CampaignAccess, user: User, days: int) -> Any:
+        origin = origin_of(self.request)
+        return people.remind_waiting(campaign=access.campaign, days=days, actor=user, origin=origin)
 
 
 class CampaignRemind(AnnotationView):
-    @people_schema(
+    @_writes(
+        "Remind one person (leads, organisers)",
+        on=member_for,
+        gives=ReminderSent,
+        code=201,
         operation_id="campaigns_waiting_remind_one",
-        summary="Remind one person (leads, organisers)",
         description="At most one reminder per person and day; otherwise 409 with code `reminded`.",
-        request=None,
-        responses={201: ReminderSent, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        access, member = member_for(request.user, slug, pk)
-        reminder = people.remind_person(
-            campaign=access.campaign,
-            user=member,
-            actor=user_of(request),
-            origin=origin_of(request),
+    def post(self, access: CampaignAccess, member: User, user: User) -> Any:
+        origin = origin_of(self.request)
+        return people.remind_person(
+            campaign=access.campaign, user=member, actor=user, origin=origin
         )
-        return Response(ReminderSent(reminder).data, status=status.HTTP_201_CREATED)

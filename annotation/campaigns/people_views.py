@@ -4,21 +4,18 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import (
     CampaignAccess,
-    campaign_for,
     invitation_for,
+    joined_campaign,
     managed_campaign,
     member_for,
     membership_for,
 )
-from annotation.api_base import refusals_shown
+from annotation.api_base import choose, form_view, page_view, post_view, posted, refusals_shown
 from annotation.errors import Refused
 from annotation.models import Membership
 from portal.accounts.access import UserRequest
@@ -46,18 +43,12 @@ from .waiting import campaign_waiting
 class InviteMembersForm(forms.Form):
     """Email addresses and the role to grant, limited to roles that the user may grant."""
 
-    emails = EmailsField(
-        help_text="One per line. Existing users join at once, others get an invitation."
-    )
+    emails = EmailsField(help_text="One per line. Existing users join immediately.")
     role = forms.ChoiceField()
 
     def __init__(self, *args: Any, access: CampaignAccess, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        role = self.fields["role"]
-        assert isinstance(role, forms.ChoiceField)
-        role.choices = [
-            (value, label) for value, label in Membership.Role.choices if access.may_give(value)
-        ]
+        choose(self, "role", [row for row in Membership.Role.choices if access.may_give(row[0])])
 
 
 class RemindForm(forms.Form):
@@ -66,15 +57,14 @@ class RemindForm(forms.Form):
         initial=3,
         min_value=0,
         max_value=MAX_DAYS,
-        help_text="Remind people whose oldest task is at least this old.",
+        help_text="Remind people who have had a task for at least this many days.",
     )
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def people(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_campaign(request.user, slug)
-    form = InviteMembersForm(request.POST if request.method == "POST" else None, access=access)
+    form = InviteMembersForm(posted(request), access=access)
     if form.is_valid():
         try:
             invited = invite_people(
@@ -116,8 +106,7 @@ def _confirm_invited(request: UserRequest, invited: Invited, role: str) -> None:
         messages.info(request, f"Already {role} or invited: {', '.join(invited.known)}.")
 
 
-@login_required
-@require_POST
+@post_view
 def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     access, membership = membership_for(request.user, slug, pk)
     begun = request.POST.get("begun") == "on"
@@ -131,13 +120,16 @@ def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     else:
         gone = f"{membership.user} is no longer {membership.role}."
         plural = "" if handed_over == 1 else "s"
-        moved = f" {handed_over} document{plural} went to other annotators." if handed_over else ""
+        moved = (
+            f" {handed_over} document{plural} reassigned to other annotators."
+            if handed_over
+            else ""
+        )
         messages.success(request, gone + moved)
     return redirect("annotation:people", slug)
 
 
-@login_required
-@require_POST
+@post_view
 def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     _, invitation = invitation_for(request.user, slug, pk)
     with refusals_shown(request):
@@ -146,8 +138,7 @@ def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("annotation:people", slug)
 
 
-@login_required
-@require_POST
+@post_view
 def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     _, invitation = invitation_for(request.user, slug, pk)
     with refusals_shown(request):
@@ -156,8 +147,7 @@ def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("annotation:people", slug)
 
 
-@login_required
-@require_POST
+@post_view
 def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Shows a link to copy. It cannot be shown again, because only its hash is stored."""
     access, invitation = invitation_for(request.user, slug, pk)
@@ -170,13 +160,10 @@ def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     return never_stored(_people_page(request, access, form, link=made, link_for=invitation.email))
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def leave(request: UserRequest, slug: str) -> HttpResponse:
     """Asks for confirmation (GET), then removes all roles of the user (POST)."""
-    access = campaign_for(request.user, slug)
-    if not access.roles:
-        raise PermissionDenied("You have no role in this campaign.")
+    access = joined_campaign(request.user, slug)
     if request.method == "POST":
         try:
             leave_campaign(campaign=access.campaign, user=request.user)
@@ -189,8 +176,7 @@ def leave(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/campaigns/leave.html", {"access": access, "own": own})
 
 
-@login_required
-@require_safe
+@page_view
 def waiting(request: UserRequest, slug: str) -> HttpResponse:
     return _waiting_page(request, managed_campaign(request.user, slug), RemindForm())
 
@@ -200,8 +186,7 @@ def _waiting_page(request: UserRequest, access: CampaignAccess, form: RemindForm
     return render(request, "annotation/campaigns/waiting.html", context)
 
 
-@login_required
-@require_POST
+@post_view
 def remind(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Reminds one member; `pk` is that of the user."""
     access, user = member_for(request.user, slug, pk)
@@ -213,8 +198,7 @@ def remind(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("annotation:waiting", slug)
 
 
-@login_required
-@require_POST
+@post_view
 def remind_all(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_campaign(request.user, slug)
     form = RemindForm(request.POST)

@@ -1,6 +1,5 @@
 """Releases: the state of a campaign's gold, and freezing it as a release of the dataset."""
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,6 @@ from portal.datasets.curation.draws import SplitDraw
 from portal.datasets.models import Document, Release
 from portal.datasets.releases.gold import GoldItem, page_rows
 from portal.datasets.releases.services import freeze_release, notes_of_rows, suggest_version
-from portal.facts import Span as TextSpan
 
 
 @dataclass(frozen=True)
@@ -200,13 +198,8 @@ def _given_splits(documents: list[CampaignDocument]) -> dict[str, str]:
 
 
 def _items(campaign: Campaign, documents: list[CampaignDocument]) -> list[GoldItem]:
-    spans: dict[int, list[TextSpan]] = defaultdict(list)
-    gold = GoldSpan.objects.filter(campaign_document__campaign=campaign).order_by("start")
-    for document, start, end, label in gold.values_list(
-        "campaign_document", "start", "end", "label"
-    ):
-        spans[document].append(TextSpan(start, end, label))
-    return [GoldItem(document=item.document, spans=spans[item.pk]) for item in documents]
+    spans = GoldSpan.objects.filter(campaign_document__campaign=campaign).by_document()
+    return [GoldItem(document=row.document, spans=spans[row.document_id]) for row in documents]
 
 
 def _notes(notes: str, left_out: int, doubtful: int) -> str:

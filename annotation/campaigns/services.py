@@ -122,8 +122,8 @@ def fixed_settings(campaign: Campaign) -> dict[str, str]:
     documents = CampaignDocument.objects.filter(campaign=campaign)
     if campaign.state != State.DRAFT:
         fixed["overlap"] = (
-            "The documents are assigned. You can change the number of annotators of single "
-            "documents on the Documents page."
+            "The documents are assigned. Change the number for individual documents "
+            "on the Documents page."
         )
     waiting = documents.filter(stage=CampaignDocument.Stage.SCREENING).count()
     if campaign.screening and waiting:
@@ -311,5 +311,5 @@ def label_problems(labels: list[str]) -> list[str]:
     if len(labels) > MAX_LABELS:
         problems.append(f"a campaign can have at most {MAX_LABELS} labels, not {len(labels)}")
     if OUTSIDE in labels:
-        problems.append(f"label {OUTSIDE!r} is reserved: in agreement it means “not marked”")
+        problems.append(f"label {OUTSIDE!r} is reserved: agreement uses it for “no label”")
     return problems

@@ -6,14 +6,13 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.forms.models import model_to_dict
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods
 
 from annotation.access import CampaignAccess, campaign_for, managed_campaign
-from annotation.api_base import refusals_in, refusals_shown
+from annotation.api_base import form_view, page_view, post_view, posted, refusals_in, refusals_shown
 from annotation.assignments.sharing import assign_documents
 from annotation.assignments.teams import MAX_OVERLAP
 from annotation.models import Campaign
@@ -38,8 +37,7 @@ class SettingsFields(forms.Form):
         initial=2,
         min_value=1,
         max_value=MAX_OVERLAP,
-        help_text="Annotators do not see each other's labels. You can set another number for "
-        "single documents.",
+        help_text="You can override it for individual documents.",
     )
     screening = forms.BooleanField(
         required=False,
@@ -52,15 +50,14 @@ class SettingsFields(forms.Form):
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Share of annotators who must mark a fact alike, from 0 to 1. With 1, every "
-        "difference goes to adjudication.",
+        help_text="Share of annotators who must agree. At 1, every difference is adjudicated.",
     )
     review_pages = forms.IntegerField(
         label="Pages between domain reviews",
         initial=_DEFAULTS.review_pages,
         min_value=0,
         max_value=services.MAX_REVIEW_PAGES,
-        help_text="A reviewer checks a random sample after this many gold pages; 0 for no review.",
+        help_text="A random sample of their facts is reviewed. 0 turns reviews off.",
     )
     review_percent = forms.FloatField(
         label="Facts per review, in percent",
@@ -68,15 +65,15 @@ class SettingsFields(forms.Form):
         min_value=0.01,
         max_value=100,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="The share of the facts that the reviewer checks.",
+        help_text="Size of the sample.",
     )
     qualification_f1 = forms.FloatField(
-        label="Span F1 to qualify",
+        label="Minimum span F1 to qualify",
         initial=_DEFAULTS.qualification_f1,
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="From 0 to 1. Used only if the campaign has a qualification round.",
+        help_text="For campaigns with a qualification round.",
     )
 
     def chosen_settings(self) -> dict[str, Any]:
@@ -98,7 +95,7 @@ class CampaignSettingsForm(SettingsFields):
             field = self.fields[name]
             # Django ignores what is sent for a disabled field.
             field.disabled = True
-            field.help_text = f"{field.help_text} <strong>Fixed:</strong> {why}"
+            field.help_text = f"{field.help_text} <strong>Locked:</strong> {why}"
 
     def changes(self) -> dict[str, Any]:
         """The changed settings only: the others were shown rounded."""
@@ -120,18 +117,18 @@ class CampaignForm(SettingsFields):
         required=False,
         empty_label="All documents of the dataset",
         label="Documents",
-        help_text="Documents that are held back are left out.",
+        help_text="Held-back documents are not included.",
     )
     title = forms.CharField(max_length=160)
     labels = forms.CharField(
         initial="Number, Date",
-        help_text="Up to nine names, separated by commas, in the order of the keys 1 to 9.",
+        help_text="Up to nine, separated by commas. Their keys are 1 to 9.",
     )
     guidelines = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 14}),
         initial=services.default_guidelines,
         max_length=services.MAX_GUIDELINES,
-        help_text="Markdown. You can change them at any time.",
+        help_text="Markdown.",
     )
     field_order = ["dataset", "selection", "title", "labels", "overlap", "guidelines"]
 
@@ -175,9 +172,7 @@ class GuidelinesForm(forms.Form):
 class ReleaseForm(ReleaseTermsForm):
     """The terms of a release, with the choice to leave out unfinished documents."""
 
-    leave_out_unfinished = forms.BooleanField(
-        required=False, label="Leave unfinished documents out"
-    )
+    leave_out_unfinished = forms.BooleanField(required=False, label="Exclude unfinished documents")
     accept_warnings = forms.BooleanField(required=False)
 
     def __init__(self, *args: Any, may_leave_out: bool, warned: int, **kwargs: Any) -> None:
@@ -200,8 +195,7 @@ class ReleaseForm(ReleaseTermsForm):
         return int(sent) if sent.isdecimal() else 0
 
 
-@login_required
-@require_safe
+@page_view
 def campaigns(request: UserRequest) -> HttpResponse:
     return render(
         request,
@@ -214,7 +208,7 @@ def campaigns(request: UserRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_campaign(request: UserRequest) -> HttpResponse:
     form = CampaignForm(
-        request.POST if request.method == "POST" else None,
+        posted(request),
         initial={name: request.GET.get(name) for name in ("dataset", "selection")},
     )
     if form.is_valid():
@@ -226,8 +220,7 @@ def new_campaign(request: UserRequest) -> HttpResponse:
     return render(request, "annotation/campaigns/campaign_new.html", {"form": form})
 
 
-@login_required
-@require_safe
+@page_view
 def overview(request: UserRequest, slug: str) -> HttpResponse:
     access = campaign_for(request.user, slug)
     figures = selectors.campaign_overview(access.campaign)
@@ -244,8 +237,7 @@ def overview(request: UserRequest, slug: str) -> HttpResponse:
 def _action(act: Callable[[UserRequest, Campaign], str]) -> Callable[..., HttpResponse]:
     """A POST of a lead or organiser: calls `act`, and shows its message on the overview."""
 
-    @login_required
-    @require_POST
+    @post_view
     @wraps(act)
     def view(request: UserRequest, slug: str) -> HttpResponse:
         campaign = managed_campaign(request.user, slug).campaign
@@ -282,13 +274,10 @@ def assign(request: UserRequest, campaign: Campaign) -> str:
     return f"{documents} document{'' if documents == 1 else 's'} assigned."
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def settings(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_campaign(request.user, slug)
-    form = CampaignSettingsForm(
-        request.POST if request.method == "POST" else None, campaign=access.campaign
-    )
+    form = CampaignSettingsForm(posted(request), campaign=access.campaign)
     if form.is_valid() and _change(request, access, form):
         return redirect("annotation:campaign-settings", slug)
     return render(request, "annotation/campaigns/settings.html", {"access": access, "form": form})
@@ -303,8 +292,7 @@ def _change(request: UserRequest, access: CampaignAccess, form: CampaignSettings
     return not form.errors
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def guidelines(request: UserRequest, slug: str) -> HttpResponse:
     """Shows the newest version, or that of `?version=N`; `?edit` shows the form.
 
@@ -314,7 +302,7 @@ def guidelines(request: UserRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         access = managed_campaign(request.user, slug)
     form = GuidelinesForm(
-        request.POST if request.method == "POST" else None,
+        posted(request),
         initial={"guidelines": access.campaign.guidelines},
     )
     if form.is_valid():
@@ -351,13 +339,12 @@ def _number(asked: str, newest: int) -> int:
     return int(asked)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def release(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_campaign(request.user, slug)
     state = releases.release_state(access.campaign)
     form = ReleaseForm(
-        request.POST if request.method == "POST" else None,
+        posted(request),
         warned=len(state.doubtful),
         may_leave_out=access.is_organiser and bool(state.unfinished),
         initial={"version": state.next_version},

@@ -64,7 +64,7 @@ def _draft_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
         yield Step("organiser", text, access.is_organiser)
     if lacking > 0:
         text = f"Add {_count(lacking, 'annotator')}. Every document needs {campaign.overlap}."
-        yield Step("lead or organiser", text, mine, *_page("People", campaign))
+        yield Step("lead or organiser", text, mine, *_page("Invite people", "people", campaign))
     if overview.documents and lacking <= 0:
         text = f"Open the campaign. {_count(overview.documents, 'document')} will be "
         text += "screened, then " if campaign.screening else ""
@@ -75,8 +75,10 @@ def _draft_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
 def _screening_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
     campaign, waiting = access.campaign, overview.stages.screening
     if campaign.state == Campaign.State.OPEN and waiting:
-        text = f"Screen {_count(waiting, 'page')}. Annotators get the intact ones."
-        yield Step("anyone", text, bool(access.roles), *_page("Screening", campaign))
+        text = f"Screen {_count(waiting, 'page')}."
+        yield Step(
+            "anyone", text, bool(access.roles), *_page("Screen pages", "screening", campaign)
+        )
 
 
 def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> Iterator[Step]:
@@ -86,12 +88,15 @@ def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> I
     mine = sum(person.left for person in overview.annotators if person.user == user)
     if mine:
         text = f"Label {_count(mine, 'document')}."
-        yield Step("annotator", text, access.is_annotator, "My tasks", reverse("annotation:tasks"))
+        yield Step(
+            "annotator", text, access.is_annotator, "Label documents", reverse("annotation:tasks")
+        )
     if others:
-        left = ", ".join(f"{person.name} {person.left}" for person in others)
-        yield Step("annotators", f"Label the remaining documents: {left}.", is_mine=False)
+        count = _count(sum(person.left for person in others), "document")
+        left = f"{count}: " + ", ".join(f"{person.name} {person.left}" for person in others)
+        yield Step("annotators", f"Label {left}.", is_mine=False)
     if overview.new_documents:
-        text = f"Assign {_count(overview.new_documents, 'document')} added to the dataset later."
+        text = f"Assign {_count(overview.new_documents, 'new document')}."
         yield Step("lead or organiser", text, access.may_manage)
     if overview.unassigned:
         text = f"Assign {_count(overview.unassigned, 'document')} without annotators."
@@ -102,25 +107,30 @@ def _deciding_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step
     campaign, stages = access.campaign, overview.stages
     if stages.validation:
         text = f"Check {_count(stages.validation, 'document')} that failed validation."
-        yield Step("lead", text, access.is_lead, *_page("Validation", campaign))
+        yield Step("lead", text, access.is_lead, *_page("Check documents", "validation", campaign))
     if overview.open_cases:
         cases = _count(overview.open_cases, "case")
         text = f"Decide {cases} in {_count(stages.adjudication, 'document')}."
-        yield Step("lead", text, access.is_lead, *_page("Adjudication", campaign))
+        yield Step("lead", text, access.is_lead, *_page("Decide cases", "adjudication", campaign))
     if overview.review_items:
-        text = f"Review {_count(overview.review_items, 'fact')} drawn from the gold."
-        yield Step("reviewer", text, access.is_reviewer, *_page("Review", campaign))
+        text = f"Review {_count(overview.review_items, 'fact')} sampled from the gold."
+        yield Step("reviewer", text, access.is_reviewer, *_page("Review facts", "review", campaign))
     all_gold = bool(stages.total) and stages.gold == stages.total
     if all_gold and overview.unreleased and not overview.review_items:
         text = f"Freeze a release of all {_count(stages.total, 'document')}."
         if overview.unreleased < stages.gold:
             text = f"Freeze a release: {_count(overview.unreleased, 'gold document')} not released."
-        yield Step("lead or organiser", text, access.may_manage, *_page("Release", campaign))
+        yield Step(
+            "lead or organiser",
+            text,
+            access.may_manage,
+            *_page("Freeze a release", "release", campaign),
+        )
 
 
-def _page(name: str, campaign: Campaign) -> tuple[str, str]:
+def _page(action: str, route: str, campaign: Campaign) -> tuple[str, str]:
     """The label and the URL of a button to a page of the campaign."""
-    return name, reverse(f"annotation:{name.lower()}", args=[campaign.slug])
+    return action, reverse(f"annotation:{route}", args=[campaign.slug])
 
 
 def _count(n: int, noun: str) -> str:
@@ -129,14 +139,13 @@ def _count(n: int, noun: str) -> str:
 
 @dataclass(frozen=True)
 class StageLine:
-    """A stage with its number of documents and its next step; `url` is set if the user can take it.
+    """A stage with its number of documents; `url` lists them if the user may open that page.
 
     `x` and `width` are its place in the bar of all stages, in percent.
     """
 
     stage: str
     count: int
-    waits_for: str
     url: str
     x: float
     width: float
@@ -152,9 +161,8 @@ def stage_lines(access: CampaignAccess, overview: Overview) -> list[StageLine]:
     total, x = sum(counts.values()) or 1, 0.0
     lines = []
     for name in shown:
-        waits_for, url = _waits_for(name, access, overview)
         width = 100 * counts[name] / total
-        lines.append(StageLine(name, counts[name], waits_for, url, x, width))
+        lines.append(StageLine(name, counts[name], _stage_url(name, access), x, width))
         x += width
     return lines
 
@@ -162,25 +170,19 @@ def stage_lines(access: CampaignAccess, overview: Overview) -> list[StageLine]:
 _ALWAYS = ("annotation", "adjudication", "gold")
 
 
-def _waits_for(stage: str, access: CampaignAccess, overview: Overview) -> tuple[str, str]:
-    cases = _count(overview.open_cases, "case")
-    waits_for, page, may = {
-        "screening": ("Give a verdict", "screening", True),
-        "annotation": ("Label and submit", "assignments", access.may_manage),
-        "validation": ("Check faults", "validation", access.is_lead),
-        "adjudication": (f"Decide {cases}", "adjudication", access.is_lead),
-        "gold": (_gold_waits_for(overview), "release", access.may_manage),
-        "excluded": ("None", "screening", True),
+def _stage_url(stage: str, access: CampaignAccess) -> str:
+    page, may = {
+        "screening": ("screening", True),
+        "annotation": ("assignments", access.may_manage),
+        "validation": ("validation", access.is_lead),
+        "adjudication": ("adjudication", access.is_lead),
+        "gold": ("release", access.may_manage),
+        "excluded": ("screening", True),
     }[stage]
-    if stage == "annotation" and overview.unassigned:
-        waits_for = f"Label and submit; assign {overview.unassigned}"
-    url = reverse(f"annotation:{page}", args=[access.campaign.slug]) if may else ""
-    return waits_for, f"{url}?state=excluded" if stage == "excluded" else url
-
-
-def _gold_waits_for(overview: Overview) -> str:
-    is_released = overview.stages.gold and not overview.unreleased
-    return "None: released" if is_released else "Freeze a release"
+    if not may:
+        return ""
+    url = reverse(f"annotation:{page}", args=[access.campaign.slug])
+    return f"{url}?state=excluded" if stage == "excluded" else url
 
 
 REMIND_EVERY = timedelta(days=1)
@@ -195,7 +197,7 @@ WORDS = {
     SCREENING: ("page to screen", "pages to screen"),
     QUALIFICATION: ("qualification page", "qualification pages"),
     ANNOTATION: ("page to label", "pages to label"),
-    VALIDATION: ("page with faults to check", "pages with faults to check"),
+    VALIDATION: ("page to validate", "pages to validate"),
     ADJUDICATION: ("case to decide", "cases to decide"),
     REVIEW: ("fact to review", "facts to review"),
 }
