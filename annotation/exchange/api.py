@@ -4,24 +4,16 @@ from typing import Any
 
 from django.http import HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.generics import GenericAPIView
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import managed_campaign
-from annotation.api_base import (
-    AnnotationRefusal,
-    AnnotationView,
-    UploadTooLarge,
-    campaigns_schema,
-    user_of,
-)
+from annotation.access import CampaignAccess, managed_campaign
+from annotation.api_base import TOO_LARGE, AnnotationView, reads, writes
 from annotation.models import CampaignImport
 from portal.accounts.models import User
-from portal.files.uploads import upload_limit_message, was_too_large
-from portal.web.api import NamedField, PlainMultiPartParser, checked, file_answers
+from portal.web.api import NamedField, PlainMultiPartParser, file_answers
 
 from .selectors import FILES, campaign_file
 from .services import new_import
@@ -69,19 +61,16 @@ class CampaignImportRow(serializers.ModelSerializer[CampaignImport]):
 
 
 class CampaignExport(AnnotationView):
-    @campaigns_schema(
-        summary="Export a campaign's gold or work, or the whole campaign (leads, organisers)",
+    @reads(
+        "Export a campaign's gold or work, or the whole campaign (leads, organisers)",
+        on=managed_campaign,
+        asks=CampaignExportQuery,
+        gives=file_answers(kind for _, kind in FILES.values()),
         description="Streams the gold of finished documents, or the work of every annotator on "
         "documents that all annotators have submitted. Pseudonyms replace names.",
-        parameters=[CampaignExportQuery],
-        responses=file_answers(kind for _, kind in FILES.values()),
     )
-    def get(self, request: Request, slug: str) -> HttpResponseBase:
-        access = managed_campaign(request.user, slug)
-        wanted = checked(CampaignExportQuery, request.query_params)
-        file = campaign_file(
-            access.campaign, wanted["form"], wanted["layer"], emails=wanted["emails"]
-        )
+    def get(self, access: CampaignAccess, **wanted: Any) -> HttpResponseBase:
+        file = campaign_file(access.campaign, **wanted)
         response = StreamingHttpResponse(file.content, content_type=file.media_type)
         response["Content-Disposition"] = content_disposition_header(True, file.name)
         response["X-Content-Type-Options"] = "nosniff"
@@ -94,31 +83,27 @@ class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
     serializer_class = CampaignImportRow
     parser_classes = [PlainMultiPartParser]
 
-    @campaigns_schema(
-        summary="List the imports of a campaign, newest first (leads, organisers)",
-        responses=CampaignImportRow(many=True),
+    @reads(
+        "List the imports of a campaign, newest first (leads, organisers)",
+        on=managed_campaign,
+        gives=CampaignImportRow(many=True),
     )
-    def get(self, request: Request, slug: str) -> Response:
-        imports = managed_campaign(request.user, slug).campaign.imports.select_related("annotator")
-        page = self.paginate_queryset(imports)
+    def get(self, access: CampaignAccess) -> Response:
+        page = self.paginate_queryset(access.campaign.imports.select_related("annotator"))
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
-    @campaigns_schema(
-        summary="Import labels into a campaign (leads, organisers)",
+    @writes(
+        "Import labels into a campaign (leads, organisers)",
+        on=managed_campaign,
+        takes=CampaignImportFile,
+        gives=CampaignImportRow,
+        code=202,
+        refuses=TOO_LARGE,
         description="Imports labels as gold, or as the submitted work of an annotator. A job reads "
         "the file and reports labels that moved or could not be placed. Only organisers can import "
         "a whole campaign; it needs an empty draft on the same documents.",
-        request=CampaignImportFile,
-        responses={202: CampaignImportRow, 409: AnnotationRefusal, 413: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        body = CampaignImportFile(data=request.data)
-        if was_too_large(request):
-            raise UploadTooLarge(upload_limit_message())
-        body.is_valid(raise_exception=True)
-        wanted = body.validated_data
+    def post(self, access: CampaignAccess, user: User, **wanted: Any) -> Any:
         if wanted["form"] == CampaignImport.Form.FULL and not access.is_organiser:
             raise PermissionDenied("Only organisers can import whole campaigns.")
-        taken = new_import(campaign=access.campaign, actor=user_of(request), **wanted)
-        return Response(self.get_serializer(taken).data, status.HTTP_202_ACCEPTED)
+        return new_import(campaign=access.campaign, actor=user, **wanted)

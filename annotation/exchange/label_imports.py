@@ -20,7 +20,7 @@ from annotation.models import (
     Revision,
     Span,
 )
-from annotation.spans import MAX_SPANS, Draft, Meaning, check_drafts, meaning_of, meaning_problem
+from annotation.spans import MAX_SPANS, Draft, check_drafts, fact_of, meaning_of, meaning_problem
 from annotation.workbench.services import submit_assignment
 from portal.accounts.models import User, display_name
 from portal.datasets.models import Document, DocumentContent
@@ -41,7 +41,7 @@ from portal.facts import (
 from portal.files.uploads import archive_limits
 
 from .formats import FileLabels, StudioWork, read_label_file
-from .selectors import GOLD_FIELDS, goes_by
+from .selectors import goes_by
 
 # A file has labels of a document for each annotator, mostly one after the other.
 PAGES_KEPT = 8
@@ -238,7 +238,7 @@ def _work_of(
         return chosen, []
     others = ", ".join(sorted({labels.by or "no name" for labels in found})[:10])
     return chosen, [
-        f"{len(missing)} documents have no work of {display_name(annotator)} "
+        f"{len(missing)} documents have no labels by {display_name(annotator)} "
         f"({annotator.email}) in the file. Its annotators are {others}"
     ]
 
@@ -248,10 +248,8 @@ def keep_labels(campaign_import: CampaignImport, read: ReadLabels) -> Kept:
     campaign = Campaign.objects.select_for_update().get(pk=campaign_import.campaign_id)
     kept = Kept()
     for labels in sorted(read.labels, key=lambda labels: labels.name):
-        rows = CampaignDocument.objects.select_for_update(of=("self",)).select_related(
-            "campaign", "document__content"
-        )
-        row = rows.filter(campaign=campaign, document=labels.document).first()
+        rows = CampaignDocument.objects.locked("document__content").filter(campaign=campaign)
+        row = rows.filter(document=labels.document).first()
         try:
             if campaign_import.layer == Layer.GOLD:
                 _keep_gold(campaign, row, labels)
@@ -285,7 +283,7 @@ def _keep_gold(campaign: Campaign, row: CampaignDocument | None, labels: PlacedL
         GoldSpan(
             campaign_document=row,
             origin=GoldSpan.Origin.IMPORTED,
-            **{name: getattr(draft, name) for name in GOLD_FIELDS},
+            **fact_of(draft),
         )
         for draft in drafts
     )
@@ -353,9 +351,7 @@ def _drafts(row: CampaignDocument, spans: Sequence[FactSpan]) -> list[Draft]:
         raise ValueError(f"a page can have at most {MAX_SPANS} spans, not {len(spans)}")
     drafts = []
     for span in spans:
-        meaning: Meaning = meaning_of(
-            {"quote": span.quote, "label": span.label, "value": span.value, "sign": span.sign}
-        )
+        meaning = meaning_of(fact_of(span))
         if problem := meaning_problem(meaning, span.label):
             raise ValueError(f"the span at {span.start}: {problem}")
         place = span.key, span.label, span.start, span.end, span.quote

@@ -20,6 +20,7 @@ from django.db.models import Count, F, Q, QuerySet
 from django.utils.crypto import salted_hmac
 
 from annotation.models import Assignment, Campaign, CampaignDocument, CampaignImport, GoldSpan, Span
+from annotation.spans import FACT
 from portal.accounts.models import User, display_name
 from portal.datasets.models import Document
 from portal.facts import FactSpan, LabelledBy, write_document_line, write_tags, write_task
@@ -27,18 +28,7 @@ from portal.facts import Span as TextSpan
 from portal.files.archives import DRAIN_AT, ZipSink, ZipWriter
 from portal.jobs.selectors import group_progress
 
-from .formats import (
-    FORMAT,
-    HEAD,
-    KINDS,
-    NAMING_ASSIGNMENTS,
-    NUMBERED,
-    PEOPLE,
-    SETTINGS,
-    UNTOUCHED,
-    VERSION,
-    Kind,
-)
+from . import formats
 
 _SALT = "annotation.exchange.selectors"
 _LENGTH = 12
@@ -67,7 +57,6 @@ def people_called(names: Iterable[str]) -> dict[str, User]:
 
 Layer = CampaignImport.Layer
 AT_ONCE = 20
-GOLD_FIELDS = ("label", "start", "end", "quote", "value", "sign")
 
 
 @dataclass(frozen=True)
@@ -114,7 +103,7 @@ def _gold(documents: Sequence[int]) -> dict[int, list[Labels]]:
     """Gold by document. Its spans have no keys, so the offset makes one that never changes."""
     spans: dict[int, list[FactSpan]] = defaultdict(list)
     rows = GoldSpan.objects.filter(campaign_document__in=documents).order_by("start")
-    for document, *values in rows.values_list("campaign_document", *GOLD_FIELDS):
+    for document, *values in rows.values_list("campaign_document", *FACT):
         spans[document].append(FactSpan(f"g{values[1]}", *values))
     return {
         document: [Labels(document, None, None, tuple(spans[document]))] for document in documents
@@ -125,7 +114,7 @@ def _work(documents: Sequence[int]) -> dict[int, list[Labels]]:
     work = Assignment.objects.filter(campaign_document__in=documents).submitted().order_by("id")
     spans: dict[int, list[FactSpan]] = defaultdict(list)
     rows = Span.objects.filter(assignment__in=work).order_by("start")
-    for assignment, *values in rows.values_list("assignment", "key", *GOLD_FIELDS):
+    for assignment, *values in rows.values_list("assignment", "key", *FACT):
         spans[assignment].append(FactSpan(*values))
     found: dict[int, list[Labels]] = defaultdict(list)
     for row in work:
@@ -168,21 +157,21 @@ def _write(file: IO[bytes], campaign: Campaign, emails: bool) -> None:
     sink = ZipSink()
     writer = ZipWriter(sink)
     lines = _Lines(campaign)
-    for kind in KINDS:
+    for kind in formats.KINDS:
         for _ in writer.adding(f"{kind.file}.jsonl", map(_line, lines.of(kind))):
             file.writelines(sink.drain(DRAIN_AT))
-    writer.add(f"{PEOPLE}.jsonl", b"".join(map(_line, lines.people(emails=emails))))
+    writer.add(f"{formats.PEOPLE}.jsonl", b"".join(map(_line, lines.people(emails=emails))))
     head = {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": formats.FORMAT,
+        "version": formats.VERSION,
         "slug": campaign.slug,
         "title": campaign.title,
         "dataset": campaign.dataset.slug,
-        "settings": {name: getattr(campaign, name) for name in SETTINGS},
+        "settings": {name: getattr(campaign, name) for name in formats.SETTINGS},
         "withheld": lines.withheld,
         "files": writer.files,
     }
-    writer.add(HEAD, (json.dumps(head, ensure_ascii=False, indent=1) + "\n").encode())
+    writer.add(formats.HEAD, (json.dumps(head, ensure_ascii=False, indent=1) + "\n").encode())
     writer.close()
     file.writelines(sink.drain(0))
 
@@ -216,7 +205,7 @@ class _Lines:
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign
         self._open = set(open_documents(campaign).values_list("pk", flat=True))
-        self._numbers: dict[str, dict[int, int]] = {file: {} for file in NUMBERED}
+        self._numbers: dict[str, dict[int, int]] = {file: {} for file in formats.NUMBERED}
         # The faults of documents refer to assignments, which follow later.
         work = Assignment.objects.filter(campaign_document__campaign=campaign).order_by("pk")
         pks = work.values_list("pk", flat=True)
@@ -236,18 +225,18 @@ class _Lines:
             row = {"person": pseudonym(user.pk), "name": display_name(user)}
             yield row | ({"email": user.email} if emails else {})
 
-    def of(self, kind: Kind) -> Iterator[Row]:
+    def of(self, kind: formats.Kind) -> Iterator[Row]:
         for number, values in enumerate(self._stored(kind), start=1):
             pk, document = values.pop("pk"), values.pop("_document", None)
             row = self._translated(kind, values)
-            if kind.file in NUMBERED:
+            if kind.file in formats.NUMBERED:
                 self._numbers[kind.file][pk] = number
                 row = {"id": number} | row
             if kind.file in {"documents", "assignments"}:
                 row = self._veiled(kind, row, is_open=(document or pk) in self._open)
             yield row
 
-    def _stored(self, kind: Kind) -> Iterable[Row]:
+    def _stored(self, kind: formats.Kind) -> Iterable[Row]:
         """The rows by primary key, without the labels of unsettled documents."""
         model = apps.get_model("annotation", kind.model)
         rows = model._base_manager.filter(**{kind.owner: self._campaign}).order_by("pk")
@@ -264,7 +253,7 @@ class _Lines:
         stored: Iterable[Row] = rows.values("pk", *kind.keys, **extra).iterator(chunk_size=2000)
         return stored
 
-    def _translated(self, kind: Kind, values: Row) -> Row:
+    def _translated(self, kind: formats.Kind, values: Row) -> Row:
         row = dict(values)
         for name, target in kind.refs.items():
             row[name] = self._numbers[target].get(values[name])
@@ -273,7 +262,7 @@ class _Lines:
         for name in (*kind.fields, *kind.times):
             if isinstance(values[name], datetime):
                 row[name] = values[name].isoformat()
-        for name in NAMING_ASSIGNMENTS.get(kind.file, ()):
+        for name in formats.NAMING_ASSIGNMENTS.get(kind.file, ()):
             row[name] = self._renamed(values[name])
         return row
 
@@ -288,14 +277,14 @@ class _Lines:
         numbers = self._numbers["assignments"]
         return [entry | {"assignment": numbers.get(entry["assignment"])} for entry in entries]
 
-    def _veiled(self, kind: Kind, row: Row, *, is_open: bool) -> Row:
+    def _veiled(self, kind: formats.Kind, row: Row, *, is_open: bool) -> Row:
         withdrawn = row.get("state") == Assignment.State.WITHDRAWN
         if kind.file == "documents":
             return row if is_open else row | {"faults": []}
         if is_open and not withdrawn:
             return row
         state = Assignment.State.WITHDRAWN if withdrawn else Assignment.State.ASSIGNED
-        return row | UNTOUCHED | {"state": str(state)}
+        return row | formats.UNTOUCHED | {"state": str(state)}
 
 
 Form = CampaignImport.Form

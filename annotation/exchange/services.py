@@ -78,7 +78,7 @@ def keep_archive(*, campaign: Campaign, content: ArchiveContent, people: Mapping
             writing.write(kind)
         writing.name_assignments()
     except IntegrityError as error:
-        raise Refused(f"The archive contradicts itself: {error}", code="archive") from error
+        raise Refused(f"The archive is inconsistent: {error}", code="archive") from error
     return writing.kept()
 
 
@@ -133,8 +133,8 @@ class _Writing:
         documents = [row for row in self._made["documents"] if row is not None]
         if withheld := self._content.withheld:
             self._faults.append(
-                f"{withheld} documents have no work in the archive, because not all annotators had "
-                "submitted them; their annotation starts again"
+                f"{withheld} documents have no labels in the archive, because not all annotators "
+                "had submitted them; they must be annotated again"
             )
         return Kept(len(documents), self._spans, self._faults)
 
@@ -373,7 +373,7 @@ def _checked_annotator(campaign: Campaign, layer: str, annotator: User | None) -
             raise Refused("The campaign is closed. Reopen it to import gold.", code="state")
         return None
     if campaign.state != Campaign.State.OPEN:
-        raise Refused("Open the campaign before you import work.", code="state")
+        raise Refused("Open the campaign before you import labels.", code="state")
     role = Membership.Role.ANNOTATOR
     if annotator is None:
         raise Refused("Select the annotator of the labels.", code="annotator")

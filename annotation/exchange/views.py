@@ -4,14 +4,12 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
 
 from annotation.access import CampaignAccess, managed_campaign
-from annotation.api_base import refusals_in
+from annotation.api_base import choose, form_view, posted, refusals_in
 from annotation.models import CampaignImport, Membership
 from portal.accounts.access import UserRequest
 from portal.accounts.models import User, display_name
@@ -36,13 +34,12 @@ class ExportForm(forms.Form):
         label="Labels",
         choices=Layer.choices,
         initial=Layer.GOLD,
-        help_text="Ignored for a whole campaign, which includes both.",
+        help_text="A whole campaign includes both.",
     )
     emails = forms.BooleanField(
         required=False,
         label="Include email addresses",
-        help_text="Only for a whole campaign, to import it into another site. Otherwise, people "
-        "have pseudonyms.",
+        help_text="Needed to import the campaign into another site.",
     )
 
 
@@ -62,57 +59,43 @@ class ImportForm(forms.Form):
         label="Import as",
         choices=Layer.choices,
         initial=Layer.GOLD,
-        help_text="Started work is never replaced.",
+        help_text="Work that an annotator has started is never replaced.",
     )
     annotator = _PersonField(
         User.objects.none(),
         required=False,
         empty_label="None (gold)",
-        help_text="If the file has the work of several people, only this person’s is imported.",
+        help_text="Imports only the labels of this annotator.",
     )
 
     def __init__(
         self, *args: Any, access: CampaignAccess, too_large: bool = False, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        self._offer_forms(access)
-        self._offer_annotators(access)
-        if too_large:
-            # The upload was stopped: “missing” would be the wrong message.
-            self.fields["file"].error_messages["required"] = upload_limit_message()
-
-    def _offer_forms(self, access: CampaignAccess) -> None:
-        """Only organisers may import a whole campaign, because it grants roles."""
-        form = self.fields["form"]
-        assert isinstance(form, forms.ChoiceField)
-        form.choices = [
-            (value, words)
-            for value, words in FORM_WORDS
-            if value != Form.FULL or access.is_organiser
-        ]
-
-    def _offer_annotators(self, access: CampaignAccess) -> None:
+        # Only organisers may import a whole campaign, because it grants roles.
+        offered = [row for row in FORM_WORDS if row[0] != Form.FULL or access.is_organiser]
+        choose(self, "form", offered)
         annotator = self.fields["annotator"]
         assert isinstance(annotator, forms.ModelChoiceField)
         annotator.queryset = User.objects.filter(
             memberships__campaign=access.campaign, memberships__role=Membership.Role.ANNOTATOR
         ).order_by("name", "pk")
+        if too_large:
+            # The upload was stopped: “missing” would be the wrong message.
+            self.fields["file"].error_messages["required"] = upload_limit_message()
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def in_and_out(request: UserRequest, slug: str) -> HttpResponse:
     """The page. For htmx only the list of imports, which refreshes while a file is being read."""
     access = managed_campaign(request.user, slug)
     # The body must be read before `was_too_large`.
-    data, files = (
-        request.POST if request.method == "POST" else None,
-        request.FILES if request.method == "POST" else None,
-    )
+    data = posted(request)
+    files = None if data is None else request.FILES
     too_large = was_too_large(request)
     form = ImportForm(data, files, access=access, too_large=too_large)
     if form.is_valid() and _taken(request, access, form):
-        messages.success(request, "Import started. The list below shows its progress.")
+        messages.success(request, "Import started. Follow its progress in the list below.")
         return redirect("annotation:export", slug)
     imports = import_rows(access.campaign)
     context = {

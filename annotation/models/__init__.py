@@ -4,7 +4,7 @@ Imports go one way: every other module may import `campaigns`, and `quality` als
 """
 
 from .adjudication import Case, Decision, GoldSpan
-from .assignments import Assignment, Comment, FirstSubmission, Revision, Span
+from .assignments import Assignment, Comment, FirstSubmission, Revision, Span, SuggestionOutcome
 from .campaigns import (
     Campaign,
     CampaignDocument,
@@ -13,6 +13,7 @@ from .campaigns import (
     GuidelinesVersion,
     Membership,
     ModelSuggestions,
+    OfferedSuggestions,
     Reminder,
     SuggestionSource,
     SuggestionUpload,
@@ -35,6 +36,7 @@ __all__ = [
     "KnownGold",
     "Membership",
     "ModelSuggestions",
+    "OfferedSuggestions",
     "QualificationResult",
     "Reminder",
     "ReviewItem",
@@ -42,6 +44,7 @@ __all__ = [
     "Revision",
     "Screening",
     "Span",
+    "SuggestionOutcome",
     "SuggestionSource",
     "SuggestionUpload",
     "Upload",

@@ -1,9 +1,13 @@
 """Adjudication: cases on which annotators differ, decisions, and the resulting gold."""
 
+from collections import defaultdict
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
+
+from portal.facts import Span as TextSpan
 
 from .campaigns import CampaignDocument
 
@@ -15,9 +19,9 @@ class Case(models.Model):
         BOUNDARY = "boundary", "boundary differs"
         LABEL = "label", "label differs"
         MISSING = "missing", "missed by some"
-        EXTRA = "extra", "marked by a minority"
+        EXTRA = "extra", "labelled by a minority"
         VALUE = "value", "value missing or differs"
-        REVIEW = "review", "opened for correction"
+        REVIEW = "review", "reopened for correction"
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -72,12 +76,12 @@ class Decision(models.Model):
     """A decision on a case, or its reopening. Append-only; the case holds the latest one."""
 
     class Choice(models.TextChoices):
-        PROPOSAL = "proposal", "one annotator's marks"
-        MAJORITY = "majority", "the marks of the majority"
-        BOTH = "both", "the marks of both"
-        NEITHER = "neither", "nothing to mark"
+        PROPOSAL = "proposal", "one annotator's labels"
+        MAJORITY = "majority", "the majority's labels"
+        BOTH = "both", "the labels of both"
+        NEITHER = "neither", "no fact"
         EDIT = "edit", "edited"
-        REOPENED = "reopened", "opened again"
+        REOPENED = "reopened", "reopened"
 
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="decisions")
     choice = models.CharField(max_length=10, choices=Choice)
@@ -102,6 +106,16 @@ class Decision(models.Model):
         return f"{self.choice} for case {self.case_id}"
 
 
+class GoldSpanQuerySet(models.QuerySet["GoldSpan"]):
+    def by_document(self) -> defaultdict[int, list[TextSpan]]:
+        """The spans without their values, by document (primary key) and in text order."""
+        found: defaultdict[int, list[TextSpan]] = defaultdict(list)
+        columns = ("campaign_document__document", "start", "end", "label")
+        for document, *span in self.order_by("start").values_list(*columns):
+            found[document].append(TextSpan(*span))
+        return found
+
+
 class GoldSpan(models.Model):
     """A span of gold: marked alike by all annotators, adjudicated, reviewed or imported."""
 
@@ -123,6 +137,8 @@ class GoldSpan(models.Model):
     sign = models.CharField(max_length=20, blank=True, help_text="As in Span.")
     origin = models.CharField(max_length=12, choices=Origin)
     case = models.ForeignKey(Case, null=True, on_delete=models.CASCADE, related_name="gold_spans")
+
+    objects = GoldSpanQuerySet.as_manager()
 
     class Meta:
         ordering = ["campaign_document", "start"]

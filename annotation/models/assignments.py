@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
-from .campaigns import Campaign, CampaignDocument
+from .campaigns import Campaign, CampaignDocument, SuggestionSource, SuggestionUpload
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):
@@ -202,3 +202,27 @@ class Revision(models.Model):
 
     def __str__(self) -> str:
         return f"revision {self.number} of assignment {self.assignment_id}"
+
+
+class SuggestionOutcome(models.Model):
+    """The outcomes of the suggestions of one source in a first submission."""
+
+    submission = models.ForeignKey(
+        FirstSubmission, on_delete=models.CASCADE, related_name="suggestion_outcomes"
+    )
+    source = models.CharField(max_length=8, choices=SuggestionSource)
+    upload = models.ForeignKey(
+        SuggestionUpload, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    unchanged = models.PositiveIntegerField(help_text="Submitted with the same offsets and label.")
+    changed = models.PositiveIntegerField(help_text="A submitted span overlaps it.")
+    dismissed = models.PositiveIntegerField(help_text="Dismissed by the annotator.")
+    left = models.PositiveIntegerField(help_text="Neither accepted nor dismissed.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["submission", "source"], name="suggestion_outcome_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source} in submission {self.submission_id}"

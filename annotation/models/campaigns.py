@@ -27,9 +27,9 @@ def default_labels() -> list[str]:
 class SuggestionSource(models.TextChoices):
     """Sources of suggestions, in order of precedence."""
 
-    XBRL = "xbrl", "facts of the filing's inline XBRL"
-    MODEL = "model", "uploaded output of a model"
-    RULES = "rules", "numbers and dates found by rules"
+    XBRL = "xbrl", "inline XBRL facts of the filing"
+    MODEL = "model", "uploaded model output"
+    RULES = "rules", "numbers and dates detected by rules"
 
 
 class Campaign(models.Model):
@@ -164,6 +164,11 @@ class CampaignDocumentQuerySet(models.QuerySet["CampaignDocument"]):
         """Documents submitted by all annotators. Only their labels may be shown to others."""
         return self.in_work().filter(stage__in=CampaignDocument.SETTLED)
 
+    def locked(self, *related: str) -> "CampaignDocumentQuerySet":
+        """The rows are locked; their campaign, document and other `related` rows are not."""
+        rows = self.select_for_update(of=("self",))
+        return rows.select_related("campaign", "document", *related)
+
 
 class CampaignDocument(models.Model):
     """A document in a campaign, with its stage."""
@@ -180,8 +185,8 @@ class CampaignDocument(models.Model):
 
     class Purpose(models.TextChoices):
         WORK = "work", "work"
-        CALIBRATION = "calibration", "calibration, labelled by every annotator"
-        QUALIFICATION = "qualification", "qualification, against known gold"
+        CALIBRATION = "calibration", "calibration: labelled by every annotator"
+        QUALIFICATION = "qualification", "qualification: compared with known gold"
 
     SETTLED = (Stage.VALIDATION, Stage.ADJUDICATION, Stage.GOLD)
 
@@ -325,7 +330,7 @@ class CampaignImport(Upload):
         FULL = "full", "whole campaign (ZIP)"
 
     class Layer(models.TextChoices):
-        ANNOTATIONS = "annotations", "work of an annotator"
+        ANNOTATIONS = "annotations", "an annotator's labels"
         GOLD = "gold", "gold"
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="imports")
@@ -358,6 +363,10 @@ class SuggestionUpload(Upload):
         Campaign, on_delete=models.CASCADE, related_name="suggestion_uploads"
     )
     upload = models.FileField(upload_to="suggestions/%Y/%m/", max_length=200, blank=True)
+    model = models.CharField(
+        max_length=200, blank=True, help_text="The model that made the suggestions."
+    )
+    prompt = models.CharField(max_length=200, blank=True, help_text="The version of its prompt.")
     spans = models.PositiveIntegerField(default=0, help_text="Suggestions in those documents.")
     faults = models.JSONField(
         default=list, help_text="One sentence per document not placed, at most a thousand."
@@ -381,3 +390,28 @@ class ModelSuggestions(models.Model):
 
     def __str__(self) -> str:
         return f"suggestions for {self.campaign_document_id}"
+
+
+class OfferedSuggestions(models.Model):
+    """The suggestions of a document as its first annotator saw them. All others see the same."""
+
+    campaign_document = models.OneToOneField(
+        CampaignDocument,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="offered_suggestions",
+    )
+    upload = models.ForeignKey(
+        SuggestionUpload,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="Where suggestions of the source `model` are from.",
+    )
+    suggestions = models.JSONField(
+        help_text="[[start, end, label, source, details], …] in text order, code points."
+    )
+    offered_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"suggestions offered for {self.campaign_document_id}"

@@ -22,7 +22,7 @@ class Screening(models.Model):
         LAYOUT = "layout", "layout that hides or merges values"
         IMAGE = "image", "image and text show different pages"
         CONTENT = "content", "no facts to label"
-        OTHER = "other", "something else"
+        OTHER = "other", "other problem"
 
     campaign_document = models.ForeignKey(
         CampaignDocument, on_delete=models.CASCADE, related_name="screenings"

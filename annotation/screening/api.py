@@ -5,37 +5,25 @@ from typing import Any
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
-from rest_framework.request import Request
-from rest_framework.response import Response
 
-from annotation.access import campaign_for
-from annotation.api_base import (
-    AnnotationRefusal,
-    AnnotationView,
-    WorkflowReason,
-    campaigns_schema,
-    user_of,
-)
+from annotation.access import CampaignAccess, campaign_for
+from annotation.api_base import AnnotationView, WorkflowReason, reads, writes
 from annotation.errors import MAX_WORKFLOW_REASON
 from annotation.models import CampaignDocument, Screening
-from portal.accounts.models import display_name
+from portal.accounts.models import User
 from portal.datasets.models import DocumentContent
 from portal.web.answers import answer
-from portal.web.api import checked
 
 from . import services
 
 
 class ScreeningVerdict(serializers.ModelSerializer[Screening]):
-    screened_by = serializers.SerializerMethodField()
+    screened_by = serializers.CharField(read_only=True)
 
     class Meta:
         model = Screening
         fields = ["verdict", "faults", "reason", "screened_by", "screened_at"]
         read_only_fields = fields
-
-    def get_screened_by(self, screening: Screening) -> str:
-        return display_name(screening.screened_by)
 
 
 class ScreeningRow(serializers.Serializer[Any]):
@@ -94,82 +82,69 @@ class ScreeningGiven(serializers.Serializer[Any]):
     next = serializers.CharField(allow_null=True, help_text="The next page to screen.")
 
 
-Stage = CampaignDocument.Stage
-
-
 class CampaignScreening(AnnotationView):
-    @campaigns_schema(
+    @reads(
+        "List the pages to screen",
+        on=campaign_for,
+        asks=ScreeningQuery,
+        gives=ScreeningList,
         operation_id="campaigns_screening_queue",
-        summary="List the pages to screen",
-        parameters=[ScreeningQuery],
-        responses=ScreeningList,
     )
-    def get(self, request: Request, slug: str) -> Response:
-        access = campaign_for(request.user, slug)
-        query = checked(ScreeningQuery, request.query_params)
-        rows = services.with_verdicts(
-            list(services.screening_rows(access.campaign, query["state"]))
-        )
-        body = {"progress": services.screening_queue(access.campaign), "pages": rows}
-        return Response(ScreeningList(body).data)
+    def get(self, access: CampaignAccess, state: str) -> Any:
+        rows = services.with_verdicts(list(services.screening_rows(access.campaign, state)))
+        return {"progress": services.screening_queue(access.campaign), "pages": rows}
 
 
 class ScreeningPageView(AnnotationView):
-    @campaigns_schema(summary="Get a page to screen, without labels", responses=ScreeningPage)
-    def get(self, request: Request, slug: str, name: str) -> Response:
-        _, row = services.screening_page(request.user, slug, name)
+    @reads("Get a page to screen, without labels", on=services.screening_page, gives=ScreeningPage)
+    def get(self, _: CampaignAccess, row: CampaignDocument) -> Any:
         content = get_object_or_404(DocumentContent.objects.only("html"), pk=row.document_id)
-        body = {
+        return {
             "document": row.document.name,
             "stage": row.stage,
             "html": content.html,
             "verdicts": services.verdicts_of(row),
         }
-        return Response(ScreeningPage(body).data)
 
-    @campaigns_schema(
-        summary="Give a verdict on a page",
+    @writes(
+        "Give a verdict on a page",
+        on=services.screening_page,
+        takes=NewScreening,
+        gives=ScreeningGiven,
         description="An intact page goes to its annotators. A faulty page needs faults and a "
         "reason, and is excluded. Leads and organisers can also exclude a page in annotation.",
-        request=NewScreening,
-        responses={200: ScreeningGiven, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str, name: str) -> Response:
-        access, row = services.screening_page(request.user, slug, name)
+    def post(self, access: CampaignAccess, row: CampaignDocument, user: User, **body: Any) -> Any:
         done = services.screen_or_exclude(
-            campaign_document=row,
-            may_manage=access.may_manage,
-            actor=user_of(request),
-            **checked(NewScreening, request.data),
+            campaign_document=row, may_manage=access.may_manage, actor=user, **body
         )
-        return Response(_given(row, done.stage))
+        return _given(row, done.stage)
+
+
+def _page_to_restore(user: Any, slug: str, name: str) -> CampaignDocument:
+    access, row = services.screening_page(user, slug, name)
+    if not access.may_manage:
+        raise PermissionDenied("Only leads and organisers can restore a page.")
+    return row
 
 
 class ScreeningBack(AnnotationView):
-    @campaigns_schema(
-        summary="Restore an excluded page (leads, organisers)",
-        request=WorkflowReason,
-        responses={200: ScreeningGiven, 409: AnnotationRefusal},
+    @writes(
+        "Restore an excluded page (leads, organisers)",
+        on=_page_to_restore,
+        takes=WorkflowReason,
+        gives=ScreeningGiven,
     )
-    def post(self, request: Request, slug: str, name: str) -> Response:
-        access, row = services.screening_page(request.user, slug, name)
-        if not access.may_manage:
-            raise PermissionDenied("Only leads and organisers can restore a page.")
-        body = checked(WorkflowReason, request.data)
-        done = services.bring_back_document(campaign_document=row, actor=user_of(request), **body)
-        return Response(_given(row, done.stage))
+    def post(self, row: CampaignDocument, user: User, reason: str) -> Any:
+        done = services.bring_back_document(campaign_document=row, actor=user, reason=reason)
+        return _given(row, done.stage)
 
 
 class ScreeningUndo(AnnotationView):
-    @campaigns_schema(
-        summary="Undo my last verdict on a page",
-        request=None,
-        responses={200: ScreeningGiven, 409: AnnotationRefusal},
-    )
-    def post(self, request: Request, slug: str, name: str) -> Response:
-        _, row = services.screening_page(request.user, slug, name)
-        undone = services.undo_screening(campaign_document=row, actor=user_of(request))
-        return Response(_given(row, undone.stage))
+    @writes("Undo my last verdict on a page", on=services.screening_page, gives=ScreeningGiven)
+    def post(self, _: CampaignAccess, row: CampaignDocument, user: User) -> Any:
+        undone = services.undo_screening(campaign_document=row, actor=user)
+        return _given(row, undone.stage)
 
 
 def _given(row: CampaignDocument, stage: str) -> dict[str, str | None]:

@@ -140,7 +140,7 @@ class ScreenedMeanwhile(Refused):
 
     def __init__(self, last: Screening | None) -> None:
         if last is None:
-            super().__init__("This page was moved back to screening meanwhile.")
+            super().__init__("This page was moved back to screening in the meantime.")
         else:
             super().__init__(
                 f"{display_name(last.screened_by)} already screened this page: {last.verdict}. "
@@ -220,7 +220,7 @@ def bring_back_document(
 ) -> CampaignDocument:
     """Restores an excluded page to annotation; for leads and organisers."""
     if not reason.strip():
-        raise Refused("Enter why annotators can label this page.", code="reason")
+        raise Refused("Explain why annotators can label this page.", code="reason")
     _check(Verdict.INTACT, (), reason)
     document, campaign = _locked(campaign_document)
     if document.stage != Stage.EXCLUDED:

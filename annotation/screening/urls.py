@@ -9,7 +9,7 @@ urlpatterns = [
     campaign_path("screening/<str:name>/", views.page, "screening-page"),
     campaign_path("screening/<str:name>/undo/", views.undo, "screening-undo"),
     campaign_path("screening/<str:name>/html/", views.page_html, "screening-html"),
-    campaign_path("screening/<str:name>/images/<int:number>/", views.page_image, "screening-image"),
+    campaign_path("screening/<str:name>/images/<int:image>/", views.page_image, "screening-image"),
 ]
 api_urlpatterns = [
     campaign_path("screening/", api.CampaignScreening, "campaign-screening"),

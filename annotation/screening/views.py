@@ -4,18 +4,23 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
 
 from annotation.access import CampaignAccess, campaign_for
-from annotation.api_base import refusals_in, refusals_shown
+from annotation.api_base import (
+    form_view,
+    page_files,
+    page_view,
+    post_view,
+    posted,
+    refusals_in,
+    refusals_shown,
+)
 from annotation.errors import MAX_WORKFLOW_REASON
 from annotation.models import CampaignDocument, Screening
 from portal.accounts.access import UserRequest
-from portal.datasets.responses import image_response, sandboxed_html_response
 
 from . import services
 
@@ -54,8 +59,7 @@ STATES = ("waiting", "passed", "excluded")
 Stage = CampaignDocument.Stage
 
 
-@login_required
-@require_safe
+@page_view
 def queue(request: UserRequest, slug: str) -> HttpResponse:
     access = campaign_for(request.user, slug)
     state = request.GET.get("state", "")
@@ -74,11 +78,10 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/screening/queue.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
     access, document = services.screening_page(request.user, slug, name)
-    form = ScreeningForm(request.POST if request.method == "POST" else None)
+    form = ScreeningForm(posted(request))
     if form.is_valid():
         answer = _screen(request, access, document, form)
         if answer is not None:
@@ -138,8 +141,7 @@ def _on(request: UserRequest, access: CampaignAccess, document: CampaignDocument
     return redirect("annotation:screening-page", access.campaign.slug, following.document.name)
 
 
-@login_required
-@require_POST
+@post_view
 def undo(request: UserRequest, slug: str, name: str) -> HttpResponse:
     access, document = services.screening_page(request.user, slug, name)
     with refusals_shown(request):
@@ -148,15 +150,6 @@ def undo(request: UserRequest, slug: str, name: str) -> HttpResponse:
     return redirect("annotation:screening-page", access.campaign.slug, name)
 
 
-@login_required
-@require_safe
-def page_html(request: UserRequest, slug: str, name: str) -> HttpResponse:
-    _, document = services.screening_page(request.user, slug, name)
-    return sandboxed_html_response(document.document.content.html)
-
-
-@login_required
-@require_safe
-def page_image(request: UserRequest, slug: str, name: str, number: int) -> HttpResponseBase:
-    _, document = services.screening_page(request.user, slug, name)
-    return image_response(get_object_or_404(document.document.images, number=number))
+page_html, page_image = page_files(
+    lambda user, **url: services.screening_page(user, **url)[1].document
+)

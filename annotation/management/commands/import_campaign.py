@@ -70,7 +70,7 @@ class Command(BaseCommand):
             return keep_import(campaign_import=taken, content=content, people=people)
         except (ArchiveFault, Refused) as fault:
             fail_import(campaign_import=taken, error=str(fault))
-            raise CommandError(f"nothing was imported: {fault}") from fault
+            raise CommandError(f"import failed: {fault}") from fault
 
     def _annotator(self, email: str | None) -> User | None:
         if email is None:
