@@ -2,42 +2,24 @@
 
 from typing import Any
 
-from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import CampaignAccess, led_campaign, managed_campaign, qualified_campaign
-from annotation.api_base import AnnotationRefusal, AnnotationView, user_of
-from annotation.models import Assignment, Membership
+from annotation.access import (
+    CampaignAccess,
+    annotator_member,
+    led_campaign,
+    managed_campaign,
+    qualified_campaign,
+)
+from annotation.api_base import AnnotationView, reads, user_of, writes
+from annotation.models import Assignment, Campaign
 from annotation.spans import Tally
 from portal.accounts.models import User
 from portal.web.answers import answer
-from portal.web.api import checked
 
-from .quality import (
-    PERIODS,
-    WEEK,
-    AnnotatorQuality,
-    CampaignQuality,
-    Finding,
-    PageFindings,
-    Part,
-    Side,
-    campaign_quality,
-    page_findings,
-)
-from .selectors import (
-    RoundPage,
-    SourceRow,
-    campaign_qualification,
-    find_source,
-    own_round,
-    source_rows,
-)
+from . import quality, selectors
 from .services import (
     MAX_PAGES,
     MAX_REASON,
@@ -48,13 +30,13 @@ from .services import (
 )
 
 KnownSpan = answer(
-    Side,
+    quality.Side,
     "KnownSpan",
     leave_out=["css", "context"],
     quote=serializers.CharField(source="context.quote"),
 )
 QualificationFinding = answer(
-    Finding,
+    quality.Finding,
     "QualificationFinding",
     outcome=serializers.CharField(help_text="right, label, boundary, missed or extra."),
 )
@@ -105,10 +87,13 @@ class AnnotatorQualification(QualificationRound):
 
 
 KnownPage = answer(
-    RoundPage, "KnownPage", leave_out=["name"], document=serializers.CharField(source="name")
+    selectors.RoundPage,
+    "KnownPage",
+    leave_out=["name"],
+    document=serializers.CharField(source="name"),
 )
 GoldSource = answer(
-    SourceRow,
+    selectors.SourceRow,
     "GoldSource",
     leave_out=["key"],
     source=serializers.CharField(source="key", help_text="`release:ID` or `campaign:SLUG`."),
@@ -169,9 +154,9 @@ GoldTally = answer(
     recall=serializers.FloatField(allow_null=True),
     f1=serializers.FloatField(allow_null=True),
 )
-QualityPart = answer(Part, "QualityPart")
+QualityPart = answer(quality.Part, "QualityPart")
 AnnotatorQualityRow = answer(
-    AnnotatorQuality,
+    quality.AnnotatorQuality,
     "AnnotatorQualityRow",
     leave_out=["user", "name", "line"],
     annotator=serializers.CharField(source="name"),
@@ -181,7 +166,7 @@ AnnotatorQualityRow = answer(
     timed="Pages with a measured time.",
 )
 QualityAnswer = answer(
-    CampaignQuality,
+    quality.CampaignQuality,
     "AnnotatorQuality",
     leave_out=["labels", "lowest"],
     pages="Gold pages with two or more annotators.",
@@ -189,49 +174,50 @@ QualityAnswer = answer(
 )
 
 
+class QualityQuery(serializers.Serializer[Any]):
+    every = serializers.ChoiceField(
+        choices=list(quality.PERIODS),
+        default=quality.WEEK,
+        help_text="The period: a week, or a number of gold pages.",
+    )
+
+
 class CampaignQualificationView(AnnotationView):
-    @extend_schema(
-        summary="Get the qualification round of a campaign (annotators, leads, organisers)",
+    @reads(
+        "Get the qualification round of a campaign (annotators, leads, organisers)",
+        on=qualified_campaign,
+        gives=CampaignQualification,
         description="Annotators get their own results, with right and wrong facts of submitted "
         "pages. Leads and organisers get the results of all annotators.",
-        tags=["campaigns"],
-        responses=CampaignQualification,
     )
-    def get(self, request: Request, slug: str) -> Response:
-        access = qualified_campaign(request.user, slug)
-        body = {
-            "threshold": access.campaign.qualification_f1,
-            "own": _own(access, user_of(request)),
-            **_managed(access, user_of(request)),
-        }
-        return Response(body)
+    def get(self, access: CampaignAccess) -> Any:
+        user = user_of(self.request)
+        own = {"threshold": access.campaign.qualification_f1, "own": _own(access, user)}
+        return Response(own | _managed(access, user))
 
-    @extend_schema(
-        summary="Add pages with known gold to the round (leads, organisers)",
+    @writes(
+        "Add pages with known gold to the round (leads, organisers)",
+        on=managed_campaign,
+        takes=NewQualification,
+        gives=AddedQualification,
+        code=201,
         description="Assigns the pages to every annotator who is not qualified. They must pass "
         "before the campaign's own pages open.",
-        tags=["campaigns"],
-        request=NewQualification,
-        responses={201: AddedQualification, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        wanted = checked(NewQualification, request.data)
-        source = find_source(request.user, access.campaign, wanted.pop("source"))
+    def post(self, access: CampaignAccess, user: User, **wanted: Any) -> Any:
+        source = selectors.find_source(user, access.campaign, wanted.pop("source"))
         if source is None:
             raise ValidationError({"source": ["Choose one of `sources`."]})
-        names = add_qualification(
-            campaign=access.campaign, source=source, actor=user_of(request), **wanted
-        )
-        return Response({"documents": names}, status=status.HTTP_201_CREATED)
+        names = add_qualification(campaign=access.campaign, source=source, actor=user, **wanted)
+        return {"documents": names}
 
 
 def _own(access: CampaignAccess, user: User) -> dict[str, Any] | None:
-    own = own_round(access, user.pk)
+    own = selectors.own_round(access, user.pk)
     if own is None:
         return None
     body: dict[str, Any] = dict(QualificationRound(own).data)
-    found = {item.page.name: item for item in page_findings(access.campaign, own)}
+    found = {item.page.name: item for item in quality.page_findings(access.campaign, own)}
     body["pages"] = [
         {
             **QualificationPage(page).data,
@@ -242,15 +228,15 @@ def _own(access: CampaignAccess, user: User) -> dict[str, Any] | None:
     return body
 
 
-def _findings(page: PageFindings | None) -> tuple[Finding, ...]:
+def _findings(page: quality.PageFindings | None) -> tuple[quality.Finding, ...]:
     return (*page.errors, *page.right) if page else ()
 
 
 def _managed(access: CampaignAccess, user: User) -> dict[str, Any]:
     if not access.may_manage:
         return {"annotators": [], "pages": [], "sources": []}
-    found = campaign_qualification(access.campaign)
-    sources = source_rows(user, access.campaign)
+    found = selectors.campaign_qualification(access.campaign)
+    sources = selectors.source_rows(user, access.campaign)
     return {
         "annotators": AnnotatorQualification(found.annotators, many=True).data,
         "pages": KnownPage(found.pages, many=True).data,
@@ -259,66 +245,36 @@ def _managed(access: CampaignAccess, user: User) -> dict[str, Any]:
 
 
 class QualificationTryView(AnnotationView):
-    @extend_schema(
-        summary="Grant an annotator another try (leads, organisers)",
+    @writes(
+        "Grant an annotator another try (leads, organisers)",
+        on=annotator_member,
+        gives=GrantedTry,
         description="`id` is the id of the membership. Reopens every page with an error.",
-        tags=["campaigns"],
-        request=None,
-        responses={200: GrantedTry, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        access = managed_campaign(request.user, slug)
-        pages = grant_qualification_try(
-            campaign=access.campaign, user=_annotator(access, pk), actor=user_of(request)
-        )
-        return Response({"pages": pages})
+    def post(self, campaign: Campaign, annotator: User, user: User) -> Any:
+        return {"pages": grant_qualification_try(campaign=campaign, user=annotator, actor=user)}
 
 
 class QualificationDecision(AnnotationView):
-    @extend_schema(
-        summary="Qualify an annotator by decision (leads, organisers)",
+    @writes(
+        "Qualify an annotator by decision (leads, organisers)",
+        on=annotator_member,
+        takes=QualifyingDecision,
+        gives=Qualified,
         description="`id` is the id of the membership. The reason is stored with the decision.",
-        tags=["campaigns"],
-        request=QualifyingDecision,
-        responses={200: Qualified, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str, pk: int) -> Response:
-        access = managed_campaign(request.user, slug)
-        body = checked(QualifyingDecision, request.data)
-        member = qualify_by_decision(
-            campaign=access.campaign,
-            user=_annotator(access, pk),
-            reason=body["reason"],
-            actor=user_of(request),
-        )
-        return Response(Qualified(member).data)
-
-
-def _annotator(access: CampaignAccess, pk: int) -> User:
-    members = access.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
-    return get_object_or_404(members.select_related("user"), pk=pk).user
+    def post(self, campaign: Campaign, annotator: User, user: User, reason: str) -> Any:
+        return qualify_by_decision(campaign=campaign, user=annotator, reason=reason, actor=user)
 
 
 class CampaignAnnotatorQuality(AnnotationView):
-    @extend_schema(
-        summary="Get the quality of annotators over time (leads)",
+    @reads(
+        "Get the quality of annotators over time (leads)",
+        on=led_campaign,
+        asks=QualityQuery,
+        gives=QualityAnswer,
         description="Compares first submissions with gold, on gold pages with two or more "
         "annotators.",
-        tags=["campaigns"],
-        parameters=[
-            OpenApiParameter(
-                "every",
-                OpenApiTypes.STR,
-                enum=list(PERIODS),
-                default=WEEK,
-                description="The period: a week, or a number of gold pages.",
-            )
-        ],
-        responses=QualityAnswer,
     )
-    def get(self, request: Request, slug: str) -> Response:
-        access = led_campaign(request.user, slug)
-        every = request.query_params.get("every", WEEK)
-        if every not in PERIODS:
-            raise ValidationError({"every": [f"must be one of {', '.join(PERIODS)}"]})
-        return Response(QualityAnswer(campaign_quality(access.campaign, every)).data)
+    def get(self, access: CampaignAccess, every: str) -> Any:
+        return quality.campaign_quality(access.campaign, every)

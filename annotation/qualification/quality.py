@@ -288,7 +288,7 @@ def _measured(campaign: Campaign, counted: set[int]) -> Iterator[tuple[int, _Mea
     ):
         if document in counted:
             rows[document].append((user, spans_of(spans), at))
-    gold = _gold(campaign)
+    gold = GoldSpan.objects.filter(campaign_document__campaign=campaign).by_document()
     contents = DocumentContent.objects.filter(
         document__in=_of_gold(campaign).values("campaign_document__document")
     )
@@ -296,17 +296,6 @@ def _measured(campaign: Campaign, counted: set[int]) -> Iterator[tuple[int, _Mea
         for user, marks, at in rows[document]:
             found = compare_with_gold(text, gold[document], marks)
             yield user, _Measured(at, tally_by_label(found))
-
-
-def _gold(campaign: Campaign) -> defaultdict[int, list[Span]]:
-    """The gold of every page, by document."""
-    found: defaultdict[int, list[Span]] = defaultdict(list)
-    rows = GoldSpan.objects.filter(campaign_document__campaign=campaign).order_by("start")
-    for document, start, end, label in rows.values_list(
-        "campaign_document__document", "start", "end", "label"
-    ):
-        found[document].append(Span(start, end, label))
-    return found
 
 
 def _work(campaign: Campaign) -> dict[int, _Work]:
@@ -347,26 +336,10 @@ def _people(campaign: Campaign, work: Mapping[int, _Work]) -> dict[int, str]:
 
 
 COLUMNS = (
-    "annotator",
-    "scope",
-    "subject",
-    "gold_pages",
-    "facts",
-    "marked",
-    "matched",
-    "precision",
-    "recall",
-    "f1",
-    "missed",
-    "extra",
-    "boundary",
-    "label",
-    "pages_submitted",
-    "median_active_minutes",
-    "pages_timed",
-    "flagged",
-    "skipped",
-)
+    "annotator", "scope", "subject", "gold_pages", "facts", "marked", "matched", "precision",
+    "recall", "f1", "missed", "extra", "boundary", "label", "pages_submitted",
+    "median_active_minutes", "pages_timed", "flagged", "skipped",
+)  # fmt: skip
 
 Cell = str | int | float
 

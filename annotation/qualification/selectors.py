@@ -183,15 +183,10 @@ def known_spans(source: Source, chosen: Sequence[Candidate]) -> dict[int, list[S
             for item in items.select_related("document")
             if item.document
         }
-    spans: dict[int, list[Span]] = {document: [] for document in documents}
-    rows = GoldSpan.objects.filter(
+    gold = GoldSpan.objects.filter(
         campaign_document__campaign=source, campaign_document__document__in=documents
-    ).order_by("start")
-    for document, start, end, label in rows.values_list(
-        "campaign_document__document", "start", "end", "label"
-    ):
-        spans[document].append(Span(start, end, label))
-    return spans
+    )
+    return {document: [] for document in documents} | gold.by_document()
 
 
 def _tagged(item: ReleaseItem, document: Document, labels: Sequence[str]) -> list[Span]:

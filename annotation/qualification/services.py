@@ -23,18 +23,7 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.facts import Span
 
-from .selectors import (
-    Candidate,
-    Source,
-    UnusableGold,
-    annotator_round,
-    candidates,
-    describe_source,
-    draw_names,
-    known_spans,
-    labels_fit,
-    qualification_pages,
-)
+from . import selectors
 
 MAX_PAGES = 100
 MAX_SEED = 2**31 - 1
@@ -48,7 +37,7 @@ State = Assignment.State
 def add_qualification(
     *,
     campaign: Campaign,
-    source: Source,
+    source: selectors.Source,
     actor: User | None,
     names: Sequence[str] = (),
     count: int = 0,
@@ -63,35 +52,33 @@ def add_qualification(
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if locked.state == Campaign.State.CLOSED:
         raise Refused("The campaign is closed. Open it to add pages.", code="closed")
-    if not labels_fit(source, locked):
+    if not selectors.labels_fit(source, locked):
         raise Refused(
             f"The gold has the labels {', '.join(source.labels)}, the campaign has "
             f"{', '.join(locked.labels)}. They must be the same.",
             code="labels",
         )
-    chosen = _chosen(candidates(locked, source), names, count, seed)
+    chosen = _chosen(selectors.candidates(locked, source), names, count, seed)
     try:
-        gold = known_spans(source, chosen)
-    except UnusableGold as error:
+        gold = selectors.known_spans(source, chosen)
+    except selectors.UnusableGold as error:
         raise Refused(f"{error}. Choose other pages.", code="gold") from error
     if not any(gold.values()):
-        raise Refused(
-            "These pages have no facts, so no one could fail. Choose other pages.", code="gold"
-        )
-    _keep(locked, gold, describe_source(source))
+        raise Refused("These pages have no facts to test. Choose other pages.", code="gold")
+    _keep(locked, gold, selectors.describe_source(source))
     for member in _unqualified(locked):
         _assign(locked, member)
     pages = [each.name for each in chosen]
     record_event(
         verb="add_qualification", subject=campaign, actor=actor, pages=pages, seed=seed,
-        source=describe_source(source),
+        source=selectors.describe_source(source),
     )  # fmt: skip
     return pages
 
 
 def _chosen(
-    pages: Sequence[Candidate], names: Sequence[str], count: int, seed: int
-) -> list[Candidate]:
+    pages: Sequence[selectors.Candidate], names: Sequence[str], count: int, seed: int
+) -> list[selectors.Candidate]:
     """The named pages, or pages drawn from those that can be used."""
     by_name = {page.name: page for page in pages}
     if not names:
@@ -104,7 +91,7 @@ def _chosen(
                 "another page with the same text or name.",
                 code="too_few_pages",
             )
-        return [by_name[name] for name in draw_names(free, count, seed)]
+        return [by_name[name] for name in selectors.draw_names(free, count, seed)]
     wanted = list(dict.fromkeys(names))
     faults = [f"{name} does not exist" for name in wanted if name not in by_name]
     chosen = [by_name[name] for name in wanted if name in by_name]
@@ -169,7 +156,7 @@ def _lock(campaign: Campaign) -> Campaign:
 
 
 def _assign(campaign: Campaign, member: Membership) -> int:
-    pages = qualification_pages(campaign)
+    pages = selectors.qualification_pages(campaign)
     # Annotators who left in the middle of a page and rejoined continue with it.
     back = Assignment.objects.filter(
         campaign_document__in=pages, annotator=member.user_id, state=State.WITHDRAWN
@@ -213,7 +200,7 @@ def grade_qualification(*, assignment: Assignment) -> QualificationResult:
 
 
 def _qualify_if_passed(campaign: Campaign, member: Membership) -> None:
-    done = annotator_round(campaign, member)
+    done = selectors.annotator_round(campaign, member)
     if member.qualified_at is None and done.has_passed:
         _qualify(campaign, member)
         record_event(
@@ -234,7 +221,7 @@ def grant_qualification_try(*, campaign: Campaign, user: User, actor: User) -> i
 
     Raises Refused if the annotator is qualified, has not submitted all pages, or has no errors.
     """
-    done = annotator_round(campaign, _member(campaign, user))
+    done = selectors.annotator_round(campaign, _member(campaign, user))
     if done.is_qualified:
         raise Refused(f"{user} is already qualified.", code="qualified")
     if not done.is_submitted:
@@ -259,7 +246,7 @@ def qualify_by_decision(*, campaign: Campaign, user: User, reason: str, actor: U
     """
     if not reason.strip():
         raise Refused("Enter a reason. It is stored with the decision.", code="reason")
-    if not qualification_pages(campaign).exists():
+    if not selectors.qualification_pages(campaign).exists():
         raise Refused("The campaign has no qualification round.", code="no_round")
     member = _member(campaign, user)
     if member.qualified_at:

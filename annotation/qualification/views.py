@@ -1,20 +1,29 @@
 """Pages of qualification: an annotator's own results; for leads, all results and quality."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.shortcuts import redirect, render
 
-from annotation.access import CampaignAccess, led_campaign, managed_campaign, qualified_campaign
-from annotation.errors import Refused
-from annotation.models import Membership
+from annotation.access import (
+    CampaignAccess,
+    annotator_member,
+    led_campaign,
+    managed_campaign,
+    qualified_campaign,
+)
+from annotation.api_base import (
+    choose,
+    form_view,
+    page_view,
+    post_view,
+    posted,
+    refusals_in,
+    refusals_shown,
+)
 from portal.accounts.access import UserRequest
-from portal.accounts.models import User
 from portal.files.tables import csv_text
 
 from .quality import COLUMNS, PERIODS, campaign_quality, chosen_period, page_findings, quality_rows
@@ -41,7 +50,7 @@ class QualificationForm(forms.Form):
         help_text="One name per line. Leave empty to draw pages at random.",
     )
     count = forms.IntegerField(
-        required=False, label="Number to draw", initial=3, min_value=1, max_value=MAX_PAGES
+        required=False, label="Number of random pages", initial=3, min_value=1, max_value=MAX_PAGES
     )
     seed = forms.IntegerField(
         required=False,
@@ -55,18 +64,9 @@ class QualificationForm(forms.Form):
         super().__init__(*args, **kwargs)
         self._user, self._campaign = user, access.campaign
         rows = source_rows(user, access.campaign)
-        source = self.fields["source"]
-        assert isinstance(source, forms.ChoiceField)
-        source.choices = [
-            (row.key, f"{row.title} ({row.pages} page{'' if row.pages == 1 else 's'})")
-            for row in rows
-        ]
-
-    @property
-    def has_sources(self) -> bool:
-        source = self.fields["source"]
-        assert isinstance(source, forms.ChoiceField)
-        return bool(source.choices)
+        self.has_sources = bool(rows)
+        pages = {row.key: f"{row.pages} page{'' if row.pages == 1 else 's'}" for row in rows}
+        choose(self, "source", [(row.key, f"{row.title} ({pages[row.key]})") for row in rows])
 
     def clean_source(self) -> Source:
         source = find_source(self._user, self._campaign, self.cleaned_data["source"])
@@ -90,8 +90,7 @@ class QualificationForm(forms.Form):
         return data
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def qualification(request: UserRequest, slug: str) -> HttpResponse:
     """Shows the round. A POST adds pages to it."""
     access = qualified_campaign(request.user, slug)
@@ -99,9 +98,7 @@ def qualification(request: UserRequest, slug: str) -> HttpResponse:
         access = managed_campaign(request.user, slug)
     form = None
     if access.may_manage:
-        form = QualificationForm(
-            request.POST if request.method == "POST" else None, user=request.user, access=access
-        )
+        form = QualificationForm(posted(request), user=request.user, access=access)
         if _added(request, access, form):
             return redirect("annotation:qualification", slug)
     own = own_round(access, request.user.pk)
@@ -119,55 +116,34 @@ def qualification(request: UserRequest, slug: str) -> HttpResponse:
 def _added(request: UserRequest, access: CampaignAccess, form: QualificationForm) -> bool:
     if not form.is_valid():
         return False
-    try:
+    with refusals_in(form):
         pages = add_qualification(campaign=access.campaign, actor=request.user, **form.cleaned_data)
-    except Refused as refusal:
-        form.add_error(None, refusal.message)
-        return False
-    messages.success(
-        request, f"Added to the round: {', '.join(pages)}. Annotators see them in their tasks."
-    )
-    return True
+        added = f"Added to the round: {', '.join(pages)}. Annotators see them in their tasks."
+        messages.success(request, added)
+    return not form.errors
 
 
-@login_required
-@require_POST
+@post_view
 def grant_try(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    def act(access: CampaignAccess, user: User) -> str:
-        pages = grant_qualification_try(campaign=access.campaign, user=user, actor=request.user)
-        return f"{user} can retry {pages} page{'' if pages == 1 else 's'}."
-
-    return _changed(request, slug, pk, act)
-
-
-@login_required
-@require_POST
-def qualify(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    reason = request.POST.get("reason", "")[:MAX_REASON]
-
-    def act(access: CampaignAccess, user: User) -> str:
-        qualify_by_decision(campaign=access.campaign, user=user, reason=reason, actor=request.user)
-        return f"{user} is qualified."
-
-    return _changed(request, slug, pk, act)
-
-
-def _changed(
-    request: UserRequest, slug: str, pk: int, act: Callable[[CampaignAccess, User], str]
-) -> HttpResponse:
-    """Calls `act` for the annotator of a membership, and shows its message or the refusal."""
-    access = managed_campaign(request.user, slug)
-    members = access.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
-    member = get_object_or_404(members.select_related("user"), pk=pk)
-    try:
-        messages.success(request, act(access, member.user))
-    except Refused as refusal:
-        messages.error(request, refusal.message)
+    """`pk` is that of the membership, also below."""
+    campaign, user = annotator_member(request.user, slug, pk)
+    with refusals_shown(request):
+        pages = grant_qualification_try(campaign=campaign, user=user, actor=request.user)
+        messages.success(request, f"{user} can retry {pages} page{'' if pages == 1 else 's'}.")
     return redirect("annotation:qualification", slug)
 
 
-@login_required
-@require_safe
+@post_view
+def qualify(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    campaign, user = annotator_member(request.user, slug, pk)
+    reason = request.POST.get("reason", "")[:MAX_REASON]
+    with refusals_shown(request):
+        qualify_by_decision(campaign=campaign, user=user, reason=reason, actor=request.user)
+        messages.success(request, f"{user} is qualified.")
+    return redirect("annotation:qualification", slug)
+
+
+@page_view
 def annotator_quality(request: UserRequest, slug: str) -> HttpResponse:
     """`?every=` is the period of a point of the lines."""
     access = led_campaign(request.user, slug)
@@ -181,8 +157,7 @@ def annotator_quality(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/qualification/annotator_quality.html", context)
 
 
-@login_required
-@require_safe
+@page_view
 def annotator_quality_csv(request: UserRequest, slug: str) -> HttpResponse:
     """The figures of the page, with a row for each annotator, label and period."""
     access = led_campaign(request.user, slug)
