@@ -5,35 +5,25 @@ from typing import Any
 from django.db.models import QuerySet
 from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.generics import ListAPIView
 from rest_framework.permissions import IsAuthenticated
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotation.access import (
-    check_may_decide,
-    check_may_open,
+    CampaignAccess,
     item_for,
+    item_to_decide,
+    review_to_open,
     reviewed_campaign,
     round_for,
 )
-from annotation.api_base import AnnotationInvalid, AnnotationRefusal, AnnotationView, user_of
+from annotation.api_base import INVALID, AnnotationView, reads, writes
 from annotation.models import Campaign, ReviewItem, ReviewRound
 from annotation.spans import MAX_VALUE
+from portal.accounts.models import User
 from portal.web.answers import answer
-from portal.web.api import checked
 
-from .selectors import (
-    Review,
-    Verdicts,
-    counted_rounds,
-    item_view,
-    next_pending,
-    review_of,
-    round_items,
-    round_row,
-)
+from . import selectors
 from .services import MAX_REASON, MAX_SEED, decide_item, open_round_now
 
 # Reviewers cannot give the verdict `pending`.
@@ -41,7 +31,7 @@ GIVEN_VERDICTS = [row for row in ReviewItem.Verdict.choices if row[0] != ReviewI
 
 
 VerdictCounts = answer(
-    Verdicts,
+    selectors.Verdicts,
     "VerdictCounts",
     decided=serializers.IntegerField(),
     total=serializers.IntegerField(help_text="Drawn facts."),
@@ -68,7 +58,7 @@ class ReviewRoundShape(serializers.Serializer[Any]):
 
 
 ReviewShape = answer(
-    Review,
+    selectors.Review,
     "ReviewShape",
     every="Gold pages after which a round opens; 0 for no review.",
     waiting="Gold pages that are in no round.",
@@ -159,44 +149,40 @@ class ReviewDecided(serializers.Serializer[Any]):
 
 
 class CampaignReview(AnnotationView):
-    @extend_schema(
-        summary="Get the domain review of a campaign (reviewers, leads)",
-        tags=["campaigns"],
-        responses=ReviewShape,
+    @reads(
+        "Get the domain review of a campaign (reviewers, leads)",
+        on=reviewed_campaign,
+        gives=ReviewShape,
     )
-    def get(self, request: Request, slug: str) -> Response:
-        access = reviewed_campaign(request.user, slug)
-        return Response(ReviewShape(review_of(access.campaign)).data)
+    def get(self, access: CampaignAccess) -> Any:
+        return selectors.review_of(access.campaign)
 
-    @extend_schema(
-        summary="Open a review round before it is due (leads)",
+    @writes(
+        "Open a review round before it is due (leads)",
+        on=review_to_open,
+        takes=NewReviewRound,
+        gives=ReviewRoundShape,
+        code=201,
         description="Draws from all gold pages that are in no round.",
-        tags=["campaigns"],
-        request=NewReviewRound,
-        responses={201: ReviewRoundShape, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, slug: str) -> Response:
-        access = reviewed_campaign(request.user, slug)
-        check_may_open(access)
-        body = checked(NewReviewRound, request.data)
-        found = open_round_now(campaign=access.campaign, actor=user_of(request), seed=body["seed"])
-        return Response(_round(access.campaign, found), status=status.HTTP_201_CREATED)
+    def post(self, access: CampaignAccess, user: User, seed: int | None) -> Any:
+        found = open_round_now(campaign=access.campaign, actor=user, seed=seed)
+        return _round(access.campaign, found)
 
 
 class CampaignReviewRound(AnnotationView):
-    @extend_schema(
+    @reads(
+        "Get a review round (reviewers, leads)",
+        on=round_for,
+        gives=ReviewRoundShape,
         operation_id="campaigns_review_retrieve_one",
-        summary="Get a review round (reviewers, leads)",
-        tags=["campaigns"],
-        responses=ReviewRoundShape,
     )
-    def get(self, request: Request, slug: str, number: int) -> Response:
-        access, found = round_for(request.user, slug, number)
-        return Response(_round(access.campaign, found))
+    def get(self, access: CampaignAccess, found: ReviewRound) -> Any:
+        return _round(access.campaign, found)
 
 
-def _round(campaign: Campaign, found: ReviewRound) -> Any:
-    return ReviewRoundShape(round_row(counted_rounds(campaign).get(pk=found.pk))).data
+def _round(campaign: Campaign, found: ReviewRound) -> selectors.RoundRow:
+    return selectors.round_row(selectors.counted_rounds(campaign).get(pk=found.pk))
 
 
 @extend_schema_view(
@@ -213,40 +199,30 @@ class ReviewItemList(ListAPIView[ReviewItem]):
         if getattr(self, "swagger_fake_view", False):
             return ReviewItem.objects.none()
         _, found = round_for(self.request.user, self.kwargs["slug"], self.kwargs["number"])
-        return round_items(found)
+        return selectors.round_items(found)
 
 
 class ReviewItemDetailView(AnnotationView):
-    @extend_schema(
+    @reads(
+        "Get a fact of a review round (reviewers, leads)",
+        on=item_for,
+        gives=ReviewItemDetail,
         operation_id="campaigns_review_items_retrieve_one",
-        summary="Get a fact of a review round (reviewers, leads)",
-        tags=["campaigns"],
-        responses=ReviewItemDetail,
     )
-    def get(self, request: Request, slug: str, number: int, position: int) -> Response:
-        access, item = item_for(request.user, slug, number, position)
-        view = item_view(access.campaign, item, request.user, may_decide=access.is_reviewer)
-        return Response(ReviewItemDetail(view).data)
+    def get(self, access: CampaignAccess, item: ReviewItem) -> Any:
+        reader = self.request.user
+        return selectors.item_view(access.campaign, item, reader, may_decide=access.is_reviewer)
 
 
 class ReviewItemDecide(AnnotationView):
-    @extend_schema(
-        summary="Give a verdict on a fact (reviewers)",
-        tags=["campaigns"],
-        request=ReviewVerdict,
-        responses={200: ReviewDecided, 409: AnnotationRefusal, 422: AnnotationInvalid},
+    @writes(
+        "Give a verdict on a fact (reviewers)",
+        on=item_to_decide,
+        takes=ReviewVerdict,
+        gives=ReviewDecided,
+        refuses=INVALID,
     )
-    def post(self, request: Request, slug: str, number: int, position: int) -> Response:
-        access, item = item_for(request.user, slug, number, position)
-        check_may_decide(access)
-        body = checked(ReviewVerdict, request.data)
-        decided = decide_item(
-            item=item,
-            verdict=body["verdict"],
-            correction=body.get("correction"),
-            reason=body["reason"],
-            actor=user_of(request),
-        )
+    def post(self, _: CampaignAccess, item: ReviewItem, user: User, **body: Any) -> Any:
+        decided = decide_item(item=item, actor=user, **body)
         state = ReviewRound.objects.values_list("state", flat=True).get(pk=item.round_id)
-        answer = {"item": decided, "round_state": state, "next": next_pending(decided)}
-        return Response(ReviewDecided(answer).data)
+        return {"item": decided, "round_state": state, "next": selectors.next_pending(decided)}

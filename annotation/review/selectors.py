@@ -18,7 +18,7 @@ from annotation.models import (
     ReviewItem,
     ReviewRound,
 )
-from annotation.spans import label_css
+from annotation.spans import fact_of, label_css
 from portal.facts.page_text import Context, Excerpts
 from portal.facts.sampling import Key, Range, draw, wilson
 
@@ -121,11 +121,11 @@ def review_blocks_release(campaign: Campaign) -> str | None:
     numbers = [str(number) for number in rounds.order_by("number").values_list("number", flat=True)]
     if numbers:
         subject = f"Review {numbers[0]} is" if len(numbers) == 1 else f"Reviews {_and(numbers)} are"
-        return f"{subject} open. Every drawn fact needs a verdict."
+        return f"{subject} open. Every sampled fact needs a verdict."
     waiting = uncovered_pages(campaign).count()
     if waiting:
         pages = "1 gold page is" if waiting == 1 else f"{waiting} gold pages are"
-        return f"{pages} in no review round. A lead can open one."
+        return f"{pages} not in a review round yet. A lead can open one."
     return None
 
 
@@ -182,7 +182,7 @@ def redraw(found: ReviewRound) -> Redrawn:
 
 
 OWN_WORK = "You annotated or adjudicated this page. Another reviewer must decide."
-IN_WORK = "This page is in work again. Review its facts when it is gold."
+IN_WORK = "This page was reopened. Review its facts when it is gold again."
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,7 @@ class ItemView:
     @property
     def has_changed(self) -> bool:
         """Whether the current gold differs from the drawn fact."""
-        drawn = _identity(self.item)
-        return tuple(_identity(span) for span in self.gold_now) != (drawn,)
+        return [fact_of(span) for span in self.gold_now] != [fact_of(self.item)]
 
 
 def next_pending(item: ReviewItem) -> int | None:
@@ -287,7 +286,3 @@ def item_page_data(campaign: Campaign, view: ItemView) -> dict[str, Any]:
         ],
         "html": reverse("annotation:review-html", args=place),
     }
-
-
-def _identity(span: GoldSpan | ReviewItem) -> tuple[str, int, int, str, str]:
-    return span.label, span.start, span.end, span.value, span.sign

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from annotation.errors import InvalidSpans, Refused
@@ -19,7 +19,7 @@ from annotation.models import (
     ReviewItem,
     ReviewRound,
 )
-from annotation.spans import meaning_of, meaning_problem
+from annotation.spans import Fault, fact_of, meaning_of, meaning_problem, misplaced
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.facts import Span as TextSpan
@@ -29,14 +29,13 @@ from portal.facts.sampling import Key, draw
 from .selectors import OWN_WORK, current_gold, uncovered_pages, worked_on
 
 Stage = CampaignDocument.Stage
-_FIELDS = ("label", "start", "end", "quote", "value", "sign")
 
 
 def accept_fact(item: ReviewItem, current: Sequence[GoldSpan]) -> None:
     """Accepts the gold; raises Refused if it is no longer the drawn fact."""
     if [fact_of(span) for span in current] != [fact_of(item)]:
         raise Refused(
-            "The gold here has changed since the fact was drawn. Correct it or send it back.",
+            "This gold has changed since the fact was sampled. Correct it or send it back.",
             code="changed",
         )
 
@@ -57,7 +56,7 @@ def correct_fact(
     replacement = None if correction is None else _checked(item, campaign_document, correction)
     now = [fact_of(span) for span in current]
     if replacement is not None and now == [replacement] == [fact_of(item)]:
-        raise Refused("The correction equals the current gold.", code="unchanged")
+        raise Refused("The correction is the same as the current gold.", code="unchanged")
     # The new gold keeps its case, so that reopening the case finds it.
     case = next((span.case for span in current if span.case), None)
     GoldSpan.objects.filter(pk__in=[span.pk for span in current]).delete()
@@ -76,17 +75,15 @@ def _checked(
 ) -> dict[str, Any]:
     text = campaign_document.document.content.text
     span = TextSpan(correction["start"], correction["end"], correction["label"])
-    faults: list[tuple[str, str]] = [
-        (fault.code, fault.message)
+    faults: list[Fault] = [
+        {"index": 0, "code": fault.code, "message": fault.message}
         for fault in check_spans(text, [span], campaign_document.campaign.labels)
     ]
-    faults = faults or _misplaced(item, campaign_document, span)
-    if faults:
-        raise InvalidSpans([{"index": 0, "code": code, "message": why} for code, why in faults])
+    if faults := faults or _misplaced(item, campaign_document, span):
+        raise InvalidSpans(faults)
     quote = text[span.start : span.end]
     meaning = meaning_of({**correction, "quote": quote})
-    problem = meaning_problem(meaning, span.label)
-    if problem is not None:
+    if problem := meaning_problem(meaning, span.label):
         raise InvalidSpans([{"index": 0, "code": "value", "message": problem}])
     place = {"label": span.label, "start": span.start, "end": span.end, "quote": quote}
     return place | {"value": meaning.value, "sign": meaning.sign}
@@ -94,25 +91,19 @@ def _checked(
 
 def _misplaced(
     item: ReviewItem, campaign_document: CampaignDocument, span: TextSpan
-) -> list[tuple[str, str]]:
+) -> list[Fault]:
+    others = campaign_document.gold_spans.exclude(start__lt=item.end, end__gt=item.start)
+    faults = misplaced(0, span, "the fact", item, others)
+    if any(fault["code"] == "outside" for fault in faults):
+        return faults
     place = f"[{span.start}, {span.end})"
-    if span.end <= item.start or span.start >= item.end:
-        return [("outside", f"{place} is outside the fact, [{item.start}, {item.end})")]
-    others = campaign_document.gold_spans.filter(start__lt=span.end, end__gt=span.start)
-    faults = [
-        (
-            "overlaps_gold",
-            f"{place} overlaps “{other.quote}” [{other.start}, {other.end}), which is already gold",
-        )
-        for other in others.exclude(start__lt=item.end, end__gt=item.start)
-    ]
     open_cases = campaign_document.cases.filter(
         state=Case.State.OPEN, start__lt=span.end, end__gt=span.start
     )
-    return faults + [
-        ("overlaps_case", f"{place} overlaps an open case at [{case.start}, {case.end})")
-        for case in open_cases
-    ]
+    for case in open_cases:
+        message = f"{place} overlaps an open case at [{case.start}, {case.end})"
+        faults.append({"index": 0, "code": "overlaps_case", "message": message})
+    return faults
 
 
 def send_back(
@@ -130,25 +121,36 @@ def send_back(
     start = min([item.start, *(span.start for span in current)])
     end = max([item.end, *(span.end for span in current)])
     case = _case_at(campaign_document, current, start, end)
-    place = Q(start__lt=case.end, end__gt=case.start)
-    taken = list(campaign_document.gold_spans.filter(place | Q(case=case.pk) if case.pk else place))
-    was = {"assignment": None, "spans": [fact_of(span) for span in taken], "reason": reason}
+    taken = [fact_of(span) for span in _gold_of(campaign_document, case)]
+    was = {"assignment": None, "spans": taken, "reason": reason}
     # Decisions refer to proposals by index, so the order must not change.
     annotators = [proposal for proposal in case.proposals if proposal["assignment"] is not None]
     case.proposals = [*annotators, was]
     case.kind = Case.Kind.REVIEW
-    case.state = Case.State.OPEN
-    case.decision, case.reason, case.decided_by, case.decided_at = [], "", None, None
+    open_again(case, campaign_document, reason, actor)
+    record_event(verb="send_back", subject=case, actor=actor, item=item.pk)
+    return case
+
+
+def _gold_of(campaign_document: CampaignDocument, case: Case) -> QuerySet[GoldSpan]:
+    """The gold of a case, and what a review has put into its place."""
+    inside = Q(start__lt=case.end, end__gt=case.start)
+    return campaign_document.gold_spans.filter(inside | Q(case=case.pk) if case.pk else inside)
+
+
+def open_again(case: Case, campaign_document: CampaignDocument, reason: str, actor: User) -> int:
+    """Opens a case, and returns its page to adjudication. Returns the number of removed facts."""
+    taken, _ = _gold_of(campaign_document, case).delete()
+    case.state, case.decision, case.reason = Case.State.OPEN, [], ""
+    case.decided_by = case.decided_at = None
     case.save()
-    GoldSpan.objects.filter(pk__in=[span.pk for span in taken]).delete()
     Decision.objects.create(
         case=case, choice=Decision.Choice.REOPENED, reason=reason, decided_by=actor
     )
     campaign_document.stage = Stage.ADJUDICATION
     campaign_document.gold_at = None
     campaign_document.save(update_fields=["stage", "gold_at"])
-    record_event(verb="send_back", subject=case, actor=actor, item=item.pk)
-    return case
+    return taken
 
 
 def _case_at(
@@ -164,11 +166,6 @@ def _case_at(
         return Case(campaign_document=campaign_document, start=start, end=end, proposals=[])
     former.start, former.end = min(former.start, start), max(former.end, end)
     return former
-
-
-def fact_of(span: GoldSpan | ReviewItem) -> dict[str, Any]:
-    """The fields by which facts are compared: label, offsets, quote, value and sign."""
-    return {field: getattr(span, field) for field in _FIELDS}
 
 
 # JavaScript cannot represent larger integers of JSON exactly.
@@ -278,12 +275,7 @@ def _item(found: ReviewRound, position: int, fact: GoldSpan) -> ReviewItem:
         round=found,
         position=position,
         campaign_document=fact.campaign_document,
-        label=fact.label,
-        start=fact.start,
-        end=fact.end,
-        quote=fact.quote,
-        value=fact.value,
-        sign=fact.sign,
+        **fact_of(fact),
     )
 
 
@@ -313,11 +305,8 @@ def decide_item(
     Raises AlreadyReviewed; InvalidSpans for an invalid correction; Refused for a missing reason,
     for a page the reviewer worked on, and while the page is in work again.
     """
-    campaign_document = (
-        CampaignDocument.objects.select_for_update(of=("self",))
-        .select_related("campaign", "document__content")
-        .get(pk=item.campaign_document_id)
-    )
+    pages = CampaignDocument.objects.locked("document__content")
+    campaign_document = pages.get(pk=item.campaign_document_id)
     found = ReviewRound.objects.select_for_update().get(pk=item.round_id)
     now = ReviewItem.objects.select_related("reviewer").get(pk=item.pk)
     if now.verdict != Verdict.PENDING:
@@ -352,7 +341,7 @@ def _check(
     )
     if campaign_document.stage not in {stage.GOLD, stage.ADJUDICATION} or open_cases.exists():
         raise Refused(
-            "This page is in work again. Review the fact when the page is gold.", code="in_work"
+            "This page was reopened. Review the fact when the page is gold again.", code="in_work"
         )
 
 

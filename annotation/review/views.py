@@ -4,37 +4,25 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
 
 from annotation.access import (
     CampaignAccess,
-    check_may_decide,
-    check_may_open,
     item_for,
+    item_to_decide,
+    review_to_open,
     reviewed_campaign,
     round_for,
 )
+from annotation.api_base import choose, form_view, named, page_files, page_view, post_view, posted
 from annotation.errors import InvalidSpans, Refused
 from annotation.models import GoldSpan, ReviewItem, ReviewRound
 from annotation.spans import MAX_VALUE, SIGN_CHOICES
 from portal.accounts.access import UserRequest
-from portal.datasets.responses import image_response, sandboxed_html_response
 
-from .selectors import (
-    ItemView,
-    counted_rounds,
-    item_page_data,
-    item_view,
-    next_pending,
-    review_of,
-    round_feedback,
-    round_items,
-    round_row,
-)
+from . import selectors
 from .services import MAX_REASON, MAX_SEED, AlreadyReviewed, decide_item, open_round_now
 
 Verdict = ReviewItem.Verdict
@@ -45,7 +33,7 @@ class OpenRoundForm(forms.Form):
         required=False,
         min_value=0,
         max_value=MAX_SEED,
-        help_text="Random if empty. Enter a seed to repeat a draw.",
+        help_text="Leave empty for a random seed. The same seed draws the same facts.",
     )
 
 
@@ -65,14 +53,14 @@ class CorrectionForm(forms.Form):
     start = forms.IntegerField(min_value=0)
     end = forms.IntegerField(min_value=1)
     value = forms.CharField(
-        required=False, max_length=MAX_VALUE, help_text="Derived from the text if empty."
+        required=False, max_length=MAX_VALUE, help_text="Leave empty to derive it from the text."
     )
     sign = forms.ChoiceField(required=False)
     reason = forms.CharField(
         max_length=MAX_REASON,
         strip=True,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Feedback for the guidelines. Annotators see it with the gold.",
+        help_text="Shown to annotators with the gold.",
     )
 
     def __init__(
@@ -82,8 +70,8 @@ class CorrectionForm(forms.Form):
         initial = {name: getattr(fact, name) for name in fields}
         super().__init__(*args, **kwargs)
         self.initial = initial
-        _choose(self.fields["label"], [(name, name) for name in labels])
-        _choose(self.fields["sign"], [("", "derived from the text"), *SIGN_CHOICES])
+        choose(self, "label", named(labels))
+        choose(self, "sign", [("", "Derive from text"), *SIGN_CHOICES])
         if self.is_bound and "remove" in self.data:
             for name in fields:
                 self.fields[name].required = False
@@ -98,26 +86,18 @@ class CorrectionForm(forms.Form):
         return place | {"value": row["value"] or None, "sign": row["sign"] or None}
 
 
-def _choose(field: forms.Field, choices: list[tuple[str, str]]) -> None:
-    assert isinstance(field, forms.ChoiceField)
-    field.choices = choices
-
-
 PER_PAGE = 100
 
 
-@login_required
-@require_safe
+@page_view
 def rounds(request: UserRequest, slug: str) -> HttpResponse:
     access = reviewed_campaign(request.user, slug)
     return _rounds(request, access, OpenRoundForm())
 
 
-@login_required
-@require_POST
+@post_view
 def open_now(request: UserRequest, slug: str) -> HttpResponse:
-    access = reviewed_campaign(request.user, slug)
-    check_may_open(access)
+    access = review_to_open(request.user, slug)
     form = OpenRoundForm(request.POST)
     if not form.is_valid():
         return _rounds(request, access, form)
@@ -133,20 +113,19 @@ def open_now(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _rounds(request: UserRequest, access: CampaignAccess, form: OpenRoundForm) -> HttpResponse:
-    context = {"access": access, "review": review_of(access.campaign), "form": form}
+    context = {"access": access, "review": selectors.review_of(access.campaign), "form": form}
     return render(request, "annotation/review/rounds.html", context)
 
 
-@login_required
-@require_safe
+@page_view
 def round_(request: UserRequest, slug: str, number: int) -> HttpResponse:
     access, found = round_for(request.user, slug, number)
-    items = round_items(found)
+    items = selectors.round_items(found)
     context = {
         "access": access,
-        "row": round_row(counted_rounds(access.campaign).get(pk=found.pk)),
+        "row": selectors.round_row(selectors.counted_rounds(access.campaign).get(pk=found.pk)),
         "page": Paginator(items, PER_PAGE).get_page(request.GET.get("page")),
-        "feedback": round_feedback(found),
+        "feedback": selectors.round_feedback(found),
         "next_position": items.filter(verdict=Verdict.PENDING)
         .values_list("position", flat=True)
         .first(),
@@ -154,15 +133,13 @@ def round_(request: UserRequest, slug: str, number: int) -> HttpResponse:
     return render(request, "annotation/review/round.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def item(request: UserRequest, slug: str, number: int, position: int) -> HttpResponse:
     """One fact. The field `verdict` identifies the submitted form."""
-    access, found = item_for(request.user, slug, number, position)
-    if request.method == "POST":
-        check_may_decide(access)
+    find = item_to_decide if request.method == "POST" else item_for
+    access, found = find(request.user, slug, number, position)
     campaign = access.campaign
-    view = item_view(campaign, found, request.user, may_decide=access.is_reviewer)
+    view = selectors.item_view(campaign, found, request.user, may_decide=access.is_reviewer)
     verdict = request.POST.get("verdict", "")
     correct, back = _forms(request, verdict, view, campaign.labels)
     form = next((sent for sent in (correct, back) if sent.is_bound), None)
@@ -175,10 +152,10 @@ def item(request: UserRequest, slug: str, number: int, position: int) -> HttpRes
 
 
 def _forms(
-    request: UserRequest, verdict: str, view: ItemView, labels: list[str]
+    request: UserRequest, verdict: str, view: selectors.ItemView, labels: list[str]
 ) -> tuple[CorrectionForm, SendBackForm]:
     """Both forms; the submitted one is bound."""
-    sent = request.POST if request.method == "POST" else None
+    sent = posted(request)
     correct = CorrectionForm(
         sent if verdict == Verdict.CORRECTED else None,
         prefix="correct",
@@ -215,7 +192,7 @@ def _decide(
             return None
         messages.error(request, refusal.message)
         return redirect(_item_url(found.round, found.position))
-    following = next_pending(found)
+    following = selectors.next_pending(found)
     if following is None:
         messages.success(request, f"Review {found.round.number} is done. All facts have a verdict.")
         return redirect(found.round)
@@ -226,28 +203,16 @@ def _item_url(found: ReviewRound, position: int) -> str:
     return f"{found.get_absolute_url()}{position}/"
 
 
-def _item_context(access: CampaignAccess, view: ItemView) -> dict[str, Any]:
+def _item_context(access: CampaignAccess, view: selectors.ItemView) -> dict[str, Any]:
     document = view.item.campaign_document.document
     return {
         "access": access,
         "view": view,
         "images": document.images.all() if view.is_shown else [],
-        "page_data": item_page_data(access.campaign, view) if view.is_shown else None,
+        "page_data": selectors.item_page_data(access.campaign, view) if view.is_shown else None,
     }
 
 
-@login_required
-@require_safe
-def item_html(request: UserRequest, slug: str, number: int, position: int) -> HttpResponse:
-    _, found = item_for(request.user, slug, number, position)
-    return sandboxed_html_response(found.campaign_document.document.content.html)
-
-
-@login_required
-@require_safe
-def item_image(
-    request: UserRequest, slug: str, number: int, position: int, image: int
-) -> HttpResponseBase:
-    _, found = item_for(request.user, slug, number, position)
-    images = found.campaign_document.document.images
-    return image_response(get_object_or_404(images, number=image))
+item_html, item_image = page_files(
+    lambda user, **url: item_for(user, **url)[1].campaign_document.document
+)
