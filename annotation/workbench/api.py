@@ -1,6 +1,7 @@
 """The API of an annotator's own assignments and their history. Other assignments return 404."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -15,46 +16,31 @@ from rest_framework.response import Response
 
 from annotation.access import own_assignment, own_text, readable_assignment
 from annotation.api_base import (
+    INVALID,
     SPAN_KEY,
-    AnnotationInvalid,
     AnnotationRefusal,
     AnnotationView,
     SpanDraft,
     SpanRemark,
     SpanWarningShape,
     field,
+    reads,
     user_of,
+    writes,
 )
 from annotation.assignments.api import AssignmentState
 from annotation.assignments.returning import TAKE_BACK_MINUTES, take_back
 from annotation.errors import Refused
 from annotation.models import Assignment, Revision
-from annotation.page_facts import warning_rows, warnings_of
+from annotation.page_facts import span_remarks
 from annotation.review.api import ReviewedFact
-from annotation.spans import Draft, recorded_span
-from portal.accounts.models import display_name
+from annotation.spans import MAX_SPANS, Draft, recorded_span
+from portal.accounts.models import User
 from portal.datasets.models import DocumentContent
 from portal.web.answers import answer
 
-from .selectors import (
-    OutcomeCount,
-    OwnFact,
-    OwnGold,
-    is_gold,
-    my_assignments,
-    own_gold,
-    spans_at,
-    url_after,
-    work_data,
-)
-from .services import (
-    MAX_ACTIVE_SECONDS,
-    MAX_REASON,
-    Saved,
-    restore_revision,
-    save_spans,
-    submit_assignment,
-)
+from . import selectors, services
+from .offers import read_dismissed
 
 
 class SpanShape(serializers.Serializer[Any]):
@@ -94,7 +80,7 @@ class GuidelinesSeen(serializers.Serializer[Any]):
 
 class AssignmentFlag(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(choices=Assignment.Flag.choices, allow_blank=True)
-    reason = serializers.CharField(allow_blank=True, max_length=MAX_REASON)
+    reason = serializers.CharField(allow_blank=True, max_length=services.MAX_REASON)
 
 
 class AssignmentDetail(serializers.Serializer[Any]):
@@ -121,13 +107,16 @@ class AssignmentPage(serializers.Serializer[Any]):
     text_sha256 = serializers.CharField()
 
 
-class SpansSave(serializers.Serializer[Any]):
+class RevisionRestore(serializers.Serializer[Any]):
     base_revision = serializers.IntegerField(min_value=0)
     save_key = serializers.RegexField(SPAN_KEY)
+
+
+class SpansSave(RevisionRestore):
     spans = SpanDraft(many=True)
     text_sha256 = serializers.CharField(required=False)
     active_seconds = serializers.IntegerField(
-        required=False, min_value=0, max_value=MAX_ACTIVE_SECONDS,
+        required=False, min_value=0, max_value=services.MAX_ACTIVE_SECONDS,
         help_text="Time at work since the last save; added once.",
     )  # fmt: skip
 
@@ -139,24 +128,18 @@ class SpansSaved(serializers.Serializer[Any]):
     spans = SpanRemark(many=True, help_text="The added and changed spans.")
 
 
-class SpansReplaced(serializers.Serializer[Any]):
-    revision = serializers.IntegerField()
-    saved_at = serializers.DateTimeField()
-    state = serializers.ChoiceField(choices=Assignment.State.choices)
-    spans = SpanWithWarnings(many=True, help_text="All spans.")
+class SpansReplaced(SpansSaved):
+    spans = SpanWithWarnings(many=True, help_text="All spans.")  # type: ignore[assignment]
 
 
 class RevisionRow(serializers.ModelSerializer[Revision]):
-    author = serializers.SerializerMethodField()
+    author = serializers.CharField(read_only=True)
     added = serializers.SerializerMethodField()
     removed = serializers.SerializerMethodField()
 
     class Meta:
         model = Revision
         fields = ["number", "author", "saved_at", "added", "removed", "active_seconds", "note"]
-
-    def get_author(self, revision: Revision) -> str:
-        return display_name(revision.author)
 
     def get_added(self, revision: Revision) -> int:
         return len(revision.added)
@@ -174,26 +157,35 @@ class RevisionDetail(RevisionRow):
         fields = [*RevisionRow.Meta.fields, "added_spans", "removed_spans", "spans"]
 
 
-class RevisionRestore(serializers.Serializer[Any]):
-    base_revision = serializers.IntegerField(min_value=0)
-    save_key = serializers.RegexField(SPAN_KEY)
-
-
 class AnnotationConflict(AnnotationRefusal):
     revision = serializers.IntegerField(required=False)
     saved_at = serializers.DateTimeField(required=False, allow_null=True)
     spans = SpanShape(many=True, required=False)
 
 
+SAVE_REFUSED = INVALID | {409: AnnotationConflict}
+_reads = partial(reads, tags=["annotation"])
+_writes = partial(writes, tags=["annotation"])
+
+
+class SuggestionPlace(serializers.Serializer[Any]):
+    start = serializers.IntegerField(min_value=0)
+    end = serializers.IntegerField(min_value=1)
+    label = serializers.CharField()  # type: ignore[assignment]
+
+
 class AssignmentSubmission(serializers.Serializer[Any]):
     base_revision = serializers.IntegerField(min_value=0)
     active_seconds = serializers.IntegerField(
-        required=False, min_value=0, max_value=MAX_ACTIVE_SECONDS
+        required=False, min_value=0, max_value=services.MAX_ACTIVE_SECONDS
     )
     no_facts = serializers.BooleanField(
         required=False,
         default=False,
         help_text="Confirms that the page has no facts. Required if no span is saved.",
+    )
+    dismissed = SuggestionPlace(
+        many=True, required=False, help_text="Suggestions that you dismissed, for statistics."
     )
 
 
@@ -202,30 +194,31 @@ class AssignmentSubmitted(AssignmentState):
 
 
 OwnGoldFact = answer(
-    OwnFact,
+    selectors.OwnFact,
     "OwnGoldFact",
-    own=ReviewedFact(many=True, help_text="Your marks."),
+    own=ReviewedFact(many=True, help_text="Your labels."),
     gold=ReviewedFact(many=True),
     value_differs="Right offsets and label, but another value or sign.",
 )
-OwnGoldCounts = answer(OutcomeCount, "OwnGoldCounts")
-OwnGoldShape = answer(OwnGold, "OwnGoldShape", facts="In text order.")
+OwnGoldCounts = answer(selectors.OutcomeCount, "OwnGoldCounts")
+OwnGoldShape = answer(selectors.OwnGold, "OwnGoldShape", facts="In text order.")
 
 
-def save_answer(assignment: Assignment, saved: Saved) -> dict[str, Any]:
+def save_answer(assignment: Assignment, saved: services.Saved) -> dict[str, Any]:
     """The response to a save: derived values and warnings of added and changed spans."""
-    return _answer(saved, span_remarks(assignment, [recorded_span(span) for span in saved.added]))
+    added = [recorded_span(span) for span in saved.added]
+    return _answer(saved, assignment_remarks(assignment, added))
 
 
-def replacement_answer(assignment: Assignment, saved: Saved) -> dict[str, Any]:
+def replacement_answer(assignment: Assignment, saved: services.Saved) -> dict[str, Any]:
     """The response to a restore or an import: all spans with derived values and warnings."""
-    drafts = spans_at(assignment, saved.revision)
-    remarks = span_remarks(assignment, drafts)
+    drafts = selectors.spans_at(assignment, saved.revision)
+    remarks = assignment_remarks(assignment, drafts)
     whole = [draft._asdict() | remark for draft, remark in zip(drafts, remarks, strict=True)]
     return _answer(saved, whole)
 
 
-def _answer(saved: Saved, spans: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _answer(saved: services.Saved, spans: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {
         "revision": saved.revision,
         "saved_at": saved.saved_at,
@@ -234,19 +227,10 @@ def _answer(saved: Saved, spans: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def span_remarks(assignment: Assignment, drafts: Sequence[Draft]) -> list[dict[str, Any]]:
+def assignment_remarks(assignment: Assignment, drafts: Sequence[Draft]) -> list[dict[str, Any]]:
     """The value, sign and warnings of each span."""
-    labels = assignment.campaign_document.campaign.labels
-    return [
-        {
-            "key": draft.key,
-            "value": draft.value,
-            "sign": draft.sign,
-            "edited": draft.edited,
-            "warnings": warning_rows(warnings, draft.label, labels),
-        }
-        for draft, warnings in zip(drafts, warnings_of(assignment, drafts), strict=True)
-    ]
+    page = assignment.campaign_document
+    return span_remarks(page.document, drafts, page.campaign.labels)
 
 
 @extend_schema_view(get=extend_schema(summary="List your assignments", tags=["annotation"]))
@@ -258,17 +242,12 @@ class AssignmentList(ListAPIView[Assignment]):
     queryset = Assignment.objects.none()
 
     def get_queryset(self) -> QuerySet[Assignment]:
-        return my_assignments(self.request.user)
+        return selectors.my_assignments(self.request.user)
 
 
 class AssignmentDetailView(AnnotationView):
-    @extend_schema(
-        summary="Get one of your assignments with its spans",
-        tags=["annotation"],
-        responses=AssignmentDetail,
-    )
-    def get(self, request: Request, pk: int) -> Response:
-        assignment = own_assignment(request.user, pk)
+    @_reads("Get one of your assignments with its spans", on=own_assignment, gives=AssignmentDetail)
+    def get(self, assignment: Assignment) -> Any:
         return Response(_detail(assignment))
 
 
@@ -278,23 +257,22 @@ def _detail(assignment: Assignment) -> dict[str, Any]:
         "campaign": assignment.campaign_document.campaign.slug,
         "document": assignment.campaign_document.document.name,
         "labels": assignment.campaign_document.campaign.labels,
-        **work_data(assignment),
+        **selectors.work_data(assignment),
     }
 
 
 class AssignmentContent(AnnotationView):
-    @extend_schema(
-        summary="Get the page of one of your assignments",
+    @_reads(
+        "Get the page of one of your assignments",
+        on=own_assignment,
+        gives=AssignmentPage,
         description="Spans are offsets into `text`, in Unicode code points.",
-        tags=["annotation"],
-        responses=AssignmentPage,
     )
-    def get(self, request: Request, pk: int) -> Response:
-        document = own_assignment(request.user, pk).campaign_document.document
+    def get(self, assignment: Assignment) -> Any:
+        document = assignment.campaign_document.document
         content = DocumentContent.objects.get(pk=document.pk)
-        return Response(
-            {"html": content.html, "text": content.text, "text_sha256": document.text_sha256}
-        )
+        page = {"html": content.html, "text": content.text, "text_sha256": document.text_sha256}
+        return Response(page)
 
 
 class AssignmentSpans(AnnotationView):
@@ -304,20 +282,27 @@ class AssignmentSpans(AnnotationView):
         "`save_key` returns the first result.",
         tags=["annotation"],
         request=SpansSave,
-        responses={200: SpansSaved, 409: AnnotationConflict, 422: AnnotationInvalid},
+        responses={200: SpansSaved, **SAVE_REFUSED},
     )
     def put(self, request: Request, pk: int) -> Response:
         assignment = own_text(request.user, pk)
-        saved = save_spans(
+        saved = services.save_spans(
             assignment=assignment,
-            base_revision=field(request, "base_revision", int),
-            save_key=field(request, "save_key", str),
+            **save_of(request),
             spans=field(request, "spans", list),
             text_sha256=field(request, "text_sha256", str, ""),
             active_seconds=field(request, "active_seconds", int, 0),
-            author=user_of(request),
         )
         return Response(save_answer(assignment, saved))
+
+
+def save_of(request: Request) -> dict[str, Any]:
+    """The arguments of every save: its revision, its key and its author."""
+    return {
+        "base_revision": field(request, "base_revision", int),
+        "save_key": field(request, "save_key", str),
+        "author": user_of(request),
+    }
 
 
 class AssignmentSubmit(AnnotationView):
@@ -327,66 +312,71 @@ class AssignmentSubmit(AnnotationView):
         "`empty` unless `no_facts` is true. `next` is the URL of the next task, or null.",
         tags=["annotation"],
         request=AssignmentSubmission,
-        responses={200: AssignmentSubmitted, 409: AnnotationConflict, 422: AnnotationInvalid},
+        responses={200: AssignmentSubmitted, **SAVE_REFUSED},
     )
     def post(self, request: Request, pk: int) -> Response:
         assignment = own_assignment(request.user, pk)
-        submitted = submit_assignment(
+        submitted = services.submit_assignment(
             assignment=assignment,
             base_revision=field(request, "base_revision", int),
             active_seconds=field(request, "active_seconds", int, 0),
             no_facts=field(request, "no_facts", bool, False),
+            dismissed=read_dismissed(field(request, "dismissed", list, [])[:MAX_SPANS]),
             actor=user_of(request),
         )
-        url = url_after(request.user, assignment)
+        url = selectors.url_after(request.user, assignment)
         return Response({"state": submitted.state, "next": url})
 
 
 class AssignmentTakeBack(AnnotationView):
-    @extend_schema(
-        summary="Withdraw one of your submissions",
+    @_writes(
+        "Withdraw one of your submissions",
+        on=own_assignment,
+        gives=AssignmentState,
         description=f"Possible for {TAKE_BACK_MINUTES} minutes, while another annotator of the "
         "page has not submitted. The next submission counts as the first.",
-        tags=["annotation"],
-        request=None,
-        responses={200: AssignmentState, 409: AnnotationRefusal},
     )
-    def post(self, request: Request, pk: int) -> Response:
-        assignment = own_assignment(request.user, pk)
-        taken = take_back(assignment=assignment, actor=user_of(request))
-        return Response({"state": taken.state})
+    def post(self, assignment: Assignment, user: User) -> Any:
+        return take_back(assignment=assignment, actor=user)
 
 
 class RevisionList(AnnotationView, GenericAPIView[Revision]):
     queryset = Revision.objects.none()
     serializer_class = RevisionRow
 
-    @extend_schema(
-        summary="List the revisions of one of your assignments, newest first",
+    @_reads(
+        "List the revisions of one of your assignments, newest first",
+        on=readable_assignment,
+        gives=RevisionRow(many=True),
         description="Leads can read it after all annotators have submitted.",
-        tags=["annotation"],
-        responses=RevisionRow(many=True),
     )
-    def get(self, request: Request, pk: int) -> Response:
-        page = self.paginate_queryset(_revisions(readable_assignment(request.user, pk)))
+    def get(self, assignment: Assignment) -> Response:
+        page = self.paginate_queryset(_revisions(assignment))
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
 
+def _revisions(assignment: Assignment) -> QuerySet[Revision]:
+    return assignment.revisions.select_related("author").order_by("-number")
+
+
+def _readable_revision(user: Any, pk: int, number: int) -> tuple[Assignment, Revision]:
+    assignment = readable_assignment(user, pk)
+    return assignment, get_object_or_404(_revisions(assignment), number=number)
+
+
 class RevisionDetailView(AnnotationView):
-    @extend_schema(
-        summary="Get a revision: its changes, and all spans after it",
-        tags=["annotation"],
-        responses=RevisionDetail,
+    @_reads(
+        "Get a revision: its changes, and all spans after it",
+        on=_readable_revision,
+        gives=RevisionDetail,
     )
-    def get(self, request: Request, pk: int, number: int) -> Response:
-        assignment = readable_assignment(request.user, pk)
-        revision = get_object_or_404(_revisions(assignment), number=number)
+    def get(self, assignment: Assignment, revision: Revision) -> Any:
         row: dict[str, Any] = RevisionRow(revision).data
         changes = {
             "added_spans": [recorded_span(span)._asdict() for span in revision.added],
             "removed_spans": [recorded_span(span)._asdict() for span in revision.removed],
         }
-        spans = [draft._asdict() for draft in spans_at(assignment, number)]
+        spans = [draft._asdict() for draft in selectors.spans_at(assignment, revision.number)]
         return Response(row | changes | {"spans": spans})
 
 
@@ -396,34 +386,25 @@ class RevisionRestoreView(AnnotationView):
         description="Creates a new revision. Returns all spans.",
         tags=["annotation"],
         request=RevisionRestore,
-        responses={200: SpansReplaced, 409: AnnotationConflict, 422: AnnotationInvalid},
+        responses={200: SpansReplaced, **SAVE_REFUSED},
     )
     def post(self, request: Request, pk: int, number: int) -> Response:
         assignment = own_text(request.user, pk)
         get_object_or_404(assignment.revisions, number=number)
-        saved = restore_revision(
-            assignment=assignment,
-            number=number,
-            base_revision=field(request, "base_revision", int),
-            save_key=field(request, "save_key", str),
-            author=user_of(request),
-        )
+        saved = services.restore_revision(assignment=assignment, number=number, **save_of(request))
         return Response(replacement_answer(assignment, saved))
 
 
-def _revisions(assignment: Assignment) -> QuerySet[Revision]:
-    return assignment.revisions.select_related("author").order_by("-number")
-
-
 class AssignmentGold(AnnotationView):
-    @extend_schema(
-        summary="Compare your marks with the gold",
-        description="Returns 409 until the page is gold.",
-        tags=["assignments"],
+    @_reads(
+        "Compare your labels with the gold",
+        on=own_assignment,
+        gives=OwnGoldShape,
         responses={200: OwnGoldShape, 409: AnnotationRefusal},
+        tags=["assignments"],
+        description="Returns 409 until the page is gold.",
     )
-    def get(self, request: Request, pk: int) -> Response:
-        assignment = own_assignment(request.user, pk)
-        if not is_gold(assignment):
+    def get(self, assignment: Assignment) -> Any:
+        if not selectors.is_gold(assignment):
             raise Refused("This page is not gold yet.", code="not_gold")
-        return Response(OwnGoldShape(own_gold(assignment)).data)
+        return selectors.own_gold(assignment)
