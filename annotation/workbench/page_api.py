@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -14,40 +15,53 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import managed_campaign, own_assignment, own_text, readable_assignment
+from annotation.access import (
+    CampaignAccess,
+    managed_campaign,
+    own_assignment,
+    own_text,
+    readable_assignment,
+)
 from annotation.api_base import (
+    INVALID,
     SPAN_KEY,
-    AnnotationInvalid,
-    AnnotationRefusal,
+    TOO_LARGE,
     AnnotationView,
     SpanRemark,
-    UploadTooLarge,
     field,
+    reads,
     user_of,
+    writes,
 )
 from annotation.errors import InvalidSpans
 from annotation.models import (
-    CampaignDocument,
+    Assignment,
     Comment,
     SuggestionSource,
     SuggestionUpload,
 )
 from annotation.page_facts import page_facts
-from portal.accounts.models import display_name
+from portal.accounts.models import User
 from portal.datasets.documents.selectors import document_boxes
 from portal.datasets.responses import file_response
-from portal.files.uploads import upload_limit_message, was_too_large
+from portal.files.uploads import checked_upload
 from portal.web.answers import answer
-from portal.web.api import PlainMultiPartParser, checked, file_answers
+from portal.web.api import PlainMultiPartParser, file_answers
 
-from .api import AnnotationConflict, AssignmentFlag, SpansReplaced, replacement_answer, span_remarks
+from .api import SAVE_REFUSED, AssignmentFlag, SpansReplaced, assignment_remarks, replacement_answer
 from .files import FORMS, document_file, import_document
+from .offers import (
+    SourceAcceptance,
+    acceptance_file,
+    offered_suggestions,
+    suggestion_acceptance,
+)
 from .selectors import stored_spans
 from .services import MAX_COMMENT, add_comment, delete_comment, edit_comment, set_flag
 from .suggestions import (
+    MODEL_NAME,
     SuggestionState,
     choose_suggestions,
-    page_suggestions,
     suggestion_state,
     upload_suggestions,
 )
@@ -75,14 +89,11 @@ class PageBoxes(serializers.Serializer[Any]):
 
 
 class CommentShape(serializers.ModelSerializer[Comment]):
-    author = serializers.SerializerMethodField()
+    author = serializers.CharField(read_only=True)
 
     class Meta:
         model = Comment
         fields = ["id", "span_key", "text", "author", "created_at", "edited_at"]
-
-    def get_author(self, comment: Comment) -> str:
-        return display_name(comment.author)
 
 
 class ExportQuery(serializers.Serializer[Any]):
@@ -117,49 +128,75 @@ CampaignSuggestions = answer(
     leave_out=["uploads"],
     sources=serializers.ListField(child=serializers.ChoiceField(choices=SuggestionSource.choices)),
     with_xbrl="Documents with inline XBRL.",
-    with_model="Documents with a model's marks.",
+    with_model="Documents with a model's labels.",
+)
+
+
+SuggestionAcceptance = answer(
+    SourceAcceptance,
+    "SuggestionAcceptance",
+    source="`xbrl`, `model` or `rules`.",
+    accepted_share=serializers.FloatField(),
+    model="The model of the uploaded file; empty for other sources.",
+    prompt="The version of its prompt.",
+    unchanged="Submitted with the same offsets and label.",
+    changed="A submitted span overlaps it.",
+    left="Neither accepted nor dismissed.",
 )
 
 
 class SuggestionUploadFile(serializers.Serializer[Any]):
     file = serializers.FileField()
+    model = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=MODEL_NAME,
+        help_text="The model that produced the labels, unless the file names it.",
+    )
+    prompt = serializers.CharField(
+        required=False, allow_blank=True, max_length=MODEL_NAME, help_text="Its prompt's version."
+    )
 
 
 class SuggestionUploadRow(serializers.ModelSerializer[SuggestionUpload]):
     class Meta:
         model = SuggestionUpload
         fields = [
-            *("id", "source_name", "state", "documents", "spans", "faults", "fault_count"),
-            *("error", "created_at", "finished_at"),
+            *("id", "source_name", "model", "prompt", "state", "documents", "spans", "faults"),
+            *("fault_count", "error", "created_at", "finished_at"),
         ]
         read_only_fields = fields
 
 
+_reads = partial(reads, tags=["annotation"])
+_writes = partial(writes, tags=["annotation"])
+
+
 class AssignmentFacts(AnnotationView):
-    @extend_schema(
-        summary="Get the numbers, dates and suggestions of one of your pages",
+    @_reads(
+        "Get the numbers, dates and suggestions of one of your pages",
+        on=own_assignment,
+        gives=PageFacts,
         description="`facts`: [start, end, `number` or `date`], found by rules, to snap selections "
         "to. `suggestions`: [start, end, label, source], and the filer's XBRL details if known; "
-        "empty unless the campaign shows suggestions.",
-        tags=["annotation"],
-        responses=PageFacts,
+        "empty unless the campaign shows suggestions. All annotators of a page get the same ones.",
     )
-    def get(self, request: Request, pk: int) -> HttpResponseBase:
+    def get(self, assignment: Assignment) -> HttpResponseBase:
         # The page never changes, but the rules and the campaign's suggestions may.
-        return _kept_answer(request, _facts(own_assignment(request.user, pk).campaign_document))
+        return _kept_answer(self.request, _facts(assignment))
 
 
 class AssignmentBoxes(AnnotationView):
-    @extend_schema(
-        summary="Get the text boxes of one of your pages",
+    @_reads(
+        "Get the text boxes of one of your pages",
+        on=own_assignment,
+        gives=PageBoxes,
         description="For rendered images: [start, end, left, top, width, height] of each word, in "
         "code points of the canonical text and pixels of the image.",
-        tags=["annotation"],
-        responses=PageBoxes,
     )
-    def get(self, request: Request, pk: int) -> HttpResponseBase:
-        document = own_assignment(request.user, pk).campaign_document.document_id
-        return _kept_answer(request, {"images": document_boxes(document)})
+    def get(self, assignment: Assignment) -> HttpResponseBase:
+        boxes = document_boxes(assignment.campaign_document.document_id)
+        return _kept_answer(self.request, {"images": boxes})
 
 
 def _kept_answer(request: Request, content: dict[str, Any]) -> HttpResponseBase:
@@ -173,46 +210,44 @@ def _kept_answer(request: Request, content: dict[str, Any]) -> HttpResponseBase:
     return conditional or response
 
 
-def _facts(campaign_document: CampaignDocument) -> dict[str, Any]:
-    facts = page_facts(campaign_document.document).facts
+def _facts(assignment: Assignment) -> dict[str, Any]:
+    facts = page_facts(assignment.campaign_document.document).facts
     return {
         "facts": [[fact.start, fact.end, fact.kind] for fact in facts],
         "suggestions": [
-            one if one.details else one[:-1] for one in page_suggestions(campaign_document)
+            one if one.details else one[:-1] for one in offered_suggestions(assignment)
         ],
     }
 
 
 class AssignmentWarnings(AnnotationView):
-    @extend_schema(
-        summary="List the warnings about the saved spans of one of your assignments",
+    @_reads(
+        "List the warnings about the saved spans of one of your assignments",
+        on=own_text,
+        gives=SpanWarnings,
         description="Lists only spans with a warning. A save returns the warnings of added spans.",
-        tags=["annotation"],
-        responses=SpanWarnings,
     )
-    def get(self, request: Request, pk: int) -> Response:
-        assignment = own_text(request.user, pk)
-        remarks = span_remarks(assignment, stored_spans(assignment))
+    def get(self, assignment: Assignment) -> Any:
+        remarks = assignment_remarks(assignment, stored_spans(assignment))
         odd = [remark for remark in remarks if remark["warnings"]]
         return Response({"revision": assignment.revision, "spans": odd})
 
 
 class CommentList(AnnotationView):
-    @extend_schema(
-        summary="List the comments of one of your assignments",
+    @_reads(
+        "List the comments of one of your assignments",
+        on=readable_assignment,
+        gives=CommentShape(many=True),
         description="Leads can read them after all annotators have submitted.",
-        tags=["annotation"],
-        responses=CommentShape(many=True),
     )
-    def get(self, request: Request, pk: int) -> Response:
-        comments = readable_assignment(request.user, pk).comments.select_related("author")
-        return Response(CommentShape(comments, many=True).data)
+    def get(self, assignment: Assignment) -> Any:
+        return assignment.comments.select_related("author")
 
     @extend_schema(
         summary="Comment on a span or on the page",
         tags=["annotation"],
         request=NewComment,
-        responses={201: CommentShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
+        responses={201: CommentShape, **INVALID},
     )
     def post(self, request: Request, pk: int) -> Response:
         comment = add_comment(
@@ -224,34 +259,29 @@ class CommentList(AnnotationView):
         return Response(CommentShape(comment).data, status.HTTP_201_CREATED)
 
 
+def _own_comment(user: Any, pk: int, comment: int) -> Comment:
+    comments = own_assignment(user, pk).comments.select_related("author", "assignment")
+    return get_object_or_404(comments, pk=comment, author=user)
+
+
 class CommentDetail(AnnotationView):
     @extend_schema(
         summary="Edit one of your comments",
         tags=["annotation"],
         request=CommentEdit,
-        responses={200: CommentShape, 409: AnnotationRefusal, 422: AnnotationInvalid},
+        responses={200: CommentShape, **INVALID},
     )
     def patch(self, request: Request, pk: int, comment: int) -> Response:
         edited = edit_comment(
-            comment=_own_comment(request, pk, comment),
+            comment=_own_comment(request.user, pk, comment),
             text=field(request, "text", str),
             actor=user_of(request),
         )
         return Response(CommentShape(edited).data)
 
-    @extend_schema(
-        summary="Delete one of your comments",
-        tags=["annotation"],
-        responses={204: None, 409: AnnotationRefusal},
-    )
-    def delete(self, request: Request, pk: int, comment: int) -> Response:
-        delete_comment(comment=_own_comment(request, pk, comment), actor=user_of(request))
-        return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-def _own_comment(request: Request, pk: int, comment: int) -> Comment:
-    comments = own_assignment(request.user, pk).comments.select_related("author", "assignment")
-    return get_object_or_404(comments, pk=comment, author=user_of(request))
+    @_writes("Delete one of your comments", on=_own_comment, code=204)
+    def delete(self, comment: Comment, user: User) -> None:
+        delete_comment(comment=comment, actor=user)
 
 
 class AssignmentFlagView(AnnotationView):
@@ -260,7 +290,7 @@ class AssignmentFlagView(AnnotationView):
         description="Leads see kind and reason. Skipped tasks come last.",
         tags=["annotation"],
         request=AssignmentFlag,
-        responses={200: AssignmentFlag, 409: AnnotationRefusal, 422: AnnotationInvalid},
+        responses={200: AssignmentFlag, **INVALID},
     )
     def put(self, request: Request, pk: int) -> Response:
         assignment = set_flag(
@@ -273,18 +303,15 @@ class AssignmentFlagView(AnnotationView):
 
 
 class AssignmentExport(AnnotationView):
-    @extend_schema(
-        summary="Download one of your pages with its spans",
+    @_reads(
+        "Download one of your pages with its spans",
+        on=readable_assignment,
+        asks=ExportQuery,
+        gives=file_answers(kind for _, kind in FORMS.values()),
         description="Leads can download it after all annotators have submitted.",
-        tags=["annotation"],
-        parameters=[ExportQuery],
-        responses=file_answers(kind for _, kind in FORMS.values()),
     )
-    def get(self, request: Request, pk: int) -> HttpResponse:
-        assignment = readable_assignment(request.user, pk)
-        query = checked(ExportQuery, request.query_params)
-        file = document_file(assignment, query["form"])
-        response = file_response(file)
+    def get(self, assignment: Assignment, form: str) -> HttpResponse:
+        response = file_response(document_file(assignment, form))
         response["Content-Security-Policy"] = "sandbox; default-src 'none'"
         return response
 
@@ -298,39 +325,23 @@ class AssignmentImport(AnnotationView):
         "detected from the content. Returns all spans.",
         tags=["annotation"],
         request=DocumentImport,
-        responses={
-            200: SpansReplaced,
-            409: AnnotationConflict,
-            413: AnnotationRefusal,
-            422: AnnotationInvalid,
-        },
+        responses={200: SpansReplaced, **TOO_LARGE, **SAVE_REFUSED},
     )
     def post(self, request: Request, pk: int) -> Response:
         assignment = own_text(request.user, pk)
-        wanted = _checked(request)
-        file = wanted["file"]
+        try:
+            wanted = checked_upload(DocumentImport, request)
+        except serializers.ValidationError as error:
+            raise InvalidSpans(_faults(error)) from error
+        file = wanted.pop("file")
         saved = import_document(
             assignment=assignment,
             data=file.read(),
             filename=str(file.name),
-            form=wanted["form"],
-            base_revision=wanted["base_revision"],
-            save_key=wanted["save_key"],
             author=user_of(request),
+            **wanted,
         )
         return Response(replacement_answer(assignment, saved))
-
-
-def _checked(request: Request) -> dict[str, Any]:
-    body = DocumentImport(data=request.data)
-    if was_too_large(request):
-        raise UploadTooLarge(upload_limit_message())
-    try:
-        body.is_valid(raise_exception=True)
-    except serializers.ValidationError as error:
-        raise InvalidSpans(_faults(error)) from error
-    wanted: dict[str, Any] = body.validated_data
-    return wanted
 
 
 def _faults(error: serializers.ValidationError) -> list[dict[str, Any]]:
@@ -344,28 +355,25 @@ def _faults(error: serializers.ValidationError) -> list[dict[str, Any]]:
 
 
 class CampaignSuggestionsView(AnnotationView):
-    @extend_schema(
-        summary="Get the suggestions that a campaign shows (leads, organisers)",
-        tags=["campaigns"],
-        responses=CampaignSuggestions,
+    @reads(
+        "Get the suggestions that a campaign shows (leads, organisers)",
+        on=managed_campaign,
+        gives=CampaignSuggestions,
     )
-    def get(self, request: Request, slug: str) -> Response:
-        campaign = managed_campaign(request.user, slug).campaign
-        return Response(CampaignSuggestions(suggestion_state(campaign)).data)
+    def get(self, access: CampaignAccess) -> Any:
+        return suggestion_state(access.campaign)
 
-    @extend_schema(
-        summary="Choose the suggestions that a campaign shows (leads, organisers)",
-        tags=["campaigns"],
-        request=SuggestionSources,
-        responses=CampaignSuggestions,
+    @writes(
+        "Choose the suggestions that a campaign shows (leads, organisers)",
+        on=managed_campaign,
+        takes=SuggestionSources,
+        gives=CampaignSuggestions,
+        refuses={},
     )
-    def put(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        body = checked(SuggestionSources, request.data)
-        campaign = choose_suggestions(
-            campaign=access.campaign, sources=body["sources"], actor=user_of(request)
+    def put(self, access: CampaignAccess, user: User, sources: list[str]) -> Any:
+        return suggestion_state(
+            choose_suggestions(campaign=access.campaign, sources=sources, actor=user)
         )
-        return Response(CampaignSuggestions(suggestion_state(campaign)).data)
 
 
 class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):
@@ -373,32 +381,49 @@ class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):
     serializer_class = SuggestionUploadRow
     parser_classes = [PlainMultiPartParser]
 
-    @extend_schema(
-        summary="List uploads of a model's marks, newest first (leads, organisers)",
-        tags=["campaigns"],
-        responses=SuggestionUploadRow(many=True),
+    @reads(
+        "List uploads of a model's labels, newest first (leads, organisers)",
+        on=managed_campaign,
+        gives=SuggestionUploadRow(many=True),
     )
-    def get(self, request: Request, slug: str) -> Response:
-        uploads = managed_campaign(request.user, slug).campaign.suggestion_uploads.all()
-        page = self.paginate_queryset(uploads)
+    def get(self, access: CampaignAccess) -> Response:
+        page = self.paginate_queryset(access.campaign.suggestion_uploads.all())
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
-    @extend_schema(
-        summary="Upload a model's marks as suggestions (leads, organisers)",
+    @writes(
+        "Upload a model's labels as suggestions (leads, organisers)",
+        on=managed_campaign,
+        takes=SuggestionUploadFile,
+        gives=SuggestionUploadRow,
+        code=202,
+        refuses=TOO_LARGE,
         description='A .jsonl or .jsonl.gz of `{"id", "html"}` with inline tags or of `{"id", '
-        '"spans": [{"start", "end", "label"}]}`, or a .zip of ID.html or ID.json. A job reads it.',
-        tags=["campaigns"],
-        request=SuggestionUploadFile,
-        responses={202: SuggestionUploadRow, 409: AnnotationRefusal, 413: AnnotationRefusal},
+        '"spans": [{"start", "end", "label"}]}`, or a .zip of ID.html or ID.json. A job reads it. '
+        "Documents that an annotator has opened keep the suggestions they have.",
     )
-    def post(self, request: Request, slug: str) -> Response:
-        access = managed_campaign(request.user, slug)
-        body = SuggestionUploadFile(data=request.data)
-        if was_too_large(request):
-            raise UploadTooLarge(upload_limit_message())
-        body.is_valid(raise_exception=True)
-        file = body.validated_data["file"]
-        upload = upload_suggestions(
-            campaign=access.campaign, file=file, source_name=file.name, actor=user_of(request)
+    def post(self, access: CampaignAccess, user: User, file: Any, **made_by: str) -> Any:
+        return upload_suggestions(
+            campaign=access.campaign, file=file, source_name=file.name, actor=user, **made_by
         )
-        return Response(self.get_serializer(upload).data, status.HTTP_202_ACCEPTED)
+
+
+class SuggestionAcceptanceView(AnnotationView):
+    @reads(
+        "Get what became of a campaign's suggestions (leads, organisers)",
+        on=managed_campaign,
+        gives=SuggestionAcceptance(many=True),
+        description="By source and model, over first submissions on documents that all their "
+        "annotators have submitted. A suggestion shown to two annotators counts twice.",
+    )
+    def get(self, access: CampaignAccess) -> Any:
+        return suggestion_acceptance(access.campaign)
+
+
+class SuggestionAcceptanceFile(AnnotationView):
+    @reads(
+        "Download what became of a campaign's suggestions as CSV (leads, organisers)",
+        on=managed_campaign,
+        gives=file_answers(("text/csv",)),
+    )
+    def get(self, access: CampaignAccess) -> HttpResponse:
+        return file_response(acceptance_file(access.campaign))

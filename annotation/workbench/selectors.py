@@ -23,7 +23,15 @@ from annotation.models import (
     ReviewItem,
     Span,
 )
-from annotation.spans import Compared, Draft, Outcome, compare_with_gold, label_css, recorded_span
+from annotation.spans import (
+    Compared,
+    Draft,
+    Outcome,
+    compare_with_gold,
+    fact_of,
+    label_css,
+    recorded_span,
+)
 from portal.datasets.models import PageImage
 from portal.facts import Span as TextSpan
 from portal.facts import trim_span
@@ -342,13 +350,7 @@ def _readings(
     """The spans by their trimmed offsets and label, as in the comparison."""
     return {
         trim_span(text, TextSpan(span.start, span.end, span.label)): Reading(
-            label=span.label,
-            css=label_css(span.label, labels),
-            start=span.start,
-            end=span.end,
-            quote=span.quote,
-            value=span.value,
-            sign=span.sign,
+            css=label_css(span.label, labels), **fact_of(span)
         )
         for span in spans
     }

@@ -5,7 +5,7 @@ A save is validated and idempotent, and never overwrites another save. A submiss
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NoReturn
@@ -39,6 +39,7 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.web.prepared import Parameter, Prepared, PreparedDelete, PreparedUpdate, insert_rows
 
+from .offers import Mark, keep_outcomes
 from .selectors import current_spans, spans_at, stored_spans
 
 KEY_RULE = "must have 1 to 36 characters: letters or digits, “-” or “_”"
@@ -351,22 +352,20 @@ def submit_assignment(
     actor: User,
     active_seconds: int = 0,
     no_facts: bool = False,
+    dismissed: Collection[Mark] = (),
 ) -> Submitted:
     """Makes the spans of `base_revision` final; the last submission of a document settles it.
 
     The first submission is kept for agreement. A qualification page is graded instead of settled.
     A repeated submission of the same revision returns the same result. Flags are kept for the
-    lead. `no_facts` confirms that an empty page has no facts. Raises, without any change, Conflict
+    lead. `no_facts` confirms that an empty page has no facts. `dismissed` are suggestions that the
+    annotator dismissed, which only statistics use. Raises, without any change, Conflict
     if the assignment is at another revision, NothingLabelled for an unconfirmed empty page,
     Reassigned and CampaignNotOpen.
     """
     check_active_seconds(active_seconds)
     # The lock serializes the last two submissions of a document, so that one sees both.
-    campaign_document = (
-        CampaignDocument.objects.select_for_update(of=("self",))
-        .select_related("campaign", "document")
-        .get(pk=assignment.campaign_document_id)
-    )
+    campaign_document = CampaignDocument.objects.locked().get(pk=assignment.campaign_document_id)
     now = Assignment.objects.select_for_update().get(pk=assignment.pk)
     if now.annotator_id != actor.pk or now.state == Assignment.State.WITHDRAWN:
         raise Reassigned
@@ -386,6 +385,7 @@ def submit_assignment(
     # The event omits the number of spans, which would reveal labels that are still blind.
     record_event(verb="submit_assignment", subject=now, actor=actor, revision=now.revision)
     _freeze_first(now, now.submitted_at)
+    keep_outcomes(now, dismissed)
     if campaign_document.purpose == CampaignDocument.Purpose.QUALIFICATION:
         grade_qualification(assignment=now)
         return Submitted(str(now.state), campaign_document.stage)

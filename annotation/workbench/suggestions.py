@@ -4,6 +4,8 @@ A model's file is
 a .jsonl or .jsonl.gz    one document a line: {"id", "html"} with inline tags, or
                          {"id", "spans": [{"start", "end", "label"}, …]}, code points
 a .zip                   ID.html with inline tags, or ID.json with {"spans": […]}
+
+Lines may begin with one about the file: {"format": "factboard-suggestions-1", "model", "prompt"}.
 """
 
 import json
@@ -50,18 +52,30 @@ from portal.files.uploads import archive_limits
 from portal.jobs.services import enqueue
 
 LINES = (".jsonl", ".jsonl.gz")
+# `factboard suggest` writes it.
+HEAD = "factboard-suggestions-1"
+MODEL_NAME = 200
+
+
+@dataclass(frozen=True)
+class MadeBy:
+    """The model and the version of its prompt, as the file names them."""
+
+    model: str
+    prompt: str
 
 
 @dataclass(frozen=True)
 class ModelPage:
     """A model's marks in one document: a tagged page, or spans. `where` is the file, and the line
-    if it has lines.
+    if it has lines. `text_sha256` is the hash of the text that the spans are for, if it is known.
     """
 
     where: str
     name: str
     html: str | None = None
     spans: Sequence[Span] = ()
+    text_sha256: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,9 +85,10 @@ class ModelFault:
     message: str
 
 
-def read_model_pages(
-    file: IO[bytes], filename: str, limits: ArchiveLimits
-) -> Iterator[ModelPage | ModelFault]:
+Part = ModelPage | ModelFault | MadeBy
+
+
+def read_model_pages(file: IO[bytes], filename: str, limits: ArchiveLimits) -> Iterator[Part]:
     """Yields each document, or a fault if it cannot be read.
 
     Raises ArchiveFault if the whole file is unusable.
@@ -87,15 +102,13 @@ def read_model_pages(
         raise ArchiveFault("not_suggestions", message)
 
 
-def _from_lines(
-    file: IO[bytes], filename: str, limits: ArchiveLimits
-) -> Iterator[ModelPage | ModelFault]:
+def _from_lines(file: IO[bytes], filename: str, limits: ArchiveLimits) -> Iterator[Part]:
     for number, line in bounded_lines(file, filename, limits):
         if line.strip():
             yield _page(f"{filename}:{number}", line)
 
 
-def _from_archive(file: IO[bytes], limits: ArchiveLimits) -> Iterator[ModelPage | ModelFault]:
+def _from_archive(file: IO[bytes], limits: ArchiveLimits) -> Iterator[Part]:
     with open_archive(file, limits) as archive:
         for member in _page_members(archive.members()):
             where, path = printable(member), PurePosixPath(member)
@@ -119,17 +132,29 @@ def _page_members(members: Sequence[Member]) -> list[str]:
     return sorted(names)
 
 
-def _page(where: str, data: bytes, name: str = "") -> ModelPage | ModelFault:
+def _page(where: str, data: bytes, name: str = "") -> Part:
     """The page of one JSON object. `name` is the id if the file name is."""
     try:
         page = json.loads(data.decode("utf-8"))
         if not isinstance(page, dict):
             raise ValueError("it must be a JSON object")
+        if "format" in page:
+            return _made_by(page)
         return _page_of(where, page, name)
     except UnicodeDecodeError as error:
         return ModelFault(f"{where}: not UTF-8 at byte {error.start + 1}")
     except (ValueError, RecursionError) as error:
         return ModelFault(f"{where}: {error}")
+
+
+def _made_by(page: Mapping[str, Any]) -> MadeBy:
+    if page["format"] != HEAD:
+        raise ValueError(f"format must be {HEAD}")
+    names = [page.get(field) for field in ("model", "prompt")]
+    for field, name in zip(("model", "prompt"), names, strict=True):
+        if not isinstance(name, str) or len(name) > MODEL_NAME or "\x00" in name:
+            raise ValueError(f"{field} must be a string of at most {MODEL_NAME} characters")
+    return MadeBy(*(str(name) for name in names))
 
 
 def _page_of(where: str, page: Mapping[str, Any], name: str) -> ModelPage:
@@ -143,7 +168,11 @@ def _page_of(where: str, page: Mapping[str, Any], name: str) -> ModelPage:
         raise ValueError("html (a string) or spans (a list) is missing")
     if len(spans) > MAX_SPANS:
         raise ValueError(f"spans: a page may have {MAX_SPANS} at most, not {len(spans)}")
-    return ModelPage(where, identity, spans=[_read_span(n, span) for n, span in enumerate(spans)])
+    text_sha256 = page.get("text_sha256", "")
+    if not isinstance(text_sha256, str):
+        raise ValueError("text_sha256 must be a string")
+    read = [_read_span(n, span) for n, span in enumerate(spans)]
+    return ModelPage(where, identity, spans=read, text_sha256=text_sha256)
 
 
 def _read_span(number: int, span: object) -> Span:
@@ -260,12 +289,16 @@ def _merged(chosen: list[Suggestion], further: list[Suggestion]) -> list[Suggest
 
 @dataclass(frozen=True)
 class SuggestionState:
-    """The campaign's sources of suggestions, its documents by source, and the newest uploads."""
+    """The campaign's sources of suggestions, its documents by source, and the newest uploads.
+
+    `opened` documents keep the suggestions that their first annotator saw.
+    """
 
     sources: list[str]
     documents: int
     with_xbrl: int
     with_model: int
+    opened: int
     uploads: QuerySet[SuggestionUpload]
 
 
@@ -275,6 +308,7 @@ def suggestion_state(campaign: Campaign) -> SuggestionState:
         documents=Count("pk"),
         with_xbrl=Count("document__xbrl_facts"),
         with_model=Count("model_suggestions"),
+        opened=Count("offered_suggestions"),
     )
     uploads = campaign.suggestion_uploads.select_related("created_by")
     return SuggestionState(
@@ -304,11 +338,18 @@ def choose_suggestions(*, campaign: Campaign, sources: Sequence[str], actor: Use
 
 @transaction.atomic
 def upload_suggestions(
-    *, campaign: Campaign, file: "File[bytes]", source_name: str, actor: User
+    *,
+    campaign: Campaign,
+    file: "File[bytes]",
+    source_name: str,
+    actor: User,
+    model: str = "",
+    prompt: str = "",
 ) -> SuggestionUpload:
     """Stores a file with a model's marks and enqueues a job that reads it.
 
-    Raises Refused for another type of file.
+    `model` and the version of its `prompt` are used if the file does not name them. Raises Refused
+    for another type of file.
     """
     name = printable(source_name)
     suffix = next((s for s in (*LINES, ".zip") if name.lower().endswith(s)), "")
@@ -319,6 +360,8 @@ def upload_suggestions(
         created_by=actor,
         source_name=name[-SOURCE_NAME:],
         upload=File(file.file, name=f"{uuid4().hex}{suffix}"),
+        model=model,
+        prompt=prompt,
     )
     enqueue(kind="place_suggestions", payload={"upload": upload.pk})
     record_event(verb="upload_suggestions", subject=upload, actor=actor, source=upload.source_name)
@@ -330,13 +373,17 @@ def read_suggestions(
 ) -> tuple[Placed, list[str]]:
     """The file's spans by campaign document, and a message for each document without a place.
 
-    Writes nothing. Raises ArchiveFault if the whole file is unusable.
+    Writes nothing; sets the upload's model and prompt if the file names them. Raises ArchiveFault
+    if the whole file is unusable.
     """
     placed: Placed = {}
     faults: list[str] = []
     with upload.upload.open("rb") as file:
         pages = read_model_pages(file, upload.source_name, archive_limits())
         for done, page in enumerate(pages, start=1):
+            if isinstance(page, MadeBy):
+                upload.model, upload.prompt = page.model, page.prompt
+                continue
             try:
                 _place(upload.campaign, page, placed)
             except ValueError as error:
@@ -369,6 +416,8 @@ def _spans_of(campaign_document: CampaignDocument, page: ModelPage) -> list[Span
         if tagged.canonical.text_sha256 != document.text_sha256:
             raise ValueError(text_difference(tagged.canonical.text, document))
         spans = tagged.spans
+    if page.text_sha256 not in {"", document.text_sha256}:
+        raise ValueError(f"text_sha256: the spans are for another text than that of {document}")
     if faults := check_spans(document.content.text, spans, labels):
         more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
         raise ValueError(f"{faults[0].message}{more}")
@@ -390,6 +439,8 @@ def keep_suggestions(*, upload: SuggestionUpload, placed: Placed, faults: Sequen
         upload,
         SuggestionUpload.State.DONE,
         verb="suggestions_done",
+        model=upload.model,
+        prompt=upload.prompt,
         documents=len(placed),
         spans=sum(map(len, placed.values())),
         faults=list(faults[:FAULTS_KEPT]),
