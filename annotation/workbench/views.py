@@ -5,44 +5,42 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import get_script_prefix, reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import CampaignAccess, managed_campaign, own_assignment, readable_page
+from annotation.api_base import (
+    form_view,
+    page_files,
+    page_view,
+    post_view,
+    refusals_in,
+    refusals_shown,
+)
 from annotation.assignments.returning import may_take_back, take_back
-from annotation.errors import Refused
 from annotation.models import Assignment, SuggestionSource
 from annotation.spans import label_css
 from portal.accounts.access import UserRequest
-from portal.datasets.responses import image_response, sandboxed_html_response
+from portal.datasets.responses import file_response
 from portal.files.uploads import upload_limit_message, was_too_large
 
-from .selectors import (
-    is_gold,
-    my_assignments,
-    next_task,
-    own_gold,
-    own_gold_page_data,
-    page_images,
-    position_of,
-    task_groups,
-    work_data,
-)
-from .suggestions import choose_suggestions, suggestion_state, upload_suggestions
+from . import selectors
+from .offers import acceptance_file, suggestion_acceptance
+from .suggestions import MODEL_NAME, choose_suggestions, suggestion_state, upload_suggestions
 
 
 class SuggestionSourcesForm(forms.Form):
     sources = forms.MultipleChoiceField(
         required=False,
         label="Suggestions for annotators",
-        choices=SuggestionSource.choices,
+        choices=[
+            (value, label[0].upper() + label[1:]) for value, label in SuggestionSource.choices
+        ],
         widget=forms.CheckboxSelectMultiple,
-        help_text="Suggestions save work but raise agreement. Choose none to measure independent "
-        "work.",
+        help_text="Suggestions save time but inflate agreement. Choose none to measure independent "
+        "annotation. Pages that an annotator has opened keep the suggestions they have.",
     )
 
 
@@ -52,6 +50,12 @@ class SuggestionUploadForm(forms.Form):
     file = forms.FileField(
         label="File", widget=forms.ClearableFileInput(attrs={"accept": ".jsonl,.gz,.zip"})
     )
+    model = forms.CharField(
+        required=False,
+        max_length=MODEL_NAME,
+        help_text="The model that produced the labels. Files from “factboard suggest” contain it.",
+    )
+    prompt = forms.CharField(required=False, max_length=MODEL_NAME, label="Prompt version")
 
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -63,29 +67,29 @@ class SuggestionUploadForm(forms.Form):
 PER_PAGE = 100
 
 
-@login_required
-@require_safe
+@page_view
 def tasks(request: UserRequest) -> HttpResponse:
     """All campaigns with a few tasks each; `?campaign=SLUG` lists all tasks of one."""
     campaign = request.GET.get("campaign")
     if not campaign:
         return render(
-            request, "annotation/workbench/tasks.html", {"groups": task_groups(request.user)}
+            request,
+            "annotation/workbench/tasks.html",
+            {"groups": selectors.task_groups(request.user)},
         )
-    mine = my_assignments(request.user).filter(campaign_document__campaign__slug=campaign)
+    mine = selectors.my_assignments(request.user).filter(campaign_document__campaign__slug=campaign)
     page = Paginator(mine, PER_PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "campaign": campaign, "query": f"campaign={campaign}"}
     return render(request, "annotation/workbench/tasks_all.html", context)
 
 
-@login_required
-@require_safe
+@page_view
 def workbench(request: UserRequest, pk: int) -> HttpResponse:
     assignment = own_assignment(request.user, pk)
     campaign = assignment.campaign_document.campaign
     document = assignment.campaign_document.document
-    number, total = position_of(assignment)
-    following = next_task(request.user, assignment)
+    number, total = selectors.position_of(assignment)
+    following = selectors.next_task(request.user, assignment)
     data = _workbench_data(assignment)
     context = {
         "assignment": assignment,
@@ -102,15 +106,11 @@ def workbench(request: UserRequest, pk: int) -> HttpResponse:
     return render(request, "annotation/workbench/workbench.html", context)
 
 
-@login_required
-@require_POST
+@post_view
 def take_back_(request: UserRequest, pk: int) -> HttpResponse:
     assignment = own_assignment(request.user, pk)
-    try:
+    with refusals_shown(request):
         take_back(assignment=assignment, actor=request.user)
-    except Refused as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, "You can edit the page again. Submit it when you are done.")
     return redirect(assignment)
 
@@ -124,7 +124,7 @@ def _images(assignment: Assignment) -> list[dict[str, Any]]:
             "height": height,
             "has_boxes": is_rendered,
         }
-        for number, width, height, is_rendered in page_images(
+        for number, width, height, is_rendered in selectors.page_images(
             assignment.campaign_document.document_id
         )
     ]
@@ -141,7 +141,7 @@ def _workbench_data(assignment: Assignment) -> dict[str, Any]:
             {"name": name, "key": str(place), "css": label_css(name, campaign.labels)}
             for place, name in enumerate(campaign.labels, start=1)
         ],
-        **work_data(assignment),
+        **selectors.work_data(assignment),
         "urls": _workbench_urls(assignment),
         "readonly": not assignment.is_workable,
     }
@@ -186,23 +186,12 @@ def _url_patterns(_prefix: str) -> dict[str, str]:
     }
 
 
-@login_required
-@require_safe
-def assignment_html(request: UserRequest, pk: int) -> HttpResponse:
-    assignment = readable_page(request.user, pk)
-    return sandboxed_html_response(assignment.campaign_document.document.content.html)
+assignment_html, assignment_image = page_files(
+    lambda user, **url: readable_page(user, **url).campaign_document.document
+)
 
 
-@login_required
-@require_safe
-def assignment_image(request: UserRequest, pk: int, number: int) -> HttpResponseBase:
-    assignment = readable_page(request.user, pk)
-    images = assignment.campaign_document.document.images
-    return image_response(get_object_or_404(images, number=number))
-
-
-@login_required
-@require_safe
+@page_view
 def own_gold_page(request: UserRequest, pk: int) -> HttpResponse:
     assignment = own_assignment(request.user, pk)
     context: dict[str, Any] = {
@@ -210,14 +199,13 @@ def own_gold_page(request: UserRequest, pk: int) -> HttpResponse:
         "campaign": assignment.campaign_document.campaign,
         "document": assignment.campaign_document.document,
     }
-    if is_gold(assignment):
-        found = own_gold(assignment)
-        context |= {"found": found, "page_data": own_gold_page_data(assignment, found)}
+    if selectors.is_gold(assignment):
+        found = selectors.own_gold(assignment)
+        context |= {"found": found, "page_data": selectors.own_gold_page_data(assignment, found)}
     return render(request, "annotation/workbench/own_gold.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def suggestions(request: UserRequest, slug: str) -> HttpResponse:
     """Two forms: one uploads a file, the other chooses the sources."""
     access = managed_campaign(request.user, slug)
@@ -239,10 +227,17 @@ def suggestions(request: UserRequest, slug: str) -> HttpResponse:
         "sources": sources,
         "upload": upload,
         "state": suggestion_state(access.campaign),
+        "acceptance": suggestion_acceptance(access.campaign),
     }
     return render(
         request, "annotation/workbench/suggestions.html", context, status=_status(request, upload)
     )
+
+
+@page_view
+def suggestions_csv(request: UserRequest, slug: str) -> HttpResponse:
+    access = managed_campaign(request.user, slug)
+    return file_response(acceptance_file(access.campaign))
 
 
 def _chosen(request: UserRequest, access: CampaignAccess, form: SuggestionSourcesForm) -> bool:
@@ -250,7 +245,7 @@ def _chosen(request: UserRequest, access: CampaignAccess, form: SuggestionSource
         return False
     sources = form.cleaned_data["sources"]
     choose_suggestions(campaign=access.campaign, sources=sources, actor=request.user)
-    messages.success(request, "Saved. The change applies to pages that annotators open now.")
+    messages.success(request, "Saved. The change applies to pages that no one has opened yet.")
     return True
 
 
@@ -258,15 +253,17 @@ def _uploaded(request: UserRequest, access: CampaignAccess, form: SuggestionUplo
     if not form.is_valid():
         return False
     file = form.cleaned_data["file"]
-    try:
+    with refusals_in(form):
         upload_suggestions(
-            campaign=access.campaign, file=file, source_name=file.name, actor=request.user
+            campaign=access.campaign,
+            file=file,
+            source_name=file.name,
+            actor=request.user,
+            model=form.cleaned_data["model"],
+            prompt=form.cleaned_data["prompt"],
         )
-    except Refused as refusal:
-        form.add_error("file", refusal.message)
-        return False
-    messages.success(request, "The file is being read. Reload this page to see the result.")
-    return True
+        messages.success(request, "Upload started. Reload this page to see the result.")
+    return not form.errors
 
 
 def _status(request: UserRequest, upload: SuggestionUploadForm) -> int:
