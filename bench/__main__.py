@@ -18,6 +18,7 @@ from bench.imports import import_table
 from bench.label_studio import find_label_studio
 from bench.leaderboards import leaderboards_table
 from bench.references import COMPARISONS, references_table
+from bench.running import running_table
 from bench.sections import Section, marked, replaced
 from bench.submitting import submitting_table
 from bench.wholes import SIZES, wholes_table
@@ -45,6 +46,7 @@ def sections(label_studio: Path | None = None) -> list[Section]:
         _single("Two workers on one submission", "workers", workers_table, GRADING),
         _single("Submitting", "submitting", submitting_table, GRADING),
         _single("Leaderboard", "leaderboards", leaderboards_table, GRADING),
+        _single("Running a model", "running", running_table, ("factboard", "scoring/judge")),
     ]
 
 

@@ -2,6 +2,8 @@
 
 import random
 
+from django.db import transaction
+
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.services import freeze_lines
@@ -12,8 +14,8 @@ from scoring.submissions.services import publish_submission
 FIGURES = ("r1", "rl", "edit_distance", "general", "n_ffa", "t_ffa", "ffa")
 
 
-def make_board(entries: int) -> str:
-    """A board of FinCriticalED, six figures and two ranks, with so many graded rows; its slug."""
+def make_board() -> str:
+    """A board of FinCriticalED, six figures and two ranks, without rows; its slug."""
     dataset = Dataset.objects.create(
         slug="bench", title="Bench", visibility=Dataset.Visibility.PUBLIC
     )
@@ -32,18 +34,23 @@ def make_board(entries: int) -> str:
         actor=None,
     )
     set_board_state(board=board, state=Board.State.OPEN, actor=None)
-    user = User.objects.create_user(email="bench@example.org", password=None, name="Bench")
-    draw = random.Random(7)  # noqa: S311 - the same board each time, no secret
-    for number in range(entries):
-        _publish(_graded(board.phases.get(), user, number, draw))
+    User.objects.create_user(email="bench@example.org", password=None, name="Bench")
     return board.slug
 
 
-def add_row(number: int) -> str:
-    """One more row, by the service that the site uses; its name."""
-    user, phase = User.objects.get(email="bench@example.org"), Phase.objects.get()
-    draw = random.Random(number)  # noqa: S311
-    return _publish(_graded(phase, user, number, draw)).name
+@transaction.atomic
+def add_rows(first: int, end: int) -> None:
+    """Rows with these numbers, by the service that the site uses."""
+    draw = random.Random(first)  # noqa: S311 - the same rows each time, no secret
+    for number in range(first, end):
+        figures = {figure: draw.uniform(0, 0.9) for figure in FIGURES}
+        _publish(_graded(f"System {number}", number, figures))
+
+
+def add_best(number: int) -> str:
+    """A row with better figures than all others, so that it is on the first page; its name."""
+    figures = dict.fromkeys(FIGURES, 0.91 + number / 1000)
+    return _publish(_graded(f"Best {number}", number, figures)).name
 
 
 def _publish(submission: Submission) -> Entry:
@@ -56,12 +63,13 @@ def _publish(submission: Submission) -> Entry:
     return entry
 
 
-def _graded(phase: Phase, user: User, number: int, draw: random.Random) -> Submission:
+def _graded(name: str, number: int, figures: dict[str, float]) -> Submission:
+    user, phase = User.objects.get(email="bench@example.org"), Phase.objects.get()
     spec = phase.board.spec
     submission = Submission.objects.create(
         phase=phase,
         owner=user,
-        name=f"System {number}",
+        name=name,
         organisation=f"Organisation {number % 40}",
         size=f"{1 + number % 90}B",
         category=Category.values[number % len(Category.values)],
@@ -72,6 +80,6 @@ def _graded(phase: Phase, user: User, number: int, draw: random.Random) -> Submi
         signature=spec.signature(spec.check_options(phase.options)),
         state=Grading.State.DONE,
         items_total=1,
-        scores={figure: draw.random() for figure in FIGURES},
+        scores=figures,
     )
     return submission
