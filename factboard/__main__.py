@@ -1,0 +1,5 @@
+import sys
+
+from factboard.cli import main
+
+sys.exit(main())
