@@ -1,0 +1,284 @@
+"""Typed calls of a site's REST API.
+
+`ENDPOINTS` names every path, query and form field that the client uses; a test checks them and the
+answers' fields against the site's OpenAPI document.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self, TypeVar
+from urllib.parse import quote
+from uuid import uuid4
+
+import httpx2
+from pydantic import BaseModel, ValidationError
+
+from .connection import Connection, Send, parsed
+from .downloads import Download, keep
+from .errors import UnreachableError
+from .models import (
+    Board,
+    BoardLine,
+    BoardPage,
+    Check,
+    Comparison,
+    Leaderboard,
+    ModelCard,
+    Release,
+    Submission,
+)
+
+Answer = TypeVar("Answer", bound=BaseModel)
+Query = Mapping[str, str | int | bool | list[str]]
+_API = "/api/v1"
+_ZIP = "application/zip"
+
+
+class Endpoint(NamedTuple):
+    method: str
+    path: str
+    answer: type[BaseModel] | str
+    """The model of the answer, or the media type of a file."""
+    query: frozenset[str] = frozenset()
+    form: frozenset[str] = frozenset()
+
+
+_CARD = frozenset(ModelCard.model_fields)
+_FILTERS = frozenset({"phase", "view", "part", "sort", "kind", "category", "q", "verified"})
+_FILTERS |= {"format"}
+_SUBMIT = frozenset({"file", "manifest", "phase", "team", "key", "accept_missing", "accept_terms"})
+_RELEASE = "/datasets/{slug}/releases/{version}/"
+
+ENDPOINTS: Final = {
+    "boards": Endpoint("GET", "/boards/", BoardPage, frozenset({"limit", "offset"})),
+    "board": Endpoint("GET", "/boards/{slug}/", Board),
+    "leaderboard": Endpoint("GET", "/boards/{slug}/leaderboard/", Leaderboard, _FILTERS),
+    "compare": Endpoint(
+        "GET", "/boards/{slug}/compare/", Comparison, frozenset({"entries", "submissions"})
+    ),
+    "check": Endpoint(
+        "POST", "/boards/{slug}/check/", Check, form=frozenset({"file", "manifest", "phase"})
+    ),
+    "submit": Endpoint("POST", "/boards/{slug}/submissions/", Submission, form=_SUBMIT | _CARD),
+    "submission": Endpoint("GET", "/submissions/{id}/", Submission),
+    "publish": Endpoint("POST", "/submissions/{id}/publish/", Submission),
+    "release": Endpoint("GET", _RELEASE, Release),
+    "download": Endpoint("GET", f"{_RELEASE}download/", _ZIP, frozenset({"images"})),
+    "starter_kit": Endpoint("GET", f"{_RELEASE}starter-kit/", _ZIP),
+    "accept_licence": Endpoint(
+        "POST", f"{_RELEASE}accept-licence/", BaseModel, form=frozenset({"version"})
+    ),
+}
+
+
+class Client:
+    """One site, with or without a token. Use it in a `with` statement, or call `close`.
+
+    Methods raise SiteError (see `errors`), whose messages are those of the site.
+    """
+
+    def __init__(
+        self,
+        site: str,
+        token: str = "",
+        *,
+        transport: httpx2.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._connection = Connection(site, token, transport=transport, sleep=sleep)
+        self._sleep = sleep
+
+    def __repr__(self) -> str:
+        return f"Client({self.site!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def site(self) -> str:
+        return self._connection.site
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def boards(self) -> list[BoardLine]:
+        """All boards that the token may see."""
+        found: list[BoardLine] = []
+        while True:
+            page = self._get("boards", BoardPage, {"limit": 100, "offset": len(found)})
+            found += page.results
+            if page.next is None or not page.results:
+                return found
+
+    def board(self, slug: str) -> Board:
+        return self._get("board", Board, slug=slug)
+
+    def leaderboard(self, slug: str, **filters: str | bool | list[str]) -> Leaderboard:
+        """The table of a board. Filters: phase, view, part, sort, kind, category, q, verified."""
+        return self._get("leaderboard", Leaderboard, filters, slug=slug)
+
+    def leaderboard_csv(self, slug: str, **filters: str | bool | list[str]) -> str:
+        """The same table as the site's CSV file."""
+        endpoint, path = _place("leaderboard", {"slug": slug})
+        query = _checked(endpoint.query, {**filters, "format": "csv"})
+        return self._connection.ask("GET", path, lambda: {"params": query}).decode("utf-8")
+
+    def release(self, dataset: str, version: str) -> Release:
+        return self._get("release", Release, slug=dataset, version=version)
+
+    def submission(self, number: int) -> Submission:
+        return self._get("submission", Submission, id=number)
+
+    def compare(self, *submissions: int, most_waits: int = 60) -> Comparison:
+        """Published submissions of one board, compared with the first of them. Waits until the
+        site has computed the tests, up to about two minutes."""
+        board = self.submission(submissions[0]).board
+        numbers = ",".join(map(str, submissions))
+        for _ in range(most_waits):
+            found = self._get("compare", Comparison, {"submissions": numbers}, slug=board)
+            if found.is_ready or not found.is_exact:
+                break
+            self._sleep(2)
+        return found
+
+    # --- downloads ------------------------------------------------------------------------------
+
+    def pull(self, dataset: str, version: str, to: Path, *, images: bool = True) -> Download:
+        """Downloads a release into the folder `to` and checks it against its hash. The file gets
+        its name only once it is complete and checked."""
+        release = self.release(dataset, version)
+        expected = f"{release.scheme}:{release.sha256}" if release.sha256 else ""
+        endpoint, path = _place("download", {"slug": dataset, "version": version})
+        query = _checked(endpoint.query, {"images": images})
+        with self._connection.stream("GET", path, lambda: {"params": query}) as response:
+            return keep(response, to / f"{dataset}-{version}.zip", expected)
+
+    def starter_kit(self, dataset: str, version: str, to: Path) -> Download:
+        """Downloads the starter kit: ids, prompts and images of the items with hidden gold."""
+        _, path = _place("starter_kit", {"slug": dataset, "version": version})
+        with self._connection.stream("GET", path) as response:
+            return keep(response, to / f"{dataset}-{version}-starter-kit.zip", None)
+
+    def accept_licence(self, dataset: str, version: str) -> None:
+        """Accepts the licence of a release in the name of the token's owner."""
+        _, path = _place("accept_licence", {"slug": dataset, "version": version})
+        self._connection.ask("POST", path, lambda: {"json": {"version": version}})
+
+    # --- submitting -----------------------------------------------------------------------------
+
+    def check(
+        self, board: str, file: Path, *, manifest: Path | None = None, phase: str = ""
+    ) -> Check:
+        """Checks a file as the site does for a submission; nothing is stored."""
+        fields = {"phase": phase} if phase else {}
+        return self._send("check", Check, fields, _files(file, manifest), slug=board)
+
+    def submit(
+        self,
+        board: str,
+        file: Path,
+        card: ModelCard | None = None,
+        *,
+        manifest: Path | None = None,
+        phase: str = "",
+        team: str = "",
+        accept_missing: bool = False,
+        accept_terms: bool = False,
+    ) -> Submission:
+        """Submits a file. Raises RefusedError with every fault of the file, and then stores
+        nothing. Sending it again after a broken connection makes no second submission."""
+        fields = (card or ModelCard()).fields_to_send()
+        fields |= {"key": uuid4().hex}
+        fields |= {name: value for name, value in (("phase", phase), ("team", team)) if value}
+        given = {"accept_missing": accept_missing, "accept_terms": accept_terms}
+        fields |= {name: "true" for name, is_given in given.items() if is_given}
+        return self._send("submit", Submission, fields, _files(file, manifest), slug=board)
+
+    def publish(self, number: int) -> Submission:
+        """Publishes the result on the leaderboard."""
+        endpoint, path = _place("publish", {"id": number})
+        return _read(Submission, self._connection.ask(endpoint.method, path))
+
+    def watch(self, number: int, every: float = 2.0) -> Iterator[Submission]:
+        """The submission now and after each change, until its grading has ended."""
+        before: Submission | None = None
+        while True:
+            found = self.submission(number)
+            if found != before:
+                yield found
+            if found.grading is not None and found.grading.has_ended:
+                return
+            before = found
+            self._sleep(every)
+
+    # --- requests -------------------------------------------------------------------------------
+
+    def _get(
+        self, name: str, model: type[Answer], query: Query | None = None, **place: str | int
+    ) -> Answer:
+        endpoint, path = _place(name, place)
+        wanted = _checked(endpoint.query, query or {})
+        return _read(model, self._connection.ask("GET", path, lambda: {"params": wanted}))
+
+    def _send(
+        self,
+        name: str,
+        model: type[Answer],
+        fields: Mapping[str, str],
+        files: Mapping[str, Path],
+        **place: str | int,
+    ) -> Answer:
+        endpoint, path = _place(name, place)
+        _checked(endpoint.form, {**fields, **dict.fromkeys(files, "")})
+        with ExitStack() as stack:
+            opened = {key: stack.enter_context(file.open("rb")) for key, file in files.items()}
+
+            def send() -> Send:
+                for file in opened.values():
+                    file.seek(0)
+                named = {key: (files[key].name, file) for key, file in opened.items()}
+                return {"data": dict(fields), "files": named}
+
+            body = self._connection.ask(endpoint.method, path, send, repeatable=True)
+        return _read(model, body)
+
+
+def _files(file: Path, manifest: Path | None) -> dict[str, Path]:
+    return {"file": file} | ({"manifest": manifest} if manifest else {})
+
+
+def _place(name: str, values: Mapping[str, str | int]) -> tuple[Endpoint, str]:
+    endpoint = ENDPOINTS[name]
+    quoted = {key: quote(str(value), safe="") for key, value in values.items()}
+    return endpoint, _API + endpoint.path.format_map(quoted)
+
+
+def _checked(known: frozenset[str], given: Query) -> dict[str, Any]:
+    """The parameters as a request sends them. Raises TypeError for an unknown one."""
+    if unknown := given.keys() - known:
+        raise TypeError(f"unknown parameters: {', '.join(sorted(unknown))}")
+    return {
+        name: str(value).lower() if isinstance(value, bool) else value
+        for name, value in given.items()
+    }
+
+
+def _read(model: type[Answer], data: bytes) -> Answer:
+    try:
+        return model.model_validate(parsed(data))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UnreachableError(
+            [f"The site's answer is not as expected ({where}: {first['msg']}). Is it newer?"]
+        ) from None
