@@ -1,0 +1,192 @@
+"""Requests to one site: the token, time limits, retries, redirects and errors.
+
+The token is sent to the site's own origin only, and never appears in errors or `repr`.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urljoin
+
+import httpx2
+
+from scoring.judge.endpoint import Backoff
+
+from .errors import NotAllowedError, SiteError, UnreachableError, error_of
+
+# A site checks an upload before it answers, which can take minutes for a large file.
+TIMEOUT = httpx2.Timeout(30, read=300)
+# Answers other than downloads; the largest leaderboards have about 5 MB.
+MOST_BYTES = 64_000_000
+_BUSY = {429, 502, 503, 504}
+_MOST_REDIRECTS = 5
+_MOST_WAIT = 60.0
+
+Send = dict[str, Any]
+"""Keyword arguments of a request of httpx2: `params`, `json`, `data`, `files`."""
+
+
+def check_token(token: str) -> str:
+    """Raises NotAllowedError, without the token, for text that no header can hold."""
+    if token and not (token.isascii() and token.isprintable() and " " not in token):
+        raise NotAllowedError(["The token holds spaces, line breaks or other unusual characters."])
+    return token
+
+
+class Connection:
+    def __init__(
+        self,
+        site: str,
+        token: str = "",
+        *,
+        transport: httpx2.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        try:
+            self._base = httpx2.URL(site if "://" in site else f"https://{site}")
+        except httpx2.InvalidURL:
+            raise UnreachableError(["The site is not a URL."]) from None
+        if self._base.scheme not in {"http", "https"} or not self._base.host:
+            raise UnreachableError(["The site must be a URL, such as https://facts.example.org"])
+        if self._base.userinfo:
+            raise UnreachableError(["The site must be a URL without a user and a password."])
+        self._token = check_token(token)
+        self._sleep = sleep
+        self._backoff = Backoff(attempts=4)
+        self._http = httpx2.Client(
+            timeout=TIMEOUT, transport=transport, follow_redirects=False, trust_env=True
+        )
+
+    def __repr__(self) -> str:
+        return f"Connection({self.site!r})"
+
+    @property
+    def site(self) -> str:
+        return str(self._base).rstrip("/")
+
+    def close(self) -> None:
+        self._http.close()
+
+    def ask(
+        self, method: str, path: str, send: Callable[[], Send] = dict, *, repeatable: bool = False
+    ) -> bytes:
+        """The body of the answer. `send` makes the request's content, once for each attempt.
+        Requests other than GET are repeated only if they are `repeatable`. Raises SiteError."""
+        with self.stream(method, path, send, repeatable=repeatable) as response:
+            return self._body(response)
+
+    @contextmanager
+    def stream(
+        self, method: str, path: str, send: Callable[[], Send] = dict, *, repeatable: bool = False
+    ) -> Iterator[httpx2.Response]:
+        """The answer before its body is read. Only what happens before is repeated."""
+        with self._as_errors():
+            response = self._attempts(method, path, send, repeatable or method == "GET")
+            try:
+                yield response
+            finally:
+                response.close()
+
+    @contextmanager
+    def _as_errors(self) -> Iterator[None]:
+        host = self._base.netloc.decode("ascii", "replace")
+        try:
+            yield
+        except httpx2.TimeoutException as error:
+            raise UnreachableError([f"{host} did not answer in time."]) from error
+        except httpx2.ConnectError as error:
+            reason = self.masked(str(error))
+            raise UnreachableError([f"{host} cannot be reached: {reason}"]) from error
+        except httpx2.HTTPError as error:
+            reason = self.masked(str(error)) or type(error).__name__
+            raise UnreachableError([f"The connection to {host} broke: {reason}"]) from error
+
+    def _attempts(
+        self, method: str, path: str, send: Callable[[], Send], may_repeat: bool
+    ) -> httpx2.Response:
+        for attempt in range(self._backoff.attempts):
+            is_last = not may_repeat or attempt + 1 == self._backoff.attempts
+            try:
+                response = self._follow(method, path, send)
+            except httpx2.TransportError:
+                if is_last:
+                    raise
+                self._sleep(self._backoff.wait(attempt, None))
+                continue
+            if response.is_success:
+                return response
+            if response.status_code not in _BUSY or is_last:
+                raise self._refusal(response)
+            response.close()
+            self._sleep(min(self._backoff.wait(attempt, _retry_after(response)), _MOST_WAIT))
+        raise AssertionError("there is at least one attempt")
+
+    def _follow(self, method: str, path: str, send: Callable[[], Send]) -> httpx2.Response:
+        """Follows redirects of GET within the site; others are refused, and are sent nothing."""
+        url = self._base.join(self._base.path.rstrip("/") + path)
+        headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        content = send()
+        for _ in range(_MOST_REDIRECTS):
+            request = self._http.build_request(method, url, headers=headers, **content)
+            response = self._http.send(request, stream=True)
+            if not response.has_redirect_location:
+                return response
+            response.close()
+            target = httpx2.URL(urljoin(str(url), response.headers["location"]))
+            if method != "GET" or _origin(target) != _origin(self._base):
+                raise SiteError(
+                    [f"The site redirects to {target.scheme}://{target.host}. Use that as --site."],
+                    response.status_code,
+                )
+            url, content = target, {}
+        raise UnreachableError(["The site redirects in a circle."])
+
+    def _refusal(self, response: httpx2.Response) -> SiteError:
+        try:
+            answer = json.loads(self._body(response))
+        except (ValueError, UnreachableError):
+            answer = None
+        error = error_of(response.status_code, answer)
+        error.messages = tuple(map(self.masked, error.messages))
+        if response.status_code == 401:
+            error.messages += (
+                f"Create a token on {self.site}/account/ and put it into FACTBOARD_TOKEN, "
+                "or into a file for --token-file.",
+            )
+        error.args = ("\n".join(error.messages),)
+        return error
+
+    def _body(self, response: httpx2.Response) -> bytes:
+        data = bytearray()
+        for piece in response.iter_bytes():
+            data += piece
+            if len(data) > MOST_BYTES:
+                raise UnreachableError([f"The answer has more than {MOST_BYTES:,} bytes."])
+        return bytes(data)
+
+    def masked(self, text: str) -> str:
+        return text.replace(self._token, "…") if self._token else text
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int]:
+    return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme, 0)
+
+
+def _retry_after(response: httpx2.Response) -> float | None:
+    try:
+        return max(float(response.headers.get("retry-after", "")), 0.0)
+    except ValueError:
+        return None
+
+
+def parsed(data: bytes) -> Mapping[str, Any]:
+    """The JSON object of an answer. Raises UnreachableError."""
+    try:
+        answer = json.loads(data)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        raise UnreachableError(["The answer is not from a Factboard site: it is no JSON object."])
+    return answer
