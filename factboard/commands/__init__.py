@@ -1,0 +1,1 @@
+"""The commands that ask a site: one module for reading, one for downloads, one for submitting."""

@@ -1,0 +1,227 @@
+"""`factboard compare`: published results of a site, or two files of `grade --items`."""
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from factboard.arguments import key_and_value
+from factboard.client.models import Comparison
+from factboard.client.settings import add_site_arguments, open_client
+from factboard.errors import BadInput
+from factboard.tables import shown_value, table
+from scoring.benchmarks import (
+    Benchmark,
+    Column,
+    ItemResult,
+    OptionError,
+    Options,
+    UnknownBenchmarkError,
+    get_benchmark,
+)
+from scoring.benchmarks.items import Observation, replicated, resampled_documents
+
+from .reading import print_json, print_lines
+
+_SEED = "local"
+
+
+class LocalFigure(NamedTuple):
+    """A figure of two files. `p_value` and the interval of the difference come from a paired test;
+    they are None where it cannot be made, such as with one item."""
+
+    column: Column
+    first: float | None
+    second: float | None
+    difference: float | None
+    p_value: float | None
+    low: float | None
+    high: float | None
+
+
+def add_parser(commands: Any) -> None:
+    parser = commands.add_parser("compare", help="compare results with paired tests")
+    parser.add_argument(
+        "results",
+        nargs="+",
+        metavar="RESULT",
+        help="numbers of two to five published submissions, or with --local two files",
+    )
+    parser.add_argument(
+        "--local",
+        metavar="BENCHMARK",
+        help="compare two files that `factboard grade BENCHMARK --items` wrote",
+    )
+    parser.add_argument(
+        "--option",
+        type=key_and_value,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="with --local: an option that they were graded with",
+    )
+    add_site_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.set_defaults(run=_compare)
+
+
+def _compare(args: Namespace) -> int:
+    return _of_files(args) if args.local else _of_site(args)
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def _of_files(args: Namespace) -> int:
+    if len(args.results) != 2:
+        raise BadInput(["Give two files with --local."])
+    try:
+        benchmark = get_benchmark(args.local)
+        options = benchmark.check_options(dict(args.option))
+    except (UnknownBenchmarkError, OptionError) as error:
+        raise BadInput([str(error)]) from error
+    first, second = map(Path, args.results)
+    found = list(compared_files(benchmark, options, first, second))
+    if args.json:
+        return print_json([each._asdict() | {"column": each.column.key} for each in found])
+    return print_lines(_local_lines(found, first.name, second.name))
+
+
+def compared_files(
+    benchmark: Benchmark, options: Options, first: Path, second: Path
+) -> Iterator[LocalFigure]:
+    """Each item is drawn on its own; a site draws all items of a document together, so that its
+    intervals and p differ a little. Raises BadInput."""
+    systems = _items(first), _items(second)
+    nothing: ItemResult = {}
+    for number, (one, other) in enumerate(zip_longest(*systems, fillvalue=nothing), 1):
+        if one.get("id") != other.get("id"):
+            raise BadInput([f"{first}:{number}: is another item than {second}:{number}"])
+    if not systems[0]:
+        raise BadInput([f"{first}: has no items"])
+    # An id may be in two subsets, so lines are numbered.
+    rows = [[Observation(str(n), item) for n, item in enumerate(items)] for items in systems]
+    contribute = partial(_contributions, benchmark, options)
+    try:
+        weights = resampled_documents(rows[0], benchmark.stratum, seed=_SEED)
+        firsts, seconds = (
+            replicated(each, contribute, benchmark.combined, weights) for each in rows
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        message = f"{first}, {second}: are not items of {benchmark.title} with these options"
+        raise BadInput([message]) from error
+    # NumPy is imported only for a comparison.
+    from scoring.metrics.intervals import paired_bootstrap
+
+    for key, column in benchmark.figures_for(options).items():
+        if key not in firsts or key not in seconds:
+            continue
+        test = paired_bootstrap(firsts[key], seconds[key])
+        left, right = firsts[key].value, seconds[key].value
+        interval = test.interval if test else None
+        yield LocalFigure(
+            column,
+            left,
+            right,
+            None if left is None or right is None else left - right,
+            test.p_value if test else None,
+            interval.low if interval else None,
+            interval.high if interval else None,
+        )
+
+
+def _contributions(benchmark: Benchmark, options: Options, result: Mapping[str, Any]) -> Any:
+    return benchmark.contributions(result, options)
+
+
+def _items(path: Path) -> list[ItemResult]:
+    """The items in the order of the gold. Raises BadInput that names the line."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            return [_item(path, number, line) for number, line in enumerate(lines, 1)]
+    except OSError as error:
+        raise BadInput([f"{path}: cannot be read: {error.strerror}"]) from error
+    except UnicodeDecodeError as error:
+        raise BadInput([f"{path}: is not UTF-8"]) from error
+
+
+def _item(path: Path, number: int, line: str) -> ItemResult:
+    try:
+        item = json.loads(line)
+    except (ValueError, RecursionError):
+        item = None
+    if not isinstance(item, dict) or "id" not in item:
+        raise BadInput([f"{path}:{number}: is not a line that `factboard grade --items` writes"])
+    return item
+
+
+def _local_lines(found: list[LocalFigure], first: str, second: str) -> Iterator[str]:
+    rows = [["", first, second, "difference", "95 % interval", "p"]]
+    for each in found:
+        unit, decimals = each.column.unit, each.column.decimals
+        between = ""
+        if each.low is not None and each.high is not None:
+            between = " to ".join(shown_value(v, unit, decimals) for v in (each.low, each.high))
+        rows.append(
+            [
+                f"{each.column.label} {'↑' if each.column.direction == 'up' else '↓'}",
+                *(shown_value(v, unit, decimals) for v in (each.first, each.second)),
+                shown_value(each.difference, unit, decimals),
+                between,
+                "" if each.p_value is None else f"{each.p_value:.4f}",
+            ]
+        )
+    yield from table(rows)
+
+
+# --- a site -----------------------------------------------------------------------------------
+
+
+def _of_site(args: Namespace) -> int:
+    wrong = [each for each in args.results if not each.isdecimal()]
+    if wrong:
+        raise BadInput([f"{wrong[0]!r} is no number of a submission; for files give --local"])
+    with open_client(args) as client:
+        found = client.compare(*map(int, args.results))
+    if args.json:
+        return print_json(found.model_dump(mode="json"))
+    return print_lines(_comparison_lines(found))
+
+
+def _comparison_lines(found: Comparison) -> Iterator[str]:
+    """Each figure of each entry, with its difference from the first entry."""
+    rows = [["", *(entry.name for entry in found.entries)]]
+    for figure in found.figures:
+        arrow = "↑" if figure.direction == "up" else "↓"
+        cells = [_number(cell.value) for cell in figure.cells]
+        rows.append([f"{figure.key} {arrow}", *cells])
+    yield from table(rows)
+    yield ""
+    yield f"Differences in {found.deciding}, with a paired test over the items:"
+    names = {entry.entry: f"{entry.name} ({entry.submission})" for entry in found.entries}
+    rows = [["", "difference", "95 % interval", "p", "wins", "ties", "losses"]]
+    for pair in found.pairs:
+        interval = pair.difference.interval
+        between = f"{interval.low:+.4f} to {interval.high:+.4f}" if interval else ""
+        p_value = pair.difference.p_value
+        rows.append(
+            [
+                f"{names.get(pair.first, pair.first)} - {names.get(pair.second, pair.second)}",
+                _number(pair.difference.value, "+"),
+                between,
+                "" if p_value is None else f"{p_value:.4f}",
+                *("" if n is None else str(n) for n in (pair.wins, pair.ties, pair.losses)),
+            ]
+        )
+    yield from table(rows)
+    if not found.is_exact:
+        yield "The phase rounds its scores, so there are no tests."
+    elif not found.is_ready:
+        yield "The tests are still being computed. Run the command again later."
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "n/a" if value is None else f"{value:{sign}.4f}"
