@@ -1,0 +1,260 @@
+"""The engine `command`: any program that takes images and prints text or JSON.
+
+Programs run without a shell, with limits of time and output.
+"""
+
+import json
+import shlex
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from threading import Event, Lock, Thread, Timer
+from typing import IO, Any
+
+from factboard.errors import BadInput
+from factboard.running.core import LONGEST_REASON, EngineAnswer, RunItem
+from factboard.running.rendering import ANSWER_KEYS
+from portal.files.archives import MEGABYTE
+from scoring.judge.endpoint import Stopped, Usage
+
+MOST_OUTPUT = 16 * MEGABYTE
+_KEPT_ERRORS = 4096
+IMAGE, IMAGES, PROMPT = "{image}", "{images}", "{prompt}"
+
+
+class EngineFault(Exception):
+    """An item without an answer; the message gives the reason."""
+
+
+class EngineMissing(BadInput):
+    """The engine cannot be used here; the message says what to install or to change."""
+
+
+class LocalEngine:
+    """An engine on this machine. Subclasses give the answer of one item as a text."""
+
+    def __init__(self) -> None:
+        self._programs = Programs()
+
+    def answer(self, item: RunItem) -> EngineAnswer:
+        began = time.monotonic()
+        try:
+            text = self.text(item)
+        except (EngineFault, OSError) as fault:
+            if self._programs.is_stopped:
+                raise Stopped("stopped before the end") from fault
+            return EngineAnswer(state="failed", reason=str(fault)[:LONGEST_REASON])
+        return EngineAnswer(
+            text=text,
+            state="answered" if text.strip() else "empty",
+            seconds=round(time.monotonic() - began, 4),
+            usage=Usage(calls=1, attempts=1),
+        )
+
+    def stop(self) -> None:
+        """Programs that have begun come to their end."""
+
+    def close(self) -> None:
+        self._programs.kill()
+
+    def text(self, item: RunItem) -> str:
+        raise NotImplementedError
+
+
+class Programs:
+    """Runs programs of many threads, and can kill them all."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = Lock()
+        self._is_killed = Event()
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._is_killed.is_set()
+
+    def kill(self) -> None:
+        self._is_killed.set()
+        with self._lock:
+            for process in self._running:
+                process.kill()
+
+    def output(
+        self,
+        arguments: Sequence[str],
+        *,
+        stdin: bytes = b"",
+        timeout: float,
+        env: dict[str, str] | None = None,
+    ) -> str:
+        """Standard output. Raises EngineFault for any other end than exit code 0."""
+        name = PurePosixPath(arguments[0]).name
+        try:
+            process = subprocess.Popen(  # noqa: S603 - the user's own program, without a shell
+                arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=env,
+            )
+        except OSError as error:
+            raise EngineFault(f"{name} cannot be run: {error.strerror}") from error
+        with self._lock:
+            self._running.add(process)
+        if self.is_stopped:
+            process.kill()
+        try:
+            return _finished(process, name, stdin, timeout)
+        finally:
+            with self._lock:
+                self._running.discard(process)
+
+
+def _finished(process: subprocess.Popen[bytes], name: str, stdin: bytes, timeout: float) -> str:
+    late = Event()
+
+    def give_up() -> None:
+        late.set()
+        process.kill()
+
+    timer = Timer(timeout, give_up)
+    timer.daemon = True
+    timer.start()
+    assert process.stdin and process.stdout and process.stderr  # noqa: PT018 - all are pipes
+    errors = bytearray()
+    threads = [
+        Thread(target=_feed, args=(process.stdin, stdin), daemon=True),
+        Thread(target=_keep_end, args=(process.stderr, errors), daemon=True),
+    ]
+    with process:
+        for thread in threads:
+            thread.start()
+        data = process.stdout.read(MOST_OUTPUT + 1)
+        if len(data) > MOST_OUTPUT:
+            process.kill()
+        code = process.wait()
+        timer.cancel()
+        for thread in threads:
+            thread.join()
+    if late.is_set():
+        raise EngineFault(f"{name} took longer than {timeout:g} seconds")
+    if len(data) > MOST_OUTPUT:
+        raise EngineFault(f"{name} printed more than {MOST_OUTPUT // MEGABYTE} MB")
+    if code:
+        lines = errors.decode("utf-8", "replace").strip().splitlines()
+        raise EngineFault(f"{name} ended with exit code {code}{': ' + lines[-1] if lines else ''}")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise EngineFault(f"{name} printed text that is not UTF-8") from error
+
+
+def _feed(pipe: IO[bytes], data: bytes) -> None:
+    try:
+        with pipe:
+            pipe.write(data)
+    except OSError:
+        # The program does not read its input.
+        return
+
+
+def _keep_end(pipe: IO[bytes], kept: bytearray) -> None:
+    while piece := pipe.read1(_KEPT_ERRORS):  # type: ignore[attr-defined]
+        kept += piece
+        del kept[:-_KEPT_ERRORS]
+
+
+def answer_text(output: str | dict[str, Any] | list[Any] | None, benchmark: str) -> str:
+    """The answer in an output: a text, or JSON. An object with the key of the benchmark's answer,
+    such as `html`, is replaced by the text under it; any other JSON is the answer itself.
+
+    >>> answer_text({"html": "<p>Net loss</p>"}, "fincriticaled")
+    '<p>Net loss</p>'
+    >>> answer_text({"type": "taxi"}, "receiptbench")
+    '{"type": "taxi"}'
+    """
+    value: object = output
+    if isinstance(output, str):
+        if not output.lstrip().startswith("{"):
+            return output
+        try:
+            value = json.loads(output)
+        except (ValueError, RecursionError):
+            return output
+    key = ANSWER_KEYS[benchmark]
+    if isinstance(value, dict) and isinstance(value.get(key), str) and set(value) <= {"id", key}:
+        return str(value[key])
+    if output is None or isinstance(output, str):
+        return output or ""
+    return json.dumps(output, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program with its arguments, in which `{image}` is the path of an image, `{images}` those of
+    all images, and `{prompt}` the text of the request."""
+
+    words: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> "Command":
+        """Raises EngineMissing for a text that is no command."""
+        try:
+            words = tuple(shlex.split(text))
+        except ValueError as error:
+            raise EngineMissing(f"--command cannot be read: {error}") from error
+        if not words:
+            raise EngineMissing("--command is empty; for example: --command 'prog {image}'")
+        if not any(IMAGE in word or word == IMAGES for word in words):
+            raise EngineMissing("--command must contain {image} or {images}")
+        return cls(words)
+
+    @property
+    def takes_all(self) -> bool:
+        return IMAGES in self.words
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(self.words[0]).name
+
+    def filled(self, images: Sequence[Path], prompt: str) -> list[str]:
+        filled: list[str] = []
+        for word in self.words:
+            if word == IMAGES:
+                filled += map(str, images)
+            else:
+                # The prompt comes last, because it may contain the other words.
+                path = str(images[0]) if images else ""
+                filled.append(word.replace(IMAGE, path).replace(PROMPT, prompt))
+        return filled
+
+
+class CommandEngine(LocalEngine):
+    """Runs the program once per image, or once per item if it takes all images."""
+
+    def __init__(self, command: Command, benchmark: str, timeout: float) -> None:
+        super().__init__()
+        self._command = command
+        self._benchmark = benchmark
+        self._timeout = timeout
+
+    def text(self, item: RunItem) -> str:
+        with TemporaryDirectory(prefix="factboard-") as scratch:
+            paths = []
+            for number, image in enumerate(item.images):
+                # Numbered, because two images may have one name.
+                folder = Path(scratch, str(number))
+                folder.mkdir()
+                paths.append(folder / PurePosixPath(image.name).name)
+                paths[-1].write_bytes(image.read())
+            calls = [paths] if self._command.takes_all else [[path] for path in paths]
+            outputs = [
+                self._programs.output(
+                    self._command.filled(call, item.prompt), timeout=self._timeout
+                )
+                for call in calls
+            ]
+        return "\n".join(answer_text(output, self._benchmark) for output in outputs)
