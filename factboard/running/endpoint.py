@@ -1,0 +1,376 @@
+"""The engine `openai`: a model behind an OpenAI-compatible endpoint, asked with images.
+
+The endpoint is not trusted. A response has a deadline for all of it, a limit of bytes and no
+compression, and redirects are not followed. Keys never get into answers, reasons or exceptions.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, replace
+from threading import Event, Lock, Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+from factboard.errors import BadInput
+from portal.files.archives import MEGABYTE
+from scoring.judge.calling import INSTEAD, Caller, Failed, FormRefused
+from scoring.judge.endpoint import Budget, Endpoint, Stopped, Ticket, Unscored, Usage
+
+from .core import LONGEST_REASON, EngineAnswer, RunItem
+from .keys import masked
+from .messages import ImageError, input_tokens, messages_of, pictures_of
+
+# Far above any answer: a page of two million characters is refused by the benchmarks.
+MOST_BYTES = 16 * MEGABYTE
+# After so many refused requests without an answer there is no use in more.
+_MOST_REFUSALS = 5
+_MOST_ERROR_BYTES = 64 * 1024
+_LONGEST_MESSAGE = 200
+_MOST_TOKENS = 10**9
+# Encodings of JSON that a header may name. Others, such as compressing codecs, are never used.
+_CHARSETS = frozenset(
+    "latin-1 iso-8859-1 iso-8859-15 windows-1252 cp1252 gbk gb2312 gb18030 big5 shift_jis euc-jp "
+    "euc-kr".split()
+)
+_NO_COMPLETION = "the response is not a chat completion"
+
+Decoding = Mapping[str, Any]
+
+
+class EndpointError(BadInput):
+    """A URL that is not used; the message does not quote it, because it may contain a secret."""
+
+
+def checked_url(base_url: str) -> str:
+    """The URL of chat completions. Raises EndpointError."""
+    try:
+        parts = urlsplit(base_url)
+        has_host = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        has_host = False
+    if not has_host:
+        raise EndpointError("--base-url must be a URL such as http://127.0.0.1:8000/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise EndpointError("--base-url must have no user, password, query or fragment")
+    return f"{base_url.rstrip('/')}/chat/completions"
+
+
+@dataclass(frozen=True)
+class _Response:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class _Reply:
+    text: str
+    is_refused: bool
+    is_cut_off: bool
+    usage: Usage | None
+    seconds: float
+
+
+class _Hostile(Exception):
+    """A response that is not read to its end, and not asked for again."""
+
+
+class ChatEngine:
+    """Asks one model. Requests run in one thread of their own, so that each has a deadline for all
+    of it; the threads that call `answer` wait."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        budget: Budget,
+        *,
+        decoding: Decoding,
+        system: str = "",
+        image_tokens: int = 0,
+        optional: frozenset[str] = frozenset({"temperature"}),
+    ) -> None:
+        """`decoding` has at least `max_tokens`. `optional` are those of its parameters that are
+        left out for models that refuse them."""
+        self._url = checked_url(endpoint.base_url)
+        self._endpoint = endpoint
+        self._decoding = dict(decoding)
+        self._system = system
+        self._image_tokens = image_tokens
+        self._is_stopped = Event()
+        replaced = {"max_tokens": INSTEAD["max_tokens"], **dict.fromkeys(optional, "")}
+        self._caller = Caller(endpoint, budget, self._sleep, replaced)
+        self._worst = 1.0
+        self._refusals = 0
+        self._has_answered = False
+        self._lock = Lock()
+        self._loop = asyncio.new_event_loop()
+        # One client per call under way: a shared one looks at all its idle connections for each
+        # call. Only the thread of requests uses them.
+        self._clients: list[httpx2.AsyncClient] = []
+        self._idle: list[httpx2.AsyncClient] = []
+        self._tls = httpx2.create_ssl_context()
+        self._thread = Thread(target=self._loop.run_forever, name="requests", daemon=True)
+        self._thread.start()
+
+    @property
+    def decoding(self) -> dict[str, Any]:
+        """The parameters as the endpoint has taken them."""
+        refused = self._caller.refused
+        return {
+            key: v for key, v in self._decoding.items() if INSTEAD.get(key) or key not in refused
+        }
+
+    def stop(self) -> None:
+        self._caller.stop("stopped before the end")
+        self._is_stopped.set()
+
+    def close(self) -> None:
+        """Breaks off requests that are under way."""
+        self.stop()
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(timeout=10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _close(self) -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for client in self._clients:
+            await client.aclose()
+
+    def _new_client(self) -> httpx2.AsyncClient:
+        client = httpx2.AsyncClient(
+            verify=self._tls,
+            timeout=self._endpoint.timeout,
+            follow_redirects=False,
+            headers={
+                "Authorization": f"Bearer {self._endpoint.api_key}",
+                "Content-Type": "application/json",
+                "Accept": "application/json",
+                "Accept-Encoding": "identity",
+            },
+        )
+        self._clients.append(client)
+        return client
+
+    def answer(self, item: RunItem) -> EngineAnswer:
+        try:
+            pictures = pictures_of(item)
+        except (ImageError, OSError, ValueError) as error:
+            return EngineAnswer(state="failed", reason=self._clean(str(error)), attempts=0)
+        sizes = [picture.size for picture in pictures]
+        estimated = input_tokens(item.prompt, self._system, sizes, self._image_tokens)
+        most = Usage(int(estimated * self._worst) + 1, self._decoding["max_tokens"])
+        messages = messages_of(item.prompt, pictures, self._system)
+        tickets: list[Ticket] = []
+
+        def call(request: dict[str, Any], ticket: Ticket) -> _Reply:
+            tickets.append(ticket)
+            return self._call(request, ticket)
+
+        try:
+            reply = self._caller.ask({"messages": messages, **self._decoding}, most, call)
+        except Stopped as stopped:
+            usage = _used(tickets)
+            if not usage.attempts:
+                raise
+            # Its cost is kept; the next item is stopped before it begins.
+            return self._failed(str(stopped), tickets)
+        except FormRefused as refused:
+            part = f" (it names {refused.part})" if refused.part else ""
+            reason = f"the endpoint refuses the request: {refused}{part}"
+            self._count_refusal(reason)
+            return self._failed(reason, tickets)
+        except Unscored as unscored:
+            return self._failed(str(unscored), tickets)
+        return self._answered(reply, most, tickets)
+
+    def _answered(self, reply: _Reply, most: Usage, tickets: list[Ticket]) -> EngineAnswer:
+        text = masked(reply.text, self._endpoint.api_key)
+        reasons = [
+            "refused by the model" if reply.is_refused else "",
+            "cut off at max_tokens" if reply.is_cut_off else "",
+            "the key was in the answer and is masked" if text != reply.text else "",
+        ]
+        state = "refused" if reply.is_refused else "answered" if text.strip() else "empty"
+        known = reply.usage
+        self._has_answered = True
+        if known is not None and most.input:
+            with self._lock:
+                # Images of some models have many more tokens than estimated.
+                self._worst = max(self._worst, self._worst * known.input / most.input)
+        return EngineAnswer(
+            text=text,
+            state=state,  # type: ignore[arg-type]
+            reason="; ".join(filter(None, reasons)),
+            input_tokens=known.input if known else None,
+            output_tokens=known.output if known else None,
+            seconds=round(reply.seconds, 4),
+            attempts=len(tickets),
+            usage=_used(tickets),
+        )
+
+    def _count_refusal(self, reason: str) -> None:
+        """Stops the run if the endpoint has refused every request so far, perhaps because its model
+        takes no images."""
+        with self._lock:
+            self._refusals += 1
+            if self._refusals >= _MOST_REFUSALS and not self._has_answered:
+                self._caller.stop(self._clean(reason))
+
+    def _failed(self, reason: str, tickets: list[Ticket]) -> EngineAnswer:
+        return EngineAnswer(
+            state="failed",
+            reason=self._clean(reason),
+            attempts=len(tickets),
+            usage=_used(tickets),
+        )
+
+    def _clean(self, text: str) -> str:
+        return masked(text, self._endpoint.api_key)[:LONGEST_REASON]
+
+    def _sleep(self, seconds: float) -> None:
+        self._is_stopped.wait(seconds)
+
+    # --- one call ----------------------------------------------------------------------------
+
+    def _call(self, request: dict[str, Any], ticket: Ticket) -> _Reply:
+        began = time.monotonic()
+        response = self._send(request, ticket)
+        if response.status != 200:
+            raise self._status(response)
+        try:
+            reply = _read(response)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            ticket.broke_off()
+            media = response.headers.get("content-type", "").partition(";")[0][:60]
+            is_json = not media or "json" in media
+            raise Failed(_NO_COMPLETION if is_json else f"{_NO_COMPLETION} but {media}") from error
+        ticket.answered(reply.usage)
+        return replace(reply, seconds=time.monotonic() - began)
+
+    def _send(self, request: dict[str, Any], ticket: Ticket) -> _Response:
+        body = json.dumps({"model": self._endpoint.model, **request}).encode()
+        try:
+            return asyncio.run_coroutine_threadsafe(self._post(body), self._loop).result()
+        except (httpx2.ConnectError, httpx2.ConnectTimeout):
+            raise Failed("no connection to the endpoint") from None
+        except (TimeoutError, httpx2.TimeoutException):
+            ticket.broke_off()
+            raise Failed(f"no whole response within {self._endpoint.timeout:g} seconds") from None
+        except _Hostile as hostile:
+            ticket.broke_off()
+            raise Unscored(str(hostile)) from None
+        except httpx2.HTTPError:
+            # Its message can quote the request.
+            ticket.broke_off()
+            raise Failed("the connection broke") from None
+        except CancelledError:
+            ticket.broke_off()
+            raise Stopped("stopped before the end") from None
+
+    async def _post(self, body: bytes) -> _Response:
+        client = self._idle.pop() if self._idle else self._new_client()
+        try:
+            async with asyncio.timeout(self._endpoint.timeout):
+                return await self._exchange(client, body)
+        finally:
+            self._idle.append(client)
+
+    async def _exchange(self, client: httpx2.AsyncClient, body: bytes) -> _Response:
+        async with client.stream("POST", self._url, content=body) as response:
+            if response.is_redirect:
+                return _Response(response.status_code, {}, b"")
+            coding = response.headers.get("content-encoding", "identity").strip().lower()
+            if coding not in {"", "identity"}:
+                raise _Hostile("the response is compressed, although that was not asked for")
+            is_error = response.status_code != 200
+            data = bytearray()
+            async for piece in response.aiter_raw():
+                data += piece
+                if is_error and len(data) > _MOST_ERROR_BYTES:
+                    data.clear()
+                    break
+                if len(data) > MOST_BYTES:
+                    raise _Hostile(f"the response is longer than {MOST_BYTES // MEGABYTE} MB")
+            return _Response(response.status_code, response.headers, bytes(data))
+
+    def _status(self, response: _Response) -> Exception:
+        if 300 <= response.status < 400:
+            return self._caller.stop(
+                "the endpoint redirects, which is not followed; check the URL of --base-url"
+            )
+        error = _error_of(response.body)
+        said = " ".join(self._clean(_text(error.get("message"))).split())
+        return self._caller.status(
+            response.status,
+            code=_text(error.get("code")),
+            part=_text(error.get("param")),
+            retry_after=response.headers.get("retry-after", ""),
+            message=said[:_LONGEST_MESSAGE],
+        )
+
+
+def _used(tickets: list[Ticket]) -> Usage:
+    return sum((ticket.used for ticket in tickets), Usage())
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _error_of(body: bytes) -> dict[str, Any]:
+    """The error object of OpenAI-compatible endpoints; empty if the body is anything else."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    error = value.get("error", value) if isinstance(value, dict) else value
+    if isinstance(error, dict):
+        return error
+    return {"message": error} if isinstance(error, str) else {}
+
+
+def _read(response: _Response) -> _Reply:
+    """The first choice. Raises one of several errors for anything else."""
+    value = json.loads(_decoded(response))
+    choice = value["choices"][0]
+    message = choice["message"]
+    content, refusal = message.get("content"), message.get("refusal")
+    if isinstance(content, list):
+        content = "".join(part["text"] for part in content if part.get("type") == "text")
+    if content is not None and not isinstance(content, str):
+        raise TypeError("content")
+    ending = choice.get("finish_reason")
+    is_refused = bool(refusal) or ending == "content_filter"
+    return _Reply(
+        content or (refusal if isinstance(refusal, str) else ""),
+        is_refused=is_refused,
+        is_cut_off=ending == "length",
+        usage=_usage(value.get("usage")),
+        seconds=0.0,
+    )
+
+
+def _decoded(response: _Response) -> str | bytes:
+    """JSON is in UTF-8, UTF-16 or UTF-32, which its parser finds out, unless the header names
+    another encoding."""
+    _, _, named = response.headers.get("content-type", "").lower().partition("charset=")
+    charset = named.partition(";")[0].strip(" \"'")
+    return response.body.decode(charset) if charset in _CHARSETS else response.body
+
+
+def _usage(value: object) -> Usage | None:
+    if not isinstance(value, dict):
+        return None
+    tokens = value.get("prompt_tokens"), value.get("completion_tokens")
+    if all(type(each) is int and 0 <= each <= _MOST_TOKENS for each in tokens):
+        return Usage(*tokens)  # type: ignore[arg-type]
+    return None
