@@ -1,0 +1,149 @@
+"""From answers to the submission file of a benchmark and the manifest of the run."""
+
+import hashlib
+import json
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from factboard.manifest import ItemRun, Latency, Repair, State, Tokens
+from scoring.benchmarks.reading import DEFAULT_LIMITS
+
+from .core import LONGEST_REASON, AnswerRecord
+from .kits import Kit, KitItem
+from .log import FileLog, write_atomically
+from .repairs import Form, repaired, storable
+
+# The key of a prediction's text, by benchmark.
+ANSWER_KEYS = {
+    "fincriticaled": "html",
+    "findoc": "text",
+    "fcmbench": "response",
+    "receiptbench": "response",
+    "ccocr": "response",
+}
+_FORMS: dict[str, Form] = {
+    "fincriticaled": "html",
+    "findoc": "text",
+    "fcmbench": "json",
+    "receiptbench": "json",
+}
+_KIND_FORMS: dict[str, Form] = {
+    "table": "html",
+    "doc": "latex",
+    "formula": "latex",
+    "kie": "json",
+    "grounding": "json",
+}
+
+
+def form_of(benchmark: str, kind: str) -> Form:
+    """The expected form of an answer."""
+    return _FORMS.get(benchmark) or _KIND_FORMS.get(kind, "text")
+
+
+def prediction(benchmark: str, item: str, text: str, output_tokens: int | None) -> dict[str, Any]:
+    """One line of a submission in the benchmark's own layout."""
+    line: dict[str, Any] = {"id": item}
+    if benchmark == "ccocr":
+        # Items are named subset:id, because images of two subsets can have the same id.
+        line["subset"], _, line["id"] = item.partition(":")
+    line[ANSWER_KEYS[benchmark]] = text
+    if benchmark == "fcmbench" and output_tokens is not None:
+        line["output_tokens"] = output_tokens
+    return line
+
+
+@dataclass
+class Outcome:
+    """The outcome of the items of a run."""
+
+    sha256: str = ""
+    items: list[ItemRun] = field(default_factory=list)
+    repairs: Counter[str] = field(default_factory=Counter)
+    missing: int = 0
+    """Items without an outcome: they were not asked."""
+
+    def count(self, state: State) -> int:
+        return sum(item.state == state for item in self.items)
+
+    @property
+    def without_answer(self) -> int:
+        return self.missing + self.count("failed")
+
+    def repairs_made(self) -> tuple[Repair, ...]:
+        return tuple(Repair(name=name, items=n) for name, n in sorted(self.repairs.items()))
+
+    def tokens(self, log: FileLog) -> Tokens:
+        usage = log.usage()
+        return Tokens(input=usage.input, output=usage.output, uncertain=usage.uncertain)
+
+    def latency(self) -> Latency | None:
+        seconds = sorted(item.seconds for item in self.items if item.seconds is not None)
+        if not seconds:
+            return None
+        at = min(round(0.95 * (len(seconds) - 1)), len(seconds) - 1)
+        return Latency(median=statistics.median(seconds), p95=seconds[at])
+
+
+class Outcomes(Protocol):
+    """A log that finds the last outcome of each item."""
+
+    def last(self, ids: Sequence[str]) -> Iterator[AnswerRecord | None]: ...
+
+
+def write_submission(path: Path, kit: Kit, log: Outcomes, *, is_raw: bool) -> Outcome:
+    """Writes the predictions in the order of the items. Items without an answer are left out:
+    they count as missing, not as empty answers."""
+    outcome = Outcome()
+    digest = hashlib.sha256()
+
+    def lines() -> Iterator[bytes]:
+        last = log.last([item.id for item in kit.items])
+        for item, record in zip(kit.items, last, strict=True):
+            if record is None:
+                outcome.missing += 1
+                continue
+            line = _line(kit.benchmark, item, record, outcome, is_raw=is_raw)
+            if line:
+                digest.update(line)
+                yield line
+
+    write_atomically(path, lines())
+    outcome.sha256 = digest.hexdigest()
+    return outcome
+
+
+def _line(
+    benchmark: str, item: KitItem, record: AnswerRecord, outcome: Outcome, *, is_raw: bool
+) -> bytes:
+    answer = record.answer
+    text, changes = answer.text if answer.state == "answered" else "", list[str]()
+    if text and not is_raw:
+        text, changes = repaired(text, form_of(benchmark, item.kind))
+    text, replaced = storable(text)
+    state, reason = answer.state, answer.reason
+    if len(text) > DEFAULT_LIMITS.characters:
+        state = "failed"
+        reason = f"the answer is longer than {DEFAULT_LIMITS.characters:,} characters"
+    elif state == "answered" and not text.strip():
+        state = "empty"
+    outcome.items.append(
+        ItemRun(
+            id=item.id,
+            state=state,
+            attempts=answer.attempts,
+            seconds=answer.seconds,
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            reason=storable(reason)[0][:LONGEST_REASON],
+        )
+    )
+    if state == "failed":
+        return b""
+    outcome.repairs.update([*changes, *replaced])
+    line = prediction(benchmark, item.id, text, answer.output_tokens)
+    return (json.dumps(line, ensure_ascii=False) + "\n").encode()
