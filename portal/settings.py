@@ -194,6 +194,12 @@ CACHES = {
         "TIMEOUT": 3600,
         "OPTIONS": {"MAX_ENTRIES": 30},
     },
+    # Tables before they are rendered, for other pages and filters of them: 6 MB for 1,000 rows.
+    "tables": {
+        "BACKEND": "portal.web.conditional.ObjectCache",
+        "LOCATION": "tables",
+        "OPTIONS": {"MAX_ENTRIES": 4},
+    },
 }
 
 # --- wake-up messages (the queue itself is portal.jobs.Job) ------------------------------------
@@ -245,12 +251,16 @@ JUDGE_CONCURRENCY = _int("JUDGE_CONCURRENCY", 4)
 JUDGE_CALLS_PER_MINUTE = _int("JUDGE_CALLS_PER_MINUTE", 0, least=0)
 JUDGE_TIMEOUT = _int("JUDGE_TIMEOUT_SECONDS", 120)
 JUDGE_ATTEMPTS = _int("JUDGE_ATTEMPTS", 5)
+# Hosts, each with or without a port, that endpoints of boards may have. Empty: any.
+ENDPOINT_HOSTS: list[str] = env.list("ENDPOINT_HOSTS", default=[])
 # Stores verdicts, because calls to the judge cost money.
 JUDGE_CACHE = Path(env.str("JUDGE_CACHE", default=str(VAR_DIR / "judge")))
 
 # --- sentence embedding ---------------------------------------------------------------------
 # The folder of a sentence-transformers model, for lists in receipts; loaded when first needed.
 EMBEDDING_MODEL = _folder("EMBEDDING_MODEL")
+# Prompts in the words of papers, which are not shipped; see docs/judge.md.
+PROMPTS_FOLDER = _folder("PROMPTS_FOLDER")
 
 # --- rendering ------------------------------------------------------------------------------
 # The Chromium program that renders page images, by name or path.
@@ -291,7 +301,12 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "home:home"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
-ACCOUNT_FORMS = {"signup": "portal.accounts.adapter.SignupForm"}
+ACCOUNT_FORMS = {
+    "login": "portal.accounts.adapter.LoginForm",
+    "signup": "portal.accounts.adapter.SignupForm",
+    "change_password": "portal.accounts.adapter.ChangePasswordForm",
+    "reset_password_from_key": "portal.accounts.adapter.ResetPasswordKeyForm",
+}
 ACCOUNT_ADAPTER = "portal.accounts.adapter.AccountAdapter"
 # "invited": sign-up requires an invitation, and uses its email address.
 SIGN_UP: str = env.str("SIGN_UP", default="open")

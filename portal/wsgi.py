@@ -6,6 +6,8 @@ import os
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
+from portal.web.conditional import build
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 # Loading the site creates hundreds of thousands of permanent objects. Disabling garbage collection
@@ -14,5 +16,10 @@ gc.disable()
 application = get_wsgi_application()
 # Otherwise the first request would wait until the code of all pages is loaded.
 get_resolver().url_patterns  # noqa: B018 - a property that loads
+# And until all of it is read, for the first ETag.
+build()
 gc.freeze()
+# A large page creates tens of thousands of objects that live until it is sent. With Python's
+# threshold of 700, they and all cached tables would be searched for cycles again and again.
+gc.set_threshold(20_000, 10, 10)
 gc.enable()

@@ -73,7 +73,9 @@ def read_span_list(items: Sequence[object], text: str) -> list[FactSpan]:
     seen: dict[str, int] = {}
     for index, span in enumerate(spans):
         if (first := seen.setdefault(span.key, index)) != index:
-            raise ReadingError(f"spans[{index}].key", f"{span.key!r} is that of spans[{first}] too")
+            raise ReadingError(
+                f"spans[{index}].key", f"{span.key!r} is already the key of spans[{first}]"
+            )
     labels = sorted({span.label for span in spans})
     if faults := check_spans(text, [span.span for span in spans], labels):
         raise ReadingError(f"spans[{faults[0].index}]", faults[0].message)
@@ -84,7 +86,7 @@ def _check_head(document: Mapping[str, Any], text: str) -> None:
     if _field(document, "format", str, "") != FORMAT:
         raise ReadingError("format", f"this is not {FORMAT!r}")
     if (version := _field(document, "version", int, "")) != VERSION:
-        raise ReadingError("version", f"{version} cannot be read, only {VERSION}")
+        raise ReadingError("version", f"unsupported version {version}; use {VERSION}")
     about = _object(_field(document, "document", dict, ""), "document")
     expected = sha256(text.encode()).hexdigest()
     if (given := _field(about, "text_sha256", str, "document.")) != expected:
@@ -106,7 +108,7 @@ def _span(item: object, path: str, text: str) -> FactSpan:
     if problems := check_labels([label]):
         raise ReadingError(f"{path}.label", problems[0])
     if not 0 <= start < end <= len(text):
-        reason = f"[{start}, {end}) is not a stretch of the text's {len(text)} characters"
+        reason = f"[{start}, {end}) is not a valid range in a text of {len(text)} characters"
         raise ReadingError(f"{path}.start", reason)
     if quote != text[start:end]:
         reason = f"the text at [{start}, {end}) is {_short(text[start:end])}, not {_short(quote)}"

@@ -286,7 +286,7 @@ def span_warnings(
     same = [fact for fact in touched if fact.kind == kind]
     warnings += _against_facts(same, text, start, end)
     if not same and _cuts_figures(text, borders, start, end):
-        warnings.append(SpanWarning("cut_fact", "The span cuts through a number."))
+        warnings.append(SpanWarning("cut_fact", "The span contains only part of a number."))
     warnings += _about_value(quote, kind, value)
     if kind == "number":
         warnings += [*_about_money(quote), *_look_alikes(text, borders, start, end)]
@@ -299,7 +299,7 @@ def _edges(quote: str) -> Iterator[SpanWarning]:
     if quote[-1].isspace():
         yield SpanWarning("trailing_space", "The span ends with white space.")
     if not _is_balanced(quote):
-        yield SpanWarning("unbalanced_parenthesis", "A parenthesis has no partner in the span.")
+        yield SpanWarning("unbalanced_parenthesis", "The span has an unmatched parenthesis.")
 
 
 def _is_balanced(quote: str) -> bool:
@@ -323,9 +323,9 @@ def _about_value(quote: str, kind: Literal["number", "date"], value: str) -> Ite
     elif value:
         return
     elif kind == "date":
-        yield SpanWarning("not_a_date", "This cannot be read as a date or duration.")
+        yield SpanWarning("not_a_date", "This is not a valid date or duration.")
     elif _NUMERIC.search(quote):
-        yield SpanWarning("no_value", "This cannot be read as a number, so it has no value.")
+        yield SpanWarning("no_value", "This is not a valid number, so the fact has no value.")
     else:
         yield SpanWarning("not_a_number", "There is no number in the span.")
 
@@ -341,10 +341,12 @@ def _against_facts(
     whole = [fact for fact in touched if start <= fact.start and fact.end <= end]
     if len(whole) > 1:
         quotes = " and ".join(_on_one_line(text, fact) for fact in whole[:2])
-        yield SpanWarning("several_facts", f"The span holds several facts: {quotes}.")
+        yield SpanWarning("several_facts", f"The span contains several facts: {quotes}.")
     for fact in touched:
         if fact not in whole:
-            yield SpanWarning("cut_fact", f"The span cuts through {_on_one_line(text, fact)}.")
+            yield SpanWarning(
+                "cut_fact", f"The span contains only part of {_on_one_line(text, fact)}."
+            )
 
 
 def _on_one_line(text: str, fact: FoundFact) -> str:

@@ -54,7 +54,7 @@ def shuffled(keys: Iterable[SortableKey], seed: int) -> list[SortableKey]:
     """
     ordered = sorted(keys)
     if twice := next((key for key, after in pairwise(ordered) if key == after), None):
-        raise ValueError(f"{twice} comes twice")
+        raise ValueError(f"{twice} occurs twice")
     numbers = Random(seed)  # noqa: S311 - reproducible, and not a secret
     return [key for _, key in sorted((numbers.random(), key) for key in ordered)]
 

@@ -106,7 +106,7 @@ def check_spans(text: str, spans: Sequence[Span], labels: Sequence[str]) -> list
     for index, span in enumerate(spans):
         where = f"span {index} [{span.start}, {span.end})"
         if not 0 <= span.start < span.end <= len(text):
-            message = f"{where} is not a stretch of the text's {len(text)} characters"
+            message = f"{where} is not a valid range in a text of {len(text)} characters"
             faults.append(SpanFault(index, "range", message))
             continue
         placed.append(index)
@@ -114,7 +114,7 @@ def check_spans(text: str, spans: Sequence[Span], labels: Sequence[str]) -> list
             message = f"{where} has the label {span.label!r}, not one of {', '.join(labels)}"
             faults.append(SpanFault(index, "label", message))
         if is_blank(text[span.start : span.end]):
-            faults.append(SpanFault(index, "blank", f"{where} holds nothing to read"))
+            faults.append(SpanFault(index, "blank", f"{where} contains no visible text"))
     return sorted(faults + _clashes(spans, placed))
 
 

@@ -98,7 +98,7 @@ def locate(
 
 
 def _nothing_to_read(html: str, opening: Token) -> TagError:
-    return TagError(f"<{opening.name}> holds nothing to read", html, opening.start)
+    return TagError(f"<{opening.name}> contains no visible text", html, opening.start)
 
 
 def _removals(parts: Sequence[TaggedPart]) -> Iterator[_Edit]:

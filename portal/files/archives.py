@@ -10,11 +10,12 @@ import os
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, Protocol
+from typing import IO, Any, Concatenate, ParamSpec, Protocol
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from portal.facts.file_reading import BINARY, TEXT, ZIP, kind_of_file, sentence
@@ -124,32 +125,33 @@ class FolderArchive:
                     found.append(Member(name, path.stat().st_size))
         return found
 
-    def read(self, name: str) -> bytes:
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        """Open a file whose reader bounds what it reads."""
         path = (self._root / name).resolve()
         if not path.is_relative_to(self._root):
-            raise ArchiveFault("traversal", f"{name}: leads out of the folder", name)
+            raise ArchiveFault("traversal", f"{name}: the path leaves the folder", name)
         try:
             # Reading a pipe or a device might never end.
             if not path.is_file():
                 raise ArchiveFault("not_a_file", f"{name}: not a file", name)
-            if path.stat().st_size > self._limits.member:
-                raise _too_large(name, self._limits)
-            return path.read_bytes()
+            with path.open("rb") as file:
+                yield file
         except OSError as error:
             reason = error.strerror or error
             raise ArchiveFault("unreadable", f"{name}: cannot be read: {reason}", name) from error
 
+    def read(self, name: str) -> bytes:
+        with self.open(name) as file:
+            data = file.read(self._limits.member + 1)
+        if len(data) > self._limits.member:
+            raise _too_large(name, self._limits)
+        return data
+
     def pieces(self, name: str) -> Iterator[bytes]:
         """Yield the file in pieces of a megabyte, for files larger than memory."""
-        path = (self._root / name).resolve()
-        if not path.is_relative_to(self._root) or not path.is_file():
-            raise ArchiveFault("not_a_file", f"{name}: not a file of the folder", name)
-        try:
-            with path.open("rb") as file:
-                yield from iter(lambda: file.read(MEGABYTE), b"")
-        except OSError as error:
-            reason = error.strerror or error
-            raise ArchiveFault("unreadable", f"{name}: cannot be read: {reason}", name) from error
+        with self.open(name) as file:
+            yield from iter(lambda: file.read(MEGABYTE), b"")
 
 
 class ZipArchive:
@@ -224,7 +226,7 @@ def _checked_directory(
 def _check_entry(info: zipfile.ZipInfo) -> None:
     name = info.filename
     if not is_safe_name(name):
-        raise ArchiveFault("traversal", f"{name!r}: not a name we accept in an archive", name)
+        raise ArchiveFault("traversal", f"{name!r}: file name not accepted in an archive", name)
     if stat.S_ISLNK(info.external_attr >> 16):
         raise ArchiveFault("link", f"{name}: links are not accepted", name)
     if info.flag_bits & 0x1:
@@ -322,6 +324,29 @@ class ZipWriter:
 
     def _note(self, name: str, size: int, sha256: str) -> None:
         self.files.append({"path": name, "bytes": size, "sha256": sha256})
+
+
+P = ParamSpec("P")
+
+
+def streamed_zip(
+    write: Callable[Concatenate[ZipWriter, P], Iterator[None]],
+) -> Callable[P, Iterator[bytes]]:
+    """Make a function that adds files to a ZIP return its bytes in pieces.
+
+    The function yields wherever output can be taken, so that memory is bounded.
+    """
+
+    @wraps(write)
+    def pieces(*args: P.args, **kwargs: P.kwargs) -> Iterator[bytes]:
+        sink = ZipSink()
+        writer = ZipWriter(sink)
+        for _ in write(writer, *args, **kwargs):
+            yield from sink.drain(DRAIN_AT)
+        writer.close()
+        yield from sink.drain(0)
+
+    return pieces
 
 
 def _info(name: str, method: int) -> ZipInfo:

@@ -1,14 +1,15 @@
 """Tables as CSV, and as LaTeX with booktabs.
 
-A LaTeX table fits the text width of a plain article, 345 points. Wider tables are split into blocks
-below each other, each with the names of the rows. Widths are estimates, on the large side.
+A LaTeX table fits the text width of a plain article, 345 points, or one of its two columns. Wider
+tables are split into blocks below each other, each with the names of the rows. Widths are
+estimates, on the large side.
 """
 
 import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise
 from typing import NamedTuple
@@ -119,7 +120,8 @@ def _pieces(word: str, longest: int, piece: int) -> Iterator[str]:
 
 
 PACKAGES = r"\usepackage{array,booktabs}"
-TEXT_WIDTH = 345.0
+# Of an article with one column, and of a column of one with two.
+TEXT_WIDTH, COLUMN_WIDTH = 345.0, 200.0
 _GAP = 6.0
 """Between two columns: twice the three points on each side of a cell."""
 _FEWEST_FOR_NAMES = 75.0
@@ -131,6 +133,8 @@ _WIDE = dict.fromkeys("mwMW%&@", 10.3)
 _OTHER, _LOWER, _UPPER = 5.0, 5.6, 7.8
 # Sizes of an article in relation to 10 points: small type is a little wider than its size says.
 _FOOTNOTE, _SCRIPT = 0.86, 0.8
+# How much wider small type is than footnotes.
+_SMALL = 1.09
 _BOLD = 1.17
 
 
@@ -180,22 +184,28 @@ Line = Row | Heading | Overall
 
 @dataclass(frozen=True)
 class Table:
-    """`stubs` are the headings of the names and of the further texts."""
+    """`stubs` are the headings of the names and of the further texts. `room` is the width of the
+    page; all widths are in points of type of the size of footnotes, which is `unit` times that."""
 
     stubs: tuple[str, ...]
     heads: Sequence[Head]
     lines: Sequence[Line]
+    room: float = TEXT_WIDTH
+    unit: float = 1.0
 
     def lines_of_latex(self, caption: str, label: str) -> Iterator[str]:
-        """A float with its caption, which is LaTeX, in `\footnotesize`."""
-        blocks = self._blocks_of(self._widths)
-        yield from (r"\begin{table}", r"\centering", r"\footnotesize")
+        r"""A float with its caption, which is LaTeX: in `\small` if it fits in one block, else in
+        `\footnotesize`."""
+        small = replace(self, room=self.room / _SMALL, unit=_SMALL)
+        table = small if len(small._blocks) == 1 else self
+        yield from (r"\begin{table}", r"\centering")
+        yield r"\small" if table is small else r"\footnotesize"
         yield r"\setlength{\tabcolsep}{3pt}"
-        for number, (first, end) in enumerate(blocks):
+        for number, (first, end) in enumerate(table._blocks):
             if number:
                 yield r"\par\medskip"
-            is_last = number == len(blocks) - 1
-            yield from self._block(first, end, is_first=number == 0, is_last=is_last)
+            is_last = number == len(table._blocks) - 1
+            yield from table._block(first, end, is_first=number == 0, is_last=is_last)
         yield rf"\caption{{{caption}}}"
         yield rf"\label{{tab:{label}}}"
         yield r"\end{table}"
@@ -226,6 +236,10 @@ class Table:
         saves = len(self._blocks_of(tight)) < len(self._blocks_of(roomy))
         return tight if saves else roomy
 
+    @cached_property
+    def _blocks(self) -> list[tuple[int, int]]:
+        return self._blocks_of(self._widths)
+
     def _column_widths(self, *, with_marks: bool) -> list[float]:
         return [
             self._column_width(place, _UPPER if with_marks and head.mark else 0.0)
@@ -239,7 +253,7 @@ class Table:
     def _blocks_of(self, widths: Sequence[float]) -> list[tuple[int, int]]:
         """Column ranges of the blocks, `[start, end)`. Groups stay together if they fit."""
         names = min(self._names_width(), _FEWEST_FOR_NAMES) + _GAP
-        room = TEXT_WIDTH - names - sum(each + _GAP for each in self._text_widths())
+        room = self.room - names - sum(each + _GAP for each in self._text_widths())
         ends = [0]
         for first, end in self._groups():
             wanted = max(sum(widths[first:end]), self._group_width(first))
@@ -270,8 +284,8 @@ class Table:
             max(0.0, self._group_width(start) - sum(columns[start - first : stop - first]))
             for start, stop in groups
         )
-        rest = TEXT_WIDTH - sum(columns) - sum(each + _GAP for each in texts) - extra
-        names = min(self._names_width(), rest)
+        rest = self.room - sum(columns) - sum(each + _GAP for each in texts) - extra
+        names = min(self._names_width(), rest) * self.unit
         yield (
             rf"\begin{{tabular}}{{@{{}}>{{\raggedright\arraybackslash}}p{{{names:.0f}pt}}"
             rf"{'l' * len(texts)}{'r' * len(columns)}@{{}}}}"

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from django import forms
 from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
+from rest_framework import serializers, status
+from rest_framework.exceptions import APIException
 
 from .archives import ArchiveLimits
 
@@ -41,6 +44,37 @@ def upload_limit_message() -> str:
 def was_too_large(request: Any) -> bool:
     """Whether this request's upload was stopped for its size."""
     return bool(getattr(request, _NOTE, False))
+
+
+class UploadForm(forms.Form):
+    """A form with a required file. If the upload was stopped, it reports the size instead."""
+
+    def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values() if too_large else ():
+            if isinstance(field, forms.FileField):
+                field.error_messages["required"] = upload_limit_message()
+
+
+class UploadTooLarge(APIException):
+    """The API's answer to an upload that was stopped for its size."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_code = "too_large"
+
+    def __init__(self) -> None:
+        self.message = upload_limit_message()
+        super().__init__({"file": [self.message]})
+
+
+def checked_upload(shape: type[serializers.BaseSerializer[Any]], request: Any) -> Any:
+    """Return the validated body of an API request. Raises UploadTooLarge, and ValidationError."""
+    body = shape(data=request.data)
+    # After `data`, which reads the body. The file was cut off, so it must not count as missing.
+    if was_too_large(request):
+        raise UploadTooLarge
+    body.is_valid(raise_exception=True)
+    return body.validated_data
 
 
 def archive_limits() -> ArchiveLimits:

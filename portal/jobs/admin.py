@@ -1,34 +1,16 @@
 """The queue in the admin: read only, except that failed jobs can be retried."""
 
-from typing import TYPE_CHECKING
-
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from portal.jobs.models import Job, JobEvent
 from portal.jobs.services import try_again
-
-if TYPE_CHECKING:
-    JobModelAdmin = admin.ModelAdmin[Job]
-    EventModelAdmin = admin.ModelAdmin[JobEvent]
-else:
-    JobModelAdmin = EventModelAdmin = admin.ModelAdmin
-
-
-class _ReadOnly:
-    def has_add_permission(self, *_: object) -> bool:
-        return False
-
-    def has_change_permission(self, *_: object) -> bool:
-        return False
-
-    def has_delete_permission(self, *_: object) -> bool:
-        return False
+from portal.web.admin import ReadOnlyAdmin
 
 
 @admin.register(Job)
-class JobAdmin(_ReadOnly, JobModelAdmin):
+class JobAdmin(ReadOnlyAdmin):
     list_display = ["id", "kind", "group", "state", "attempts", "progress_done", "progress_total"]
     list_display += ["error", "not_before", "started_at", "finished_at"]
     list_filter = ["state", "kind"]
@@ -47,7 +29,7 @@ class JobAdmin(_ReadOnly, JobModelAdmin):
 
 
 @admin.register(JobEvent)
-class JobEventAdmin(_ReadOnly, EventModelAdmin):
+class JobEventAdmin(ReadOnlyAdmin):
     """The full stage log, including workers and errors."""
 
     list_display = ["at", "what", "group", "kind", "job_id", "count", "attempt", "worker"]

@@ -4,12 +4,44 @@ import os
 import socket
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Generic, Self, TypeVar
 
 from django.db import models
 from django.db.models import F, Q
 
+Row = TypeVar("Row", bound=models.Model)
 
-class JobQuerySet(models.QuerySet["Job"]):
+
+class WorkQuerySet(models.QuerySet[Row], Generic[Row]):
+    def unfinished(self) -> Self:
+        return self.filter(state__in=[Work.State.QUEUED, Work.State.RUNNING])
+
+
+class Work(models.Model):
+    """The state of a job, or of the work that a group of jobs carries out."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        CANCELLED = "cancelled"
+
+    state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["-id"]
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state not in {self.State.QUEUED, self.State.RUNNING}
+
+
+class JobQuerySet(WorkQuerySet["Job"]):
     def due(self, now: datetime) -> "JobQuerySet":
         """Queued jobs that may run now, oldest first."""
         return self.filter(state=Job.State.QUEUED, not_before__lte=now).order_by("not_before", "id")
@@ -22,24 +54,13 @@ class JobQuerySet(models.QuerySet["Job"]):
         """The job with this primary key, if it still has this lease token."""
         return self.filter(pk=job_id, state=Job.State.RUNNING, lease_token=token)
 
-    def unfinished(self) -> "JobQuerySet":
-        return self.filter(state__in=[Job.State.QUEUED, Job.State.RUNNING])
 
-
-class Job(models.Model):
+class Job(Work):
     """A background job. A worker owns it as long as it holds the lease token."""
-
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
 
     kind = models.CharField(max_length=60)
     payload = models.JSONField(default=dict, help_text="Primary keys and plain options only.")
     group = models.CharField(max_length=80, blank=True, help_text="Jobs watched together.")
-    state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
     lease_token = models.CharField(max_length=32, blank=True)
     lease_until = models.DateTimeField(null=True)
     attempts = models.PositiveIntegerField(default=0)
@@ -48,11 +69,8 @@ class Job(models.Model):
     cancel_requested = models.BooleanField(default=False)
     progress_done = models.PositiveIntegerField(default=0)
     progress_total = models.PositiveIntegerField(default=0)
-    error = models.TextField(blank=True)
     worker = models.CharField(max_length=80, blank=True, help_text="Who has or had it last.")
-    created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
 
     objects = JobQuerySet.as_manager()
 

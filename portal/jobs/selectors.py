@@ -174,6 +174,12 @@ class _Next:
     served: datetime
 
 
+def is_cancelling(group: str) -> bool:
+    """Whether a job of the group was asked to stop and still runs."""
+    running = Job.objects.filter(group=group, state=Job.State.RUNNING)
+    return running.filter(cancel_requested=True).exists()
+
+
 def queue_position(group: str) -> QueuePosition:
     """Estimate a group's position in the queue. Six queries.
 
@@ -346,13 +352,3 @@ def group_progress(group: str) -> GroupProgress:
         total=sum(row["total"] for row in rows),
         states=states,
     )
-
-
-def longest_wait() -> timedelta:
-    """How long the oldest due job has been waiting; zero if none is due.
-
-    A value well above JOB_REAP_SECONDS means that all workers are busy, or none is running.
-    """
-    now = timezone.now()
-    since = Job.objects.due(now).aggregate(since=Min("not_before"))["since"]
-    return now - since if since else timedelta(0)
