@@ -4,14 +4,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeGuard, cast
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
-from .models import Refused, User
+from .models import User
 
 P = ParamSpec("P")
 
@@ -38,21 +37,6 @@ def organiser_required(
         return view(cast("UserRequest", request), *args, **kwargs)
 
     return cast("Callable[Concatenate[HttpRequest, P], HttpResponseBase]", login_required(guarded))
-
-
-class ShowRefusals:
-    """Turns a refusal inside the block into an error message on the next page."""
-
-    def __init__(self, request: HttpRequest) -> None:
-        self._request = request
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
-        if isinstance(error, Refused):
-            messages.error(self._request, error.message)
-        return isinstance(error, Refused)
 
 
 class IsOrganiser(BasePermission):

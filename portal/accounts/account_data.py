@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any, Protocol
 
-from .models import Refused, User
+from portal.web.refusals import Refused
+
+from .models import User
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class DataSource(Protocol):
 
     def uploads(self, user: User) -> Iterator[Upload]:
         """Open the uploads one by one; the caller closes each before requesting the next."""
+        yield from ()
 
     def fate(self, user: User) -> Fate:
         """Describe what deleting the account would do, without changing anything."""

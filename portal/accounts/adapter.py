@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from allauth.account import forms as allauth_forms
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.account.forms import SignupForm as AllauthSignupForm
 from allauth.core import context
 from django import forms
 from django.conf import settings
@@ -60,7 +60,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return bool(super().is_email_verified(request, email))
 
 
-class SignupForm(AllauthSignupForm):  # type: ignore[misc]  # allauth ships no types
+class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]  # allauth ships no types
     """Sign-up with a display name. Invited users must use their invited email address."""
 
     field_order = ["name", "email", "password1", "password2"]
@@ -74,6 +74,7 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]  # allauth ships no t
             self.initial["email"] = invitation.email
             self.fields["email"].disabled = True
             self.fields["email"].help_text = "Your invitation is for this email address."
+        _relabel(self, password2="Confirm password")
 
     def save(self, request: HttpRequest) -> Any:
         user = super().save(request)
@@ -83,3 +84,33 @@ class SignupForm(AllauthSignupForm):  # type: ignore[misc]  # allauth ships no t
             user.terms_accepted_at = timezone.now()
             user.save(update_fields=["name", "terms_accepted_at"])
         return user
+
+
+class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _relabel(self, remember="Remember me")
+
+
+class ChangePasswordForm(allauth_forms.ChangePasswordForm):  # type: ignore[misc]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _relabel(
+            self,
+            oldpassword="Current password",
+            password1="New password",
+            password2="Confirm new password",
+        )
+
+
+class ResetPasswordKeyForm(allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _relabel(self, password1="New password", password2="Confirm new password")
+
+
+def _relabel(form: forms.Form, **labels: str) -> None:
+    """The labels of this site, because those of allauth are in title case."""
+    for name, label in labels.items():
+        if name in form.fields:
+            form.fields[name].label = label

@@ -15,13 +15,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from portal.accounts.invitations.api import AccountView
+from portal.web.refusals import Refused
 
 from .emails import is_email_confirmed, send_confirmation
-from .models import AccountExport, ApiToken, Refused, User
+from .models import AccountExport, ApiToken, User
 from .own_data import export_file, request_export
 from .tokens import revoke_token
-
-TAGS = ["account"]
 
 
 class AccountShape(serializers.ModelSerializer[User]):
@@ -64,12 +63,12 @@ class AccountRefusal(serializers.Serializer[Any]):
 
 
 class Account(AccountView):
-    @extend_schema(summary="Get my account", tags=TAGS, responses=AccountShape)
+    @extend_schema(summary="Get my account", responses=AccountShape)
     def get(self, request: Request) -> Response:
         return Response(AccountShape(self.me).data)
 
     @extend_schema(
-        summary="Change my name or affiliation", tags=TAGS, request=AccountShape,
+        summary="Change my name or affiliation", request=AccountShape,
         responses=AccountShape,
     )  # fmt: skip
     def patch(self, request: Request) -> Response:
@@ -82,7 +81,6 @@ class Account(AccountView):
 class Confirmation(AccountView):
     @extend_schema(
         summary="Resend the confirmation email",
-        tags=TAGS,
         request=None,
         responses={202: None, 409: AccountRefusal, 429: AccountRefusal},
     )
@@ -101,7 +99,6 @@ class Tokens(AccountView):
         operation_id="account_tokens_list",
         summary="List my API tokens",
         description="Create tokens on your account page.",
-        tags=TAGS,
         responses=TokenShape(many=True),
     )
     def get(self, request: Request) -> Response:
@@ -109,7 +106,7 @@ class Tokens(AccountView):
 
 
 class TokenDetail(AccountView):
-    @extend_schema(summary="Revoke one of my tokens", tags=TAGS, responses={204: None})
+    @extend_schema(summary="Revoke one of my tokens", responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
         token = get_object_or_404(ApiToken, pk=pk, user=self.me)
         revoke_token(token=token, actor=self.me)
@@ -120,7 +117,6 @@ class Exports(AccountView):
     @extend_schema(
         operation_id="account_exports_list",
         summary="List my data exports",
-        tags=TAGS,
         responses=ExportShape(many=True),
     )
     def get(self, request: Request) -> Response:
@@ -129,7 +125,6 @@ class Exports(AccountView):
     @extend_schema(
         summary="Request a data export",
         description="A job creates the file. Returns the pending export if there is one.",
-        tags=TAGS,
         request=None,
         responses={202: ExportShape, 409: AccountRefusal},
     )
@@ -140,9 +135,7 @@ class Exports(AccountView):
 
 class ExportDownload(AccountView):
     @extend_schema(
-        summary="Download a data export",
-        tags=TAGS,
-        responses={(200, "application/zip"): OpenApiTypes.BINARY},
+        summary="Download a data export", responses={(200, "application/zip"): OpenApiTypes.BINARY}
     )
     def get(self, request: Request, pk: int) -> FileResponse:
         response = export_file(self.me, pk)

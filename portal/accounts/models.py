@@ -19,13 +19,11 @@ DELETED_DOMAIN = "deleted.invalid"
 FORMER_MEMBER = "former member"
 
 
-class Refused(Exception):
-    """An action that is not possible now. The message is shown to the user."""
-
-    def __init__(self, message: str, *, code: str = "refused") -> None:
-        super().__init__(message)
-        self.message = message
-        self.code = code
+def user_field(related_name: str = "+") -> "models.ForeignKey[User | None, User | None]":
+    """A field for the account that did something; empty once the account is deleted."""
+    return models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name=related_name
+    )
 
 
 class UserManager(BaseUserManager["User"]):
@@ -105,21 +103,11 @@ class Invitation(models.Model):
 
     email = models.EmailField("email address")
     digest = models.CharField(max_length=64, unique=True)
-    invited_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.SET_NULL,
-        related_name="invitations_sent",
-    )
+    invited_by = user_field("invitations_sent")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
-    accepted_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        null=True,
-        on_delete=models.SET_NULL,
-        related_name="invitations_accepted",
-    )
+    accepted_by = user_field("invitations_accepted")
     revoked_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -140,9 +128,7 @@ class Team(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     about = models.TextField(blank=True, max_length=2000, help_text="Markdown, public.")
     link = LinkField(blank=True, help_text="Your website.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = user_field()
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, editable=False)
 

@@ -35,18 +35,19 @@ from portal.accounts.teams.services import TeamRefused, close_team, remove_from_
 from portal.audit.models import Event, record_event
 from portal.jobs.models import Job
 from portal.jobs.services import enqueue
+from portal.web.refusals import Refused
 
-from .account_data import AccountKept, Fate, Table, Upload, counted, fate_of, sources
+from .account_data import AccountKept, DataSource, Fate, Table, Upload, counted, fate_of, sources
 from .models import (
     DELETED_DOMAIN,
     FORMER_MEMBER,
     AccountExport,
     Invitation,
-    Refused,
     TeamMember,
     User,
     is_former,
 )
+from .organisers import is_only_organiser, lock_organisers
 
 _AT_ONCE = 500
 
@@ -66,7 +67,7 @@ def end_sessions(user: User, *, keep: str | None = None) -> int:
     return len(mine)
 
 
-class AccountsData:
+class AccountsData(DataSource):
     def tables(self, user: User) -> Iterator[Table]:
         yield Table("profile", "Your account.", [_profile(user)])
         yield Table("addresses", "Your email addresses.", _addresses(user))
@@ -75,16 +76,13 @@ class AccountsData:
         yield Table(
             "invitations", "Invitations to you, and when you sent others.", _invitations(user)
         )
-        yield Table("two_factor", "Your two-factor log-in methods.", _authenticators(user))
+        yield Table("two_factor", "Your two-factor authentication methods.", _authenticators(user))
         yield Table("events", "Your actions in the event log.", _events(user))
-
-    def uploads(self, user: User) -> Iterator[Upload]:
-        yield from ()
 
     def fate(self, user: User) -> Fate:
         alone, only_owner, others = _sorted_teams(user)
         goes = [
-            "Your name, affiliation, email addresses, password and two-factor log-in.",
+            "Your name, affiliation, email addresses, password and two-factor authentication.",
             "Your API tokens, sessions and exports.",
         ]
         if others:
@@ -99,7 +97,7 @@ class AccountsData:
         ]
         if is_only_organiser(user):
             prevents.append(
-                "You are the only organiser of this site. Another user must become one first."
+                "You are the only organiser of this site. Make another user an organiser first."
             )
         stays = ["The event log, without your name."]
         return Fate(goes=goes, stays=stays, prevents=prevents)
@@ -195,11 +193,6 @@ def _sorted_teams(user: User) -> tuple[list[TeamMember], list[TeamMember], list[
     alone = [row for row in rows if row.size == 1]
     only_owner = [row for row in rows if row.size > 1 and row.is_owner and row.owners == 1]
     return alone, only_owner, [row for row in rows if row not in [*alone, *only_owner]]
-
-
-def is_only_organiser(user: User) -> bool:
-    others = User.objects.filter(is_organiser=True, is_active=True).exclude(pk=user.pk)
-    return user.is_organiser and not others.exists()
 
 
 def addresses_of(user: User) -> set[str]:
@@ -366,10 +359,7 @@ def delete_account(*, user: User) -> None:
 def _locked(user: User) -> User:
     """Locked, so that two organisers cannot delete their accounts at the same time."""
     if user.is_organiser:
-        organisers = User.objects.select_for_update(no_key=True).filter(
-            is_organiser=True, is_active=True
-        )
-        list(organisers.order_by("pk"))
+        lock_organisers()
     locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if is_former(locked):
         raise AccountKept("This account is already deleted.")

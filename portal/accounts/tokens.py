@@ -13,8 +13,9 @@ from rest_framework.request import Request
 
 from portal.audit.models import record_event
 from portal.web.prepared import Parameter, Prepared
+from portal.web.refusals import Refused
 
-from .models import ApiToken, Refused, User
+from .models import ApiToken, User
 
 PREFIX = "fb_"
 # Well above normal use; each token gives access to the account.

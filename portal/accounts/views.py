@@ -16,13 +16,14 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.accounts.teams.selectors import own_teams
+from portal.web.refusals import ShowRefusals, errors_in
 
-from .access import ShowRefusals, UserRequest
+from .access import UserRequest
 from .account_data import fate_of
 from .emails import is_email_confirmed
 from .models import AccountExport, ApiToken, User
 from .own_data import delete_account, end_sessions, export_file, request_export
-from .tokens import TokenRefused, issue_token, revoke_token
+from .tokens import issue_token, revoke_token
 
 
 def has_second_factor(user: User) -> bool:
@@ -92,7 +93,7 @@ class DeleteAccountForm(forms.Form):
     def clean_password(self) -> str:
         password = str(self.cleaned_data["password"])
         if not self._user.check_password(password):
-            raise forms.ValidationError("The password is wrong.")
+            raise forms.ValidationError("The password is incorrect.")
         return password
 
     def clean_email(self) -> str:
@@ -140,11 +141,9 @@ def _account_page(
 def create_token(request: UserRequest) -> HttpResponse:
     token_form = TokenForm(request.POST)
     if token_form.is_valid():
-        try:
+        with errors_in(token_form):
             _, secret = issue_token(user=request.user, **token_form.cleaned_data)
             return _account_page(request, secret=secret)
-        except TokenRefused as refusal:
-            token_form.add_error(None, refusal.message)
     return _account_page(request, token_form=token_form)
 
 
@@ -162,7 +161,7 @@ def revoke(request: UserRequest, pk: int) -> HttpResponse:
 def end_others(request: UserRequest) -> HttpResponse:
     ended = end_sessions(request.user, keep=request.session.session_key)
     if ended:
-        messages.success(request, f"Logged out in {ended} other browser{'s' if ended > 1 else ''}.")
+        messages.success(request, f"Logged out of {ended} other session{'s' if ended > 1 else ''}.")
     else:
         messages.info(request, "There are no other sessions.")
     return redirect("accounts:account")

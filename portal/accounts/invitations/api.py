@@ -11,15 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.accounts.models import Invitation, Refused, User, display_name
+from portal.accounts.models import Invitation, User, display_name
+from portal.web.refusals import Refused
 
-from .selectors import (
-    STATES,
-    find_invitation,
-    invitation_state,
-    is_addressed_to,
-    offer_of,
-)
+from .selectors import STATES, find_invitation, invitation_state, is_addressed_to, offer_of
 from .services import accept_invitation
 
 

@@ -14,9 +14,10 @@ from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.accounts.models import ApiToken, Invitation, Refused, User, display_name
+from portal.accounts.models import ApiToken, Invitation, User, display_name
 from portal.audit.models import Event
 from portal.jobs.models import Job
+from portal.web.refusals import Refused
 
 LIFETIME = timedelta(days=14)
 PENDING, ACCEPTED, REVOKED, EXPIRED = "pending", "accepted", "revoked", "expired"

@@ -92,7 +92,7 @@ def mint_secret(invitation: Invitation) -> str:
     secret = secrets.token_urlsafe(32)
     digest = ApiToken.digest_of(secret)
     if not unanswered().filter(pk=invitation.pk).update(digest=digest):
-        raise InvitationRefused("The invitation was already answered or revoked.", code="answered")
+        raise InvitationRefused("The invitation was already accepted or revoked.", code="answered")
     return secret
 
 

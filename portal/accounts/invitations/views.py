@@ -14,9 +14,10 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.accounts.access import ShowRefusals, UserRequest, organiser_required
+from portal.accounts.access import UserRequest, organiser_required
 from portal.accounts.emails import origin_of
 from portal.accounts.models import Invitation
+from portal.web.refusals import ShowRefusals
 
 from .selectors import (
     PENDING,

@@ -109,25 +109,18 @@ class TeamRefusal(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-TAGS = ["teams"]
 REFUSED = {409: TeamRefusal}
 
 
 class Teams(AccountView):
     @extend_schema(
-        operation_id="teams_mine",
-        summary="List my teams",
-        tags=TAGS,
-        responses=OwnTeamShape(many=True),
+        operation_id="teams_mine", summary="List my teams", responses=OwnTeamShape(many=True)
     )
     def get(self, request: Request) -> Response:
         return Response(OwnTeamShape(own_teams(self.me), many=True).data)
 
     @extend_schema(
-        summary="Create a team",
-        tags=TAGS,
-        request=TeamFields,
-        responses={201: TeamShape} | REFUSED,
+        summary="Create a team", request=TeamFields, responses={201: TeamShape} | REFUSED
     )
     def post(self, request: Request) -> Response:
         made = make_team(**checked(TeamFields, request.data), actor=self.me)
@@ -138,13 +131,12 @@ class Teams(AccountView):
 class TeamDetail(AccountView):
     permission_classes = [IsAuthenticatedOrReadOnly]
 
-    @extend_schema(summary="Get a team", tags=TAGS, responses=TeamShape)
+    @extend_schema(summary="Get a team", responses=TeamShape)
     def get(self, request: Request, slug: str) -> Response:
         return Response(TeamShape(team_for(request.user, slug)).data)
 
     @extend_schema(
         summary="Change a team’s name, description or link (owners)",
-        tags=TAGS,
         request=TeamFields,
         responses={200: TeamShape} | REFUSED,
     )
@@ -160,7 +152,6 @@ class TeamDetail(AccountView):
         summary="Close a team (owners)",
         description="Removes all members and withdraws invitations. Work that refers to the team "
         "keeps its name.",
-        tags=TAGS,
         responses={204: None},
     )
     def delete(self, request: Request, slug: str) -> Response:
@@ -169,11 +160,7 @@ class TeamDetail(AccountView):
 
 
 class TeamMembers(AccountView):
-    @extend_schema(
-        summary="List the members of a team (members)",
-        tags=TAGS,
-        responses=TeamPerson(many=True),
-    )
+    @extend_schema(summary="List the members of a team (members)", responses=TeamPerson(many=True))
     def get(self, request: Request, slug: str) -> Response:
         people = team_people(peopled_team(request.user, slug))
         return Response(TeamPerson(people, many=True).data)
@@ -186,7 +173,6 @@ def _member(access: TeamAccess, pk: int) -> TeamMember:
 class TeamMemberDetail(AccountView):
     @extend_schema(
         summary="Make a member an owner, or give up your own ownership",
-        tags=TAGS,
         request=TeamOwnership,
         responses={204: None} | REFUSED,
     )
@@ -203,9 +189,7 @@ class TeamMemberDetail(AccountView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
-        summary="Remove a member who is not an owner (owners)",
-        tags=TAGS,
-        responses={204: None} | REFUSED,
+        summary="Remove a member who is not an owner (owners)", responses={204: None} | REFUSED
     )
     def delete(self, request: Request, slug: str, pk: int) -> Response:
         access = managed_team(request.user, slug)
@@ -214,7 +198,7 @@ class TeamMemberDetail(AccountView):
 
 
 class TeamLeave(AccountView):
-    @extend_schema(summary="Leave a team", tags=TAGS, request=None, responses={204: None} | REFUSED)
+    @extend_schema(summary="Leave a team", request=None, responses={204: None} | REFUSED)
     def post(self, request: Request, slug: str) -> Response:
         access = team_for(request.user, slug)
         if access.membership is None:
@@ -225,9 +209,7 @@ class TeamLeave(AccountView):
 
 class TeamInvitations(AccountView):
     @extend_schema(
-        summary="List pending invitations (owners)",
-        tags=TAGS,
-        responses=TeamInvitationRow(many=True),
+        summary="List pending invitations (owners)", responses=TeamInvitationRow(many=True)
     )
     def get(self, request: Request, slug: str) -> Response:
         rows = team_invitations(managed_team(request.user, slug))
@@ -236,7 +218,6 @@ class TeamInvitations(AccountView):
     @extend_schema(
         summary="Invite people by email (owners)",
         description="Invited people join when they accept. The link works once, within 14 days.",
-        tags=TAGS,
         request=NewTeamInvitations,
         responses={201: InvitedToTeamShape} | REFUSED,
     )
@@ -255,9 +236,7 @@ def _invitation(request: Request, slug: str, pk: int) -> Invitation:
 
 
 class TeamInvitationDetail(AccountView):
-    @extend_schema(
-        summary="Withdraw an invitation (owners)", tags=TAGS, responses={204: None} | REFUSED
-    )
+    @extend_schema(summary="Withdraw an invitation (owners)", responses={204: None} | REFUSED)
     def delete(self, request: Request, slug: str, pk: int) -> Response:
         revoke_invitation(invitation=_invitation(request, slug, pk), actor=self.me)
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -268,7 +247,6 @@ class TeamInvitationLink(AccountView):
         summary="Create an invitation link to share (owners)",
         description="Only if the site does not send email, or sending failed. The link works for "
         "the invited email address only, for 14 days. Earlier links stop working.",
-        tags=TAGS,
         request=None,
         responses={201: InvitationLink} | REFUSED,
     )
@@ -282,7 +260,6 @@ class TeamInvitationResend(AccountView):
     @extend_schema(
         summary="Resend an invitation (owners)",
         description="Sends a new link, valid for 14 days. Earlier links stop working.",
-        tags=TAGS,
         request=None,
         responses={204: None} | REFUSED,
     )

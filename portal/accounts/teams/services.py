@@ -17,13 +17,13 @@ from portal.accounts.invitations.selectors import InvitationRefused, Offer, pend
 from portal.accounts.invitations.services import make_invitation
 from portal.accounts.models import (
     Invitation,
-    Refused,
     Team,
     TeamInvitation,
     TeamMember,
     User,
 )
 from portal.audit.models import record_event
+from portal.web.refusals import Refused
 
 Role = TeamMember.Role
 MAX_MEMBERS = 50
@@ -116,25 +116,26 @@ def add_to_team(*, team: Team, user: User, actor: User | None) -> TeamMember:
 @transaction.atomic
 def make_owner(*, member: TeamMember, actor: User) -> TeamMember:
     """Idempotent."""
-    team = lock_team(member.team)
-    now = _still_there(member)
-    if not now.is_owner:
-        now.role = Role.OWNER
-        now.save(update_fields=["role"])
-        record_event(verb="make_team_owner", subject=team, actor=actor, user=now.user_id)
-    return now
+    return _give_role(member, Role.OWNER, "make_team_owner", actor)
 
 
 @transaction.atomic
 def give_up_ownership(*, member: TeamMember, actor: User) -> TeamMember:
     """Make an owner a plain member. Raises TeamRefused for the only owner."""
+    return _give_role(member, Role.MEMBER, "give_up_team", actor)
+
+
+def _give_role(member: TeamMember, role: TeamMember.Role, verb: str, actor: User) -> TeamMember:
     team = lock_team(member.team)
-    now = _still_there(member)
-    if now.is_owner:
-        _refuse_only_owner(team, now)
-        now.role = Role.MEMBER
+    now = TeamMember.objects.filter(pk=member.pk).first()
+    if now is None:
+        raise TeamRefused("This member has already left the team.", code="left")
+    if now.role != role:
+        if role == Role.MEMBER:
+            _refuse_only_owner(team, now)
+        now.role = role
         now.save(update_fields=["role"])
-        record_event(verb="give_up_team", subject=team, actor=actor, user=now.user_id)
+        record_event(verb=verb, subject=team, actor=actor, user=now.user_id)
     return now
 
 
@@ -156,13 +157,6 @@ def remove_from_team(*, member: TeamMember, actor: User) -> None:
         _refuse_only_owner(team, now)
     record_event(verb="leave_team", subject=team, actor=actor, user=now.user_id)
     now.delete()
-
-
-def _still_there(member: TeamMember) -> TeamMember:
-    found = TeamMember.objects.filter(pk=member.pk).first()
-    if found is None:
-        raise TeamRefused("This member has already left the team.", code="left")
-    return found
 
 
 def _refuse_only_owner(team: Team, member: TeamMember) -> None:

@@ -10,17 +10,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.accounts.access import ShowRefusals, UserRequest
+from portal.accounts.access import UserRequest
 from portal.accounts.emails import origin_of
 from portal.accounts.invitations.selectors import emails_are_sent
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import NO_EMAILS, InviteForm, never_stored, resent
 from portal.accounts.models import Invitation, Team, TeamMember
+from portal.web.refusals import ShowRefusals, errors_in
 
 from .access import TeamAccess, managed_team, peopled_team, team_for
 from .selectors import own_teams, team_invitations, team_people
 from .services import (
-    TeamRefused,
     change_team,
     close_team,
     give_up_ownership,
@@ -52,11 +52,8 @@ def teams(request: UserRequest) -> HttpResponse:
 def new_team(request: UserRequest) -> HttpResponse:
     form = TeamForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        try:
+        with errors_in(form, field="name"):
             made = make_team(**form.cleaned_data, actor=request.user)
-        except TeamRefused as refusal:
-            form.add_error("name", refusal.message)
-        else:
             messages.success(request, f"Team “{made}” created. Invite its members here.")
             return redirect("teams:people", made.slug)
     return render(request, "accounts/teams/new.html", {"form": form})
@@ -84,16 +81,13 @@ def people(request: UserRequest, slug: str) -> HttpResponse:
 def _invite(request: UserRequest, access: TeamAccess) -> HttpResponse:
     form = InviteForm(request.POST)
     if form.is_valid():
-        try:
+        with errors_in(form, field="emails"):
             done = invite_to_team(
                 team=access.team,
                 emails=form.cleaned_data["emails"],
                 actor=request.user,
                 origin=origin_of(request),
             )
-        except TeamRefused as refusal:
-            form.add_error("emails", refusal.message)
-        else:
             if done.invited:
                 by_email = emails_are_sent()
                 how = " by email" if by_email else ""
@@ -128,11 +122,8 @@ def edit(request: UserRequest, slug: str) -> HttpResponse:
         instance=managed_team(request.user, slug).team,
     )
     if form.is_valid():
-        try:
+        with errors_in(form, field="name"):
             change_team(team=access.team, **form.cleaned_data, actor=request.user)
-        except TeamRefused as refusal:
-            form.add_error("name", refusal.message)
-        else:
             messages.success(request, "Saved.")
             return redirect("teams:team", slug)
     return render(request, "accounts/teams/edit.html", {"access": access, "form": form})
