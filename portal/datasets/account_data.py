@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from portal.accounts.account_data import Fate, Table, Upload, counted
+from portal.accounts.account_data import DataSource, Fate, Table, counted
 from portal.accounts.models import User
 from portal.datasets.models import (
     Dataset,
@@ -15,14 +15,11 @@ from portal.datasets.models import (
 )
 
 
-class DatasetData:
+class DatasetData(DataSource):
     def tables(self, user: User) -> Iterator[Table]:
         yield Table("disputes", "Gold facts you challenged.", _disputes(user))
         yield Table("licences", "Releases whose licence you accepted.", _licences(user))
         yield Table("datasets", "Datasets, imports and releases you made.", _made(user))
-
-    def uploads(self, user: User) -> Iterator[Upload]:
-        yield from ()
 
     def fate(self, user: User) -> Fate:
         stays = []

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.contrib import admin
 
+from portal.web import admin as web
+
 from .models import (
     Dataset,
     Document,
@@ -16,19 +18,8 @@ from .models import (
 )
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Read-only rows, which services create with checks and a log."""
-
+class ReadOnlyAdmin(web.ReadOnlyAdmin):
     show_full_result_count = False
-
-    def has_add_permission(self, *_: Any, **__: Any) -> bool:
-        return False
-
-    def has_change_permission(self, *_: Any, **__: Any) -> bool:
-        return False
-
-    def has_delete_permission(self, *_: Any, **__: Any) -> bool:
-        return False
 
 
 @admin.register(Dataset)

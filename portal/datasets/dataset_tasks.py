@@ -1,12 +1,14 @@
 """Long tasks on the documents of a dataset: starting, running, ending and cancelling them.
 
+Imports end and are cancelled in the same way.
+
 A runner does the work of one kind of task. If it is killed, it runs again from the start and skips
 the work that is done. `check_options` validates the options of tasks that users start.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 from django.core.files.base import File
@@ -19,7 +21,7 @@ from portal.audit.models import record_event
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue
 
-from .models import Dataset, DatasetTask
+from .models import Dataset, DatasetTask, DatasetWork, ImportRun
 
 State = DatasetTask.State
 
@@ -65,6 +67,15 @@ class TaskError(Exception):
         self.report = report
 
 
+class TaskStopped(Exception):
+    """The task was cancelled, or its worker is about to end."""
+
+
+Part = TypeVar("Part")
+# Progress is reported, and cancelling noticed, once in so many steps.
+STEPS_AT_ONCE = 20
+
+
 @dataclass(frozen=True)
 class Steps:
     """Callbacks of a runner: it reports `progress(done, total)` and checks `stop()`."""
@@ -72,10 +83,24 @@ class Steps:
     progress: Callable[[int, int], None]
     stop: Callable[[], bool]
 
+    def at(self, done: int, total: int) -> None:
+        """Report progress now and then, and at the end. Raises TaskStopped."""
+        if done % STEPS_AT_ONCE == 0 or done == total:
+            if self.stop():
+                raise TaskStopped
+            self.progress(done, total)
+
+    def over(self, parts: Sequence[Part]) -> Iterator[Part]:
+        """Yield the parts, with progress. Raises TaskStopped."""
+        for done, part in enumerate(parts):
+            self.at(done, len(parts))
+            yield part
+        self.progress(len(parts), len(parts))
+
 
 class Runner(Protocol):
     def __call__(self, task: DatasetTask, steps: Steps) -> TaskReport | None:
-        """Run the task. Returns None if stopped. Raises TaskError."""
+        """Run the task. Returns None if stopped. Raises TaskStopped, and TaskError."""
 
 
 def start_task(
@@ -132,24 +157,24 @@ def run_here(
         if running := dataset.tasks.unfinished().filter(kind=kind).first():
             if Job.objects.unfinished().filter(group=running.job_group).exists():
                 raise TaskError(f"task {running.pk} is already running; wait for it or cancel it")
-            end_task(task=running, state=State.FAILED, error="another command replaced it")
+            end_work(work=running, state=State.FAILED, error="another command replaced it")
         task = DatasetTask.objects.create(dataset=dataset, kind=kind, options=dict(options or {}))
     try:
-        report = carry_out(task=task, run=run, steps=Steps(progress, lambda: _is_ended(task)))
+        report = carry_out(task=task, run=run, steps=Steps(progress, lambda: is_ended(task)))
     except TaskError as error:
-        end_task(task=task, state=State.FAILED, error=str(error))
+        end_work(work=task, state=State.FAILED, error=str(error))
         raise
     except BaseException:
-        end_task(task=task, state=State.FAILED, error="the command was interrupted")
+        end_work(work=task, state=State.FAILED, error="the command was interrupted")
         raise
     if report is not None:
-        end_task(task=task, state=State.DONE, report=report)
+        end_work(work=task, state=State.DONE, report=report)
     task.refresh_from_db()
     return task
 
 
 def carry_out(*, task: DatasetTask, run: Runner, steps: Steps) -> TaskReport | None:
-    """Run the task and store its progress. Raises the exceptions of the runner."""
+    """Run the task and store its progress. Returns None if stopped. Raises TaskError."""
     DatasetTask.objects.unfinished().filter(pk=task.pk).update(state=State.RUNNING)
 
     def progress(done: int, total: int) -> None:
@@ -158,37 +183,45 @@ def carry_out(*, task: DatasetTask, run: Runner, steps: Steps) -> TaskReport | N
         )
         steps.progress(done, total)
 
-    return run(task, Steps(progress, steps.stop))
+    try:
+        return run(task, Steps(progress, steps.stop))
+    except TaskStopped:
+        return None
 
 
 @transaction.atomic
-def end_task(
+def end_work(
     *,
-    task: DatasetTask,
-    state: DatasetTask.State,
+    work: DatasetWork,
+    state: DatasetWork.State,
     report: TaskReport | None = None,
     error: str = "",
 ) -> None:
-    """End a task, unless it has already ended."""
-    stored = DatasetTask.objects.select_for_update().get(pk=task.pk)
+    """End an import or a task and delete its upload, unless it has already ended.
+
+    `report` is that of a task.
+    """
+    stored: Any = type(work)._default_manager.select_for_update().get(pk=work.pk)
     if stored.is_finished:
         return
     stored.state, stored.error, stored.finished_at = state, error, timezone.now()
+    changed = ["state", "error", "finished_at"]
     if report is not None:
         stored.report = report.as_json()
-    stored.save(update_fields=["state", "error", "finished_at", "report"])
-    record_event(verb=f"dataset_task_{state}", subject=stored, actor=None, error=error)
+        changed.append("report")
+    stored.save(update_fields=changed)
+    record_event(verb=f"{work.noun}_{state}", subject=stored, actor=None, error=error)
     if stored.upload:
         storage, name = stored.upload.storage, str(stored.upload.name)
         transaction.on_commit(lambda: storage.delete(name))
 
 
 @transaction.atomic
-def cancel_task(*, task: DatasetTask, actor: User | None) -> None:
-    """Cancel a task and keep its results. A worker stops after the current document."""
-    record_event(verb="cancel_dataset_task", subject=task, actor=actor)
-    if cancel_group(task.job_group, actor).asked == 0:
-        end_task(task=task, state=State.CANCELLED)
+def cancel_work(*, work: ImportRun | DatasetTask, actor: User | None) -> None:
+    """Cancel an import or a task; its results are kept. A worker ends with the current document."""
+    record_event(verb=f"cancel_{work.noun}", subject=work, actor=actor)
+    if cancel_group(work.job_group, actor).asked == 0:
+        end_work(work=work, state=State.CANCELLED)
 
 
 def trouble_of(group: str) -> str:
@@ -197,8 +230,9 @@ def trouble_of(group: str) -> str:
     return job.error if job is not None and job.state == Job.State.QUEUED else ""
 
 
-def _is_ended(task: DatasetTask) -> bool:
-    return not DatasetTask.objects.unfinished().filter(pk=task.pk).exists()
+def is_ended(work: ImportRun | DatasetTask) -> bool:
+    """Whether the stored row has ended, for example because it was cancelled."""
+    return not type(work).objects.unfinished().filter(pk=work.pk).exists()
 
 
 # By dotted path, like RUNNERS. A check returns the options to store, or raises OptionsError.

@@ -1,50 +1,17 @@
-"""HTTP responses with forms, documents, page images and text files.
+"""HTTP responses with documents, page images and text files.
 
 The caller must check access, because the dataset manager and the workbench have different rules.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
-from django import forms
-from django.contrib import messages
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.utils.http import content_disposition_header
 
 from portal.datasets.imaging.pictures import bare_image
 from portal.datasets.imaging.services import ensure_thumbnail
 
 from .models import PageImage
-
-
-def form_page(
-    request: HttpRequest, template: str, form: forms.BaseForm, **context: Any
-) -> HttpResponse:
-    """Render a page with `form`, with status 400 if the form has errors."""
-    status = 400 if form.errors else 200
-    return render(request, template, {"form": form, **context}, status=status)
-
-
-@contextmanager
-def errors_in(form: forms.BaseForm, *refusals: type[Exception]) -> Iterator[None]:
-    """Add the message of a service's exception to the form, at its `field` if the form has it."""
-    try:
-        yield
-    except refusals as refusal:
-        field = getattr(refusal, "field", "")
-        form.add_error(field if field in form.fields else None, str(refusal))
-
-
-@contextmanager
-def errors_shown(request: HttpRequest, *refusals: type[Exception]) -> Iterator[None]:
-    """Show the message of a service's exception on the next page."""
-    try:
-        yield
-    except refusals as refusal:
-        messages.error(request, str(refusal))
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from django.utils.module_loading import import_string
 
 from portal.accounts.emails import send_email
 from portal.accounts.models import display_name
-from portal.datasets.imports.services import carry_out_import, end_import
+from portal.datasets.imports.services import carry_out_import
 from portal.files.archives import ArchiveFault
 from portal.jobs.handlers import Claim, handler
 
-from .dataset_tasks import Runner, Steps, TaskError, carry_out, end_task
-from .models import DatasetTask, Dispute, ImportRun
+from .dataset_tasks import Runner, Steps, TaskError, carry_out, end_work
+from .models import DatasetTask, DatasetWork, Dispute, ImportRun
 
 # By dotted path, because some runners need libraries that are slow to load.
 RUNNERS: dict[str, str] = {
@@ -25,14 +25,18 @@ RUNNERS: dict[str, str] = {
 }
 
 
+def _work(payload: dict[str, Any]) -> ImportRun | DatasetTask:
+    if "run" in payload:
+        return ImportRun.objects.get(pk=payload["run"])
+    return DatasetTask.objects.get(pk=payload["task"])
+
+
 def _failed(payload: dict[str, Any], error: str) -> None:
-    run = ImportRun.objects.get(pk=payload["run"])
-    end_import(run=run, state=ImportRun.State.FAILED, error=error)
+    end_work(work=_work(payload), state=DatasetWork.State.FAILED, error=error)
 
 
 def _cancelled(payload: dict[str, Any]) -> None:
-    run = ImportRun.objects.get(pk=payload["run"])
-    end_import(run=run, state=ImportRun.State.CANCELLED)
+    end_work(work=_work(payload), state=DatasetWork.State.CANCELLED)
 
 
 @handler("import_files", on_failed=_failed, on_cancelled=_cancelled)
@@ -51,20 +55,10 @@ def import_files(claim: Claim) -> None:
     except ArchiveFault as fault:
         state, error = ImportRun.State.FAILED, str(fault)
     with claim.finish():
-        end_import(run=run, state=state, error=error)
+        end_work(work=run, state=state, error=error)
 
 
-def _task_failed(payload: dict[str, Any], error: str) -> None:
-    task = DatasetTask.objects.get(pk=payload["task"])
-    end_task(task=task, state=DatasetTask.State.FAILED, error=error)
-
-
-def _task_cancelled(payload: dict[str, Any]) -> None:
-    task = DatasetTask.objects.get(pk=payload["task"])
-    end_task(task=task, state=DatasetTask.State.CANCELLED)
-
-
-@handler("dataset_task", on_failed=_task_failed, on_cancelled=_task_cancelled)
+@handler("dataset_task", on_failed=_failed, on_cancelled=_cancelled)
 def dataset_task(claim: Claim) -> None:
     """Run a task of a dataset. A second attempt continues the first one."""
     task = DatasetTask.objects.select_related("dataset", "created_by").get(pk=claim.payload["task"])
@@ -79,7 +73,7 @@ def dataset_task(claim: Claim) -> None:
     except TaskError as fault:
         state, error, report = DatasetTask.State.FAILED, str(fault), fault.report
     with claim.finish():
-        end_task(task=task, state=state, report=report, error=error)
+        end_work(work=task, state=state, report=report, error=error)
 
 
 @handler("email_raiser")

@@ -7,7 +7,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, ValidationError
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -16,7 +15,7 @@ from portal.accounts.access import IsOrganiser
 from portal.datasets.access import actor_of, get_batch, get_dataset, get_sampled
 from portal.datasets.models import Batch, Dataset, DocumentType, Selection
 from portal.datasets.responses import file_response
-from portal.web.answers import answer
+from portal.web.answers import ListingView, answer
 from portal.web.api import ErrorSerializer, NamedField, checked
 
 from .audits import (
@@ -206,17 +205,15 @@ class AcceptanceView(APIView):
         return super().handle_exception(refused(exc) if isinstance(exc, AcceptanceRefused) else exc)
 
 
-class BatchList(AcceptanceView, GenericAPIView[Any]):
+class BatchList(AcceptanceView, ListingView):
     """List the batches of a dataset, newest first, or open a batch."""
 
-    queryset = Batch.objects.none()
     serializer_class = BatchRowSerializer
 
     @extend_schema(responses=BatchRowSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         batches = get_dataset(request.user, slug).batches.defer("report").order_by("-number")
-        rows = batch_rows(self.paginate_queryset(batches) or [])
-        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
+        return self.listed(batches, batch_rows)
 
     @extend_schema(request=NewBatchSerializer, responses={201: BatchRowSerializer})
     def post(self, request: Request, slug: str) -> Response:
@@ -271,7 +268,7 @@ class BatchClose(AcceptanceView):
 
 
 class BatchPutBack(AcceptanceView):
-    """Release the documents that a rejected batch holds."""
+    """Puts back the documents that a rejected batch holds."""
 
     @extend_schema(request=None, responses={200: BatchPutBackSerializer, 409: ErrorSerializer})
     def post(self, request: Request, slug: str, number: int) -> Response:
@@ -279,16 +276,14 @@ class BatchPutBack(AcceptanceView):
         return Response({"documents": count})
 
 
-class BatchSample(AcceptanceView, GenericAPIView[Any]):
+class BatchSample(AcceptanceView, ListingView):
     """List the sampled documents of a batch by name."""
 
-    queryset = Batch.objects.none()
     serializer_class = SampledDocumentSerializer
 
     @extend_schema(responses=SampledDocumentSerializer(many=True))
     def get(self, _request: Request, slug: str, number: int) -> Response:
-        page = self.paginate_queryset(sampled_documents(get_batch(slug, number))) or []
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(sampled_documents(get_batch(slug, number)))
 
 
 class BatchDocumentFields(AcceptanceView):

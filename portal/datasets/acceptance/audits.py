@@ -312,7 +312,12 @@ def _paragraphs(report: Mapping[str, Any], title: str) -> Iterator[str]:
     if report["failing"]:
         names = ", ".join(_line(name) for name in report["failing"])
         yield f"Below the threshold: {names}."
-    yield from ("", "## Accuracy", "", "| field | right | inspected | accuracy | 95 % interval |")
+    yield from (
+        "",
+        "## Accuracy",
+        "",
+        "| field | correct | inspected |  accuracy | 95 % interval |",
+    )
     yield "|---|---:|---:|---:|---|"
     for row in [*report["fields"], report["overall"]]:
         yield f"| {_line(row['field'])} | {row['right']} | {row['n']} | {_accuracy(row)} |"

@@ -20,6 +20,7 @@ from portal.datasets.models import (
 )
 from portal.datasets.responses import TextFile
 from portal.web.charts import Line, LineChart, Point, line_chart
+from portal.web.counting import count_by
 
 from .audits import (
     Acceptance,
@@ -132,12 +133,7 @@ def batch_list(dataset: Dataset, page: str = "1") -> BatchList:
 
 def batch_rows(batches: Sequence[Batch]) -> list[BatchRow]:
     """Return the rows of the batches in their order, with two queries."""
-    documents = dict(
-        BatchDocument.objects.filter(batch__in=batches)
-        .order_by()
-        .values_list("batch")
-        .annotate(Count("id"))
-    )
+    documents = count_by(BatchDocument.objects.filter(batch__in=batches), "batch")
     said = {
         key: (count, right)
         for key, count, right in Inspection.objects.filter(batch_document__batch__in=batches)

@@ -18,6 +18,7 @@ from portal.datasets.models import (
     DocumentRecord,
     Inspection,
 )
+from portal.web.refusals import Refused
 
 from .audits import THRESHOLD, Acceptance
 from .records import FieldFault, is_storable, record_fields, validate_record
@@ -42,17 +43,10 @@ _FAULTS_KEPT = 200
 State = Document.State
 
 
-class AcceptanceRefused(Exception):
-    """The request cannot be carried out. `field` names the invalid input, if there is one.
+class AcceptanceRefused(Refused):
+    """`code` is one of invalid, empty, changed, closed, unfinished, conflict, unknown."""
 
-    `code` is one of invalid, empty, changed, closed, unfinished, conflict, unknown.
-    """
-
-    def __init__(self, message: str, *, code: str = "invalid", field: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.code = code
-        self.field = field
+    code = "invalid"
 
 
 def read_batch_schema(data: Any) -> Schema:
@@ -326,7 +320,7 @@ def _check(
     value = record_fields(sampled.document.record.gold).get(field)
     if value == correct_value and type(value) is type(correct_value):
         raise AcceptanceRefused(
-            "The record already has this value. Mark the field as right.", field="correct_value"
+            "The record already has this value. Mark the field as correct.", field="correct_value"
         )
 
 
@@ -336,7 +330,7 @@ def _check_base(before: Inspection | None, base: str | None) -> None:
     if before is None:
         message = "Another inspector removed the verdict on this field."
     else:
-        verdict = "right" if before.is_right else "wrong"
+        verdict = "correct" if before.is_right else "wrong"
         message = f"{before.inspector} marked this field as {verdict}."
     raise AcceptanceRefused(f"{message} Save your verdict again to replace it.", code="conflict")
 

@@ -17,7 +17,8 @@ from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_batch, get_dataset, get_sampled
 from portal.datasets.curation.draws import new_seed
 from portal.datasets.models import Batch, BatchDocument, Dataset, DocumentType, Selection
-from portal.datasets.responses import errors_in, errors_shown, file_response, form_page
+from portal.datasets.responses import file_response
+from portal.web.refusals import ShowRefusals, errors_in, form_page
 
 from .audits import THRESHOLD, smallest_conclusive_sample
 from .schemas import BUILT_IN, raw_schema
@@ -53,8 +54,8 @@ _LARGEST_SEED = 2**63 - 1
 
 SCHEMAS = [
     *((name, "ReceiptBench's 19 fields of a receipt") for name in BUILT_IN),
-    ("records", "all fields of the records"),
-    ("own", "a custom schema"),
+    ("records", "All fields of the records"),
+    ("own", "Custom schema"),
 ]
 
 
@@ -65,7 +66,9 @@ def parse_json(text: str) -> Any:
     except json.JSONDecodeError as error:
         raise ValidationError(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
     except (ValueError, RecursionError) as error:
-        raise ValidationError("The JSON is nested too deeply or has a too long number.") from error
+        raise ValidationError(
+            "The JSON is nested too deeply or contains a number that is too long."
+        ) from error
 
 
 class NewBatchForm(forms.Form):
@@ -90,7 +93,7 @@ class NewBatchForm(forms.Form):
         empty_label="all documents",
     )
     doc_type = forms.ChoiceField(
-        required=False, label="Document type", choices=[("", "all types"), *DocumentType.choices]
+        required=False, label="Document type", choices=[("", "All types"), *DocumentType.choices]
     )
     language = forms.CharField(
         required=False, max_length=12, label="Language", help_text="For example en or zh."
@@ -100,7 +103,7 @@ class NewBatchForm(forms.Form):
         min_value=1,
         max_value=MAX_BATCH,
         label="Maximum number of documents",
-        help_text=f"The next documents by name that need inspection, up to {MAX_BATCH:,}.",
+        help_text=f"Takes documents in order of name, up to {MAX_BATCH:,}.",
     )
     sample_size = forms.IntegerField(
         min_value=1,
@@ -237,7 +240,7 @@ def new_batch(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
     form = NewBatchForm(request.POST or None, request.FILES or None, dataset=dataset)
     if form.is_valid():
-        with errors_in(form, AcceptanceRefused):
+        with errors_in(form):
             batch = open_batch(dataset=dataset, **form.arguments(), actor=request.user)
             drawn = f"{batch.sample_size:,} document{pluralize(batch.sample_size)}"
             messages.success(request, f"Batch {batch.number} is open with {drawn} to inspect.")
@@ -259,7 +262,7 @@ def batch(request: UserRequest, slug: str, number: int) -> HttpResponse:
 @organiser_required
 @require_POST
 def close(request: UserRequest, slug: str, number: int) -> HttpResponse:
-    with errors_shown(request, AcceptanceRefused):
+    with ShowRefusals(request):
         closed = close_batch(batch=get_batch(slug, number), actor=request.user)
         messages.success(request, f"Batch {closed.number} is {closed.state}.")
     return redirect("datasets:batch", slug, number)
@@ -268,7 +271,7 @@ def close(request: UserRequest, slug: str, number: int) -> HttpResponse:
 @organiser_required
 @require_POST
 def put_back(request: UserRequest, slug: str, number: int) -> HttpResponse:
-    with errors_shown(request, AcceptanceRefused):
+    with ShowRefusals(request):
         count = put_back_batch(batch=get_batch(slug, number), actor=request.user)
         messages.success(request, f"{count:,} document{pluralize(count)} released.")
     return redirect("datasets:batch", slug, number)

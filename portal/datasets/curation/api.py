@@ -1,11 +1,11 @@
 """Endpoints of curation, for organisers. Scans and searches run as tasks."""
 
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -16,6 +16,7 @@ from portal.datasets.documents.forms import MAX_REASON
 from portal.datasets.documents.serializers import DocumentFilterSerializer, refused
 from portal.datasets.documents.table import DocumentFilter
 from portal.datasets.models import Document, NearDuplicate, PiiFinding, Selection
+from portal.web.answers import ListingView
 from portal.web.api import LARGEST_KEY, checked
 
 from .draws import new_seed
@@ -106,6 +107,9 @@ class SelectionDrawSerializer(serializers.Serializer[Any]):
         required=False, min_value=1, help_text="Total number, in proportion to the strata."
     )
     per_stratum = serializers.IntegerField(required=False, min_value=1)
+    evenly = serializers.BooleanField(
+        required=False, default=False, help_text="Share the size evenly among the strata."
+    )
     seed = serializers.IntegerField(required=False, min_value=0, max_value=MAX_SEED)
     filter = DocumentFilterSerializer(required=False)
 
@@ -142,10 +146,9 @@ class SelectionCheckSerializer(serializers.Serializer[Any]):
     only_drawn = serializers.ListField(child=serializers.CharField())
 
 
-class FindingList(GenericAPIView[Any]):
+class FindingList(ListingView):
     """List possible personal data with the text around it, by document and position."""
 
-    queryset = PiiFinding.objects.none()
     serializer_class = FindingSerializer
     permission_classes = [IsOrganiser]
 
@@ -153,9 +156,8 @@ class FindingList(GenericAPIView[Any]):
     def get(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
         wanted = checked(FindingQuerySerializer, request.query_params)
-        page = self.paginate_queryset(find_findings(dataset, **wanted)) or []
-        rows = finding_rows(dataset, page)
-        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
+        found = find_findings(dataset, **wanted)
+        return self.listed(found, partial(finding_rows, dataset))
 
 
 class FindingsDecide(APIView):
@@ -180,10 +182,9 @@ class FindingsDecide(APIView):
         return Response({"decided": len(decided)})
 
 
-class DuplicateList(GenericAPIView[NearDuplicate]):
+class DuplicateList(ListingView):
     """List pairs of similar documents, the most similar ones first."""
 
-    queryset = NearDuplicate.objects.none()
     serializer_class = DuplicateSerializer
     permission_classes = [IsOrganiser]
 
@@ -191,8 +192,7 @@ class DuplicateList(GenericAPIView[NearDuplicate]):
     def get(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
         wanted = checked(DuplicateQuerySerializer, request.query_params)
-        page = self.paginate_queryset(find_pairs(dataset, **wanted))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(find_pairs(dataset, **wanted))
 
 
 class DuplicateDetail(APIView):
@@ -212,18 +212,15 @@ class DuplicateDetail(APIView):
         return Response(DuplicateSerializer(decided).data)
 
 
-class SelectionList(GenericAPIView[Selection]):
+class SelectionList(ListingView):
     """List the selections of a dataset, newest first, or draw a new one."""
 
-    queryset = Selection.objects.none()
     serializer_class = SelectionSerializer
     permission_classes = [IsOrganiser]
 
     @extend_schema(responses=SelectionSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        rows = selection_rows(get_dataset(request.user, slug))
-        page = self.paginate_queryset(rows)
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(selection_rows(get_dataset(request.user, slug)))
 
     @extend_schema(request=SelectionDrawSerializer, responses={201: SelectionDetailSerializer})
     def post(self, request: Request, slug: str) -> Response:
@@ -237,6 +234,7 @@ class SelectionList(GenericAPIView[Selection]):
                     strata=tuple(values["strata"]),
                     size=values.get("size"),
                     per_stratum=values.get("per_stratum"),
+                    evenly=values["evenly"],
                     wanted=drawable(values.get("filter", DocumentFilter())),
                 ),
                 seed=values.get("seed", new_seed()),

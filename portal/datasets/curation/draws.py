@@ -116,14 +116,40 @@ def allocate(available: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
     return given
 
 
+def allocate_evenly(available: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
+    """Share `size` among the strata as evenly as they allow: every stratum gives the same number,
+    and all it has if that is less.
+
+    What is left over after equal shares goes one each to the larger strata; ties go to the first in
+    order. A size above the total counts as the total. Raises ValueError for a size below 1.
+
+    >>> allocate_evenly({("a",): 9, ("b",): 2, ("c",): 5}, 9)
+    {('a',): 4, ('b',): 2, ('c',): 3}
+    """
+    _check_size(size, "size")
+    level, left = 0, min(size, sum(available.values()))
+    larger = {name: count for name, count in available.items() if count}
+    # Raise the level to that of the smallest stratum that has more, until the size is used up.
+    while larger and left >= len(larger):
+        step = min(min(larger.values()) - level, left // len(larger))
+        level, left = level + step, left - step * len(larger)
+        larger = {name: count for name, count in larger.items() if count > level}
+    given = {name: min(available[name], level) for name in sorted(available)}
+    for stratum in sorted(larger, key=lambda name: (-available[name], name))[:left]:
+        given[stratum] += 1
+    return given
+
+
 def draw_stratified(
     population: Iterable[Unit],
     *,
     seed: int,
     per_stratum: int | None = None,
     size: int | None = None,
+    evenly: bool = False,
 ) -> StratifiedSample:
-    """Draw `per_stratum` units of each stratum, or `size` in total in proportion to the strata.
+    """Draw `per_stratum` units of each stratum, or `size` in total: in proportion to the strata, or
+    `evenly` from all of them.
 
     All units of a stratum with fewer than `per_stratum` are drawn. The result does not depend on
     the order of the units. Raises ValueError unless exactly one of `per_stratum` and `size` is
@@ -142,7 +168,7 @@ def draw_stratified(
         _check_size(per_stratum, "number per stratum")
         wanted = {name: min(per_stratum, count) for name, count in available.items()}
     else:
-        wanted = allocate(available, size or 0)
+        wanted = (allocate_evenly if evenly else allocate)(available, size or 0)
     drawn: dict[Stratum, list[str]] = {name: [] for name in sorted(available)}
     for key in order:
         stratum = by_key[key]

@@ -140,7 +140,6 @@ def _sha256(text: str) -> str:
 
 # One transaction reads and writes all affected documents.
 MOST_AT_ONCE = 500
-_ASK_EVERY = 20
 
 
 def check_scan(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,7 +148,7 @@ def check_scan(options: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def scan_personal_data(task: DatasetTask, steps: Steps) -> TaskReport | None:
+def scan_personal_data(task: DatasetTask, steps: Steps) -> TaskReport:
     """Scan every active page. A second run changes nothing.
 
     Decided findings are kept. Open findings that no rule reports any more are deleted.
@@ -160,11 +159,7 @@ def scan_personal_data(task: DatasetTask, steps: Steps) -> TaskReport | None:
     keys = list(
         pages.filter(state=Document.State.ACTIVE).order_by("pk").values_list("pk", flat=True)
     )
-    for done, key in enumerate(keys):
-        if done % _ASK_EVERY == 0:
-            if steps.stop():
-                return None
-            steps.progress(done, len(keys))
+    for key in steps.over(keys):
         content = DocumentContent.objects.filter(pk=key).first()
         if content is None:
             continue
@@ -175,7 +170,6 @@ def scan_personal_data(task: DatasetTask, steps: Steps) -> TaskReport | None:
             report.count(PiiFinding.Kind(match.kind).label)
     if held:
         report.count("held back, not looked through", held)
-    steps.progress(len(keys), len(keys))
     return report
 
 

@@ -1,6 +1,5 @@
 """Findings of personal data with their context, near duplicates and selections, for organisers."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ from portal.datasets.models import (
     ReleaseItem,
     Selection,
 )
+from portal.web.counting import count_by
 
 from .draws import StratifiedSample, StratumSample
 
@@ -73,13 +73,12 @@ def findings_page(
 ) -> FindingsPage:
     found = find_findings(dataset, kind=kind, decision=decision)
     shown: Page[PiiFinding] = Paginator(found, PER_PAGE).get_page(page)
-    every = find_findings(dataset, kind=kind).order_by()
-    counts = Counter(dict(every.values_list("decision").annotate(Count("id"))))
+    counts = count_by(find_findings(dataset, kind=kind), "decision")
     still = find_findings(dataset, decision=PiiFinding.Decision.OPEN).order_by()
     return FindingsPage(
         page=shown,
         rows=finding_rows(dataset, shown),
-        counts={value: counts[value] for value in PiiFinding.Decision.values},
+        counts={value: counts.get(value, 0) for value in PiiFinding.Decision.values},
         documents=still.values("document").distinct().count(),
         last_scan=last_task(dataset, DatasetTask.Kind.PII),
     )

@@ -33,7 +33,6 @@ from .draws import StratifiedSample, draw_stratified, units
 
 # Documents with the same reason that one transaction holds back.
 _HELD_AT_ONCE = 200
-_ASK_EVERY = 20
 
 
 def check_content_options(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,7 +64,7 @@ def _checked_filter(values: Any) -> dict[str, Any]:
     return values
 
 
-def check_content(task: DatasetTask, steps: Steps) -> TaskReport | None:
+def check_content(task: DatasetTask, steps: Steps) -> TaskReport:
     """Report the pages that lack content, and hold them back if the option `hold` is set.
 
     Held pages are skipped, so a second run continues where the first one stopped.
@@ -78,11 +77,7 @@ def check_content(task: DatasetTask, steps: Steps) -> TaskReport | None:
     rows = list(found.values_list("pk", "name"))
     report = TaskReport()
     lacking: dict[str, list[int]] = defaultdict(list)
-    for done, (key, name) in enumerate(rows):
-        if done % _ASK_EVERY == 0:
-            if steps.stop():
-                return None
-            steps.progress(done, len(rows))
+    for key, name in steps.over(rows):
         html = DocumentContent.objects.filter(pk=key).values_list("html", flat=True).first()
         if html is None:
             continue
@@ -95,7 +90,6 @@ def check_content(task: DatasetTask, steps: Steps) -> TaskReport | None:
                 _hold_lacking(task, report, reason, lacking.pop(reason))
     for reason, keys in lacking.items():
         _hold_lacking(task, report, reason, keys)
-    steps.progress(len(rows), len(rows))
     return report
 
 
@@ -129,10 +123,6 @@ Decision = NearDuplicate.Decision
 State = Document.State
 
 
-class _Stopped(Exception):
-    pass
-
-
 def check_search(options: Mapping[str, Any]) -> dict[str, Any]:
     """Check the option `threshold`, the least similarity. Raises OptionsError."""
     refuse_others(options, {"threshold"})
@@ -142,7 +132,7 @@ def check_search(options: Mapping[str, Any]) -> dict[str, Any]:
     return {"threshold": float(threshold)}
 
 
-def find_duplicates(task: DatasetTask, steps: Steps) -> TaskReport | None:
+def find_duplicates(task: DatasetTask, steps: Steps) -> TaskReport:
     """Compare the texts of all active pages. Only their signatures are kept in memory.
 
     Decided pairs are kept. Open pairs that are no longer found are deleted.
@@ -151,18 +141,10 @@ def find_duplicates(task: DatasetTask, steps: Steps) -> TaskReport | None:
 
     pages = task.dataset.documents.filter(kind=Document.Kind.PAGE, state=State.ACTIVE)
     keys = [str(pk) for pk in pages.order_by("pk").values_list("pk", flat=True)]
-
-    def each(done: int) -> None:
-        if done % _ASK_EVERY == 0 or done == len(keys):
-            if steps.stop():
-                raise _Stopped
-            steps.progress(done, len(keys))
-
     threshold = task.options.get("threshold", DUPLICATE_THRESHOLD)
-    try:
-        search = near_duplicates(keys, _text, threshold=threshold, each=each)
-    except _Stopped:
-        return None
+    search = near_duplicates(
+        keys, _text, threshold=threshold, each=lambda done: steps.at(done, len(keys))
+    )
     report = TaskReport()
     pairs = {(int(pair.first), int(pair.second)): pair.similarity for pair in search.pairs}
     report.count("pages compared", len(keys))
@@ -268,6 +250,9 @@ STRATA = {
     "form_type": "form",
     "source": "source",
     "language": "language",
+    "category": "category, task or track",
+    "subset": "receipt type, subtask or subset",
+    "condition": "capture condition",
 }
 MAX_SEED = 2**53 - 1
 MAX_TITLE = 160
@@ -278,13 +263,15 @@ _DRAWN_AT_ONCE = 1_000
 class DrawSpec:
     """The strata, number and documents of a selection.
 
-    It has `size` documents in proportion to the strata, or `per_stratum` of each. Raises
-    ValidationError for fields not in STRATA and for numbers out of range.
+    It has `size` documents in proportion to the strata, or `evenly` from all of them, or
+    `per_stratum` of each. Raises ValidationError for fields not in STRATA and for numbers out of
+    range.
     """
 
     strata: tuple[str, ...]
     size: int | None = None
     per_stratum: int | None = None
+    evenly: bool = False
     wanted: DocumentFilter = field(default_factory=lambda: DocumentFilter(state="active"))
 
     def __post_init__(self) -> None:
@@ -297,9 +284,13 @@ class DrawSpec:
             raise ValidationError({"size": ["Enter either a size or a number per stratum."]})
         if (self.size or self.per_stratum or 0) < 1:
             raise ValidationError({"size": ["The number must be at least 1."]})
+        if self.evenly and self.size is None:
+            raise ValidationError({"evenly": ["Enter a total size to spread it evenly."]})
 
     def as_json(self) -> dict[str, Any]:
-        number = {"size": self.size} if self.size else {"per_stratum": self.per_stratum}
+        number: dict[str, Any] = {"per_stratum": self.per_stratum}
+        if self.size:
+            number = {"size": self.size, **({"evenly": True} if self.evenly else {})}
         return {"strata": list(self.strata), **number, "filters": self.wanted.as_json()}
 
     @classmethod
@@ -308,6 +299,7 @@ class DrawSpec:
             strata=tuple(spec["strata"]),
             size=spec.get("size"),
             per_stratum=spec.get("per_stratum"),
+            evenly=spec.get("evenly", False),
             wanted=DocumentFilter.from_json(spec.get("filters", {})),
         )
 
@@ -340,6 +332,7 @@ def draw(*, dataset: Dataset, spec: DrawSpec, seed: int) -> StratifiedSample:
         seed=seed,
         size=spec.size,
         per_stratum=spec.per_stratum,
+        evenly=spec.evenly,
     )
 
 

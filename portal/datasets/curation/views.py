@@ -27,8 +27,8 @@ from portal.datasets.models import (
     PiiFinding,
     Selection,
 )
-from portal.datasets.responses import errors_in, form_page
 from portal.files.tables import csv_text
+from portal.web.refusals import errors_in, form_page
 
 from .draws import new_seed
 from .personal_data import MaskingError, decide_findings
@@ -145,7 +145,8 @@ class SelectionForm(forms.Form):
     how = forms.ChoiceField(
         label="Sample size",
         choices=[
-            ("size", "In total, in proportion to the strata"),
+            ("size", "Total, proportional to the size of each stratum"),
+            ("evenly", "Total, spread evenly over the strata"),
             ("per_stratum", "Per stratum"),
         ],
         widget=forms.RadioSelect,
@@ -169,7 +170,10 @@ class SelectionForm(forms.Form):
         """Return the spec, or None after adding the errors to the form."""
         if not self.is_valid():
             return None
-        number = {self.cleaned_data["how"]: self.cleaned_data["number"]}
+        how, size = self.cleaned_data["how"], self.cleaned_data["number"]
+        number: dict[str, Any] = {how: size}
+        if how == "evenly":
+            number = {"size": size, "evenly": True}
         try:
             return DrawSpec(strata=tuple(self.cleaned_data["strata"]), wanted=wanted, **number)
         except ValidationError as error:

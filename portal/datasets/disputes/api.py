@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import ValidationError
-from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import IsAuthenticated, IsAuthenticatedOrReadOnly
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -26,6 +26,7 @@ from portal.datasets.access import (
 )
 from portal.datasets.models import Dispute
 from portal.datasets.releases.corrections import planned_corrections
+from portal.web.answers import ListingView, ReadableSerializer
 from portal.web.api import checked
 
 from .selectors import DisputeRow, dispute_page, dispute_rows, filter_disputes
@@ -41,7 +42,7 @@ from .services import (
 )
 
 
-class DisputeRowSerializer(serializers.Serializer[Any]):
+class DisputeRowSerializer(ReadableSerializer):
     """A dispute. If not `readable`, fact, claim, reason, answer and correction are null."""
 
     id = serializers.IntegerField(source="dispute.pk")
@@ -72,10 +73,6 @@ class DisputeRowSerializer(serializers.Serializer[Any]):
     def get_settled_in(self, row: DisputeRow) -> str | None:
         settled = row.dispute.settled_in
         return settled.version if settled else None
-
-    def to_representation(self, instance: Any) -> dict[str, Any]:
-        shown: dict[str, Any] = super().to_representation(instance)
-        return shown if instance.readable else shown | dict.fromkeys(self.HIDDEN)
 
 
 class DisputeDetailSerializer(DisputeRowSerializer):
@@ -158,10 +155,9 @@ class PlannedCorrectionSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="Why it does not apply; empty if it applies.")
 
 
-class DisputeList(GenericAPIView[Any]):
+class DisputeList(ListingView):
     """List the disputes of a dataset, newest first, or raise one as a signed-in user."""
 
-    queryset = Dispute.objects.none()
     serializer_class = DisputeRowSerializer
     permission_classes = [IsAuthenticatedOrReadOnly]
 
@@ -169,9 +165,9 @@ class DisputeList(GenericAPIView[Any]):
     def get(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
         wanted = checked(DisputeQuerySerializer, request.query_params)
-        page = self.paginate_queryset(filter_disputes(request.user, dataset, **wanted)) or []
-        rows = dispute_rows(request.user, dataset, page)
-        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
+        found = filter_disputes(request.user, dataset, **wanted)
+        rows = partial(dispute_rows, request.user, dataset)
+        return self.listed(found, rows)
 
     @extend_schema(request=NewDisputeSerializer, responses={201: DisputeDetailSerializer})
     def post(self, request: Request, slug: str) -> Response:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 
 from portal.accounts.models import display_name
 from portal.datasets.access import (
@@ -29,6 +29,7 @@ from portal.datasets.models import (
 )
 from portal.datasets.releases.corrections import correction_words
 from portal.facts.page_text import Context, Excerpts
+from portal.web.counting import count_by
 
 PER_PAGE = 50
 FACTS_PER_PAGE = 100
@@ -125,7 +126,7 @@ def dispute_list(
 ) -> DisputeList:
     """Return a page of disputes, with at most six queries."""
     found = filter_disputes(user, dataset, release=release, mine=mine)
-    counted = dict(found.order_by().values_list("state").annotate(Count("pk")))
+    counted = count_by(found, "state")
     counts = [("", "All", sum(counted.values()))]
     counts += [(value, str(label), counted.get(value, 0)) for value, label in Dispute.State.choices]
     if state in Dispute.State.values:

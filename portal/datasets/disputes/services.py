@@ -13,18 +13,13 @@ from portal.audit.models import record_event
 from portal.datasets.models import Dataset, Dispute, DocumentContent, ReleaseItem
 from portal.datasets.releases.corrections import ADD, CHANGE, REMOVE, disputed_fact, overlapping
 from portal.jobs.services import enqueue
+from portal.web.refusals import Refused
 
 ACTS = (CHANGE, REMOVE, ADD)
 
 
-class DisputeRefused(Exception):
-    """A dispute cannot be raised or decided. `field` names the invalid input, if there is one."""
-
-    def __init__(self, message: str, *, field: str = "", code: str = "refused") -> None:
-        super().__init__(message)
-        self.message = message
-        self.field = field
-        self.code = code
+class DisputeRefused(Refused):
+    """A dispute cannot be raised or decided."""
 
 
 def _invalid(field: str, message: str) -> DisputeRefused:

@@ -23,14 +23,13 @@ from portal.datasets.access import (
 )
 from portal.datasets.models import Dispute, Release
 from portal.datasets.releases.corrections import ADD, CHANGE, REMOVE
-from portal.datasets.responses import errors_in, form_page
+from portal.web.refusals import errors_in, form_page
 from portal.web.requests import refuse_unknown
 
 from .selectors import dispute_list, dispute_page, fact_row, item_images, item_page
 from .services import (
     CLAIM_LENGTH,
     REASON_LENGTH,
-    DisputeRefused,
     WantedCorrection,
     decide_dispute,
     raise_dispute,
@@ -66,7 +65,7 @@ class DecisionForm(forms.Form):
     answer = forms.CharField(
         max_length=REASON_LENGTH,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="Sent by email to the user who raised the dispute.",
+        help_text="Emailed to the user who raised the dispute.",
     )
     decision = forms.ChoiceField(
         choices=[("accept", "Accept"), ("decline", "Decline")], widget=forms.HiddenInput
@@ -76,12 +75,12 @@ class DecisionForm(forms.Form):
         required=False,
         label="Correction",
         choices=[
-            ("", "from the claim"),
+            ("", "Use the claimed value"),
             (CHANGE, "change the fact"),
             (REMOVE, "remove the fact"),
             (ADD, "add a fact"),
         ],
-        help_text="Applied to the next release that is made from the newest one.",
+        help_text="Applied to the next release made from the newest one.",
     )
     type = forms.CharField(required=False, max_length=64, label="Label")
     value = forms.CharField(required=False, max_length=CLAIM_LENGTH, label="Text on the page")
@@ -164,7 +163,7 @@ def new_dispute(request: UserRequest, slug: str, version: str, name: str) -> Htt
         sees_gold=sees_gold,
     )
     if form.is_valid():
-        with errors_in(form, DisputeRefused):
+        with errors_in(form):
             fact, actor = row.n if row else None, request.user
             dispute = raise_dispute(item=item, fact=fact, **form.cleaned_data, actor=actor)
             news = "You will get an email once it is decided." if email_route().is_sent else ""
@@ -204,7 +203,7 @@ def _show(request: HttpRequest, found: Dispute, form: DecisionForm) -> HttpRespo
 def decide(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     found, form = get_decidable(request.user, slug, pk), DecisionForm(request.POST)
     if form.is_valid():
-        with errors_in(form, DisputeRefused):
+        with errors_in(form):
             decided = decide_dispute(
                 dispute=found,
                 accept=form.accepts(),

@@ -178,7 +178,7 @@ def _render_one(
             report.count("documents rendered")
             report.count("images", len(rendered.images))
         else:
-            report.count("documents that got another image meanwhile")
+            report.count("documents that got another image in the meantime")
         kept = report.as_json() | {AFTER: document.pk}
         DatasetTask.objects.filter(pk=task.pk).update(report=kept)
 
@@ -288,7 +288,8 @@ def _replace_image(
 ) -> PageImage:
     if document.kind == Document.Kind.PICTURE:
         raise ImageRefusedError(
-            "The images of a picture cannot be replaced. Import the new image under another name."
+            "Images of an image document cannot be replaced. Import the new image under "
+            "another name."
         )
     old = next((image for image in images if image.number == number), None)
     if old is None:

@@ -3,6 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -11,11 +12,17 @@ from django.core.management.base import BaseCommand, CommandError
 from portal.datasets.curation.draws import FILING, GROUPINGS, SplitDraw
 from portal.datasets.documents.services import create_dataset
 from portal.datasets.models import Dataset, Release
-from portal.datasets.releases.freezing import Gold, freeze_gold
-from portal.datasets.releases.gold import ReleaseError
-from portal.datasets.releases.services import Terms, freeze_remarks, freeze_warnings
+from portal.datasets.releases.gold import Gold, ReleaseError
+from portal.datasets.releases.services import Terms, freeze_gold, freeze_remarks, freeze_warnings
 
 _ABOUT = ("description", "licence", "visibility")
+
+
+def existing(path: Path) -> Path:
+    """Raises CommandError if there is no such file or folder."""
+    if not path.exists():
+        raise CommandError(f"{path}: no such file or folder")
+    return path
 
 
 def add_create_arguments(parser: ArgumentParser) -> None:

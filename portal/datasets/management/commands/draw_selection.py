@@ -28,6 +28,9 @@ class Command(BaseCommand):
         number = parser.add_mutually_exclusive_group(required=True)
         number.add_argument("--size", type=int, help="Number of documents in all, in proportion.")
         number.add_argument("--per-stratum", type=int, help="Number of documents per stratum.")
+        parser.add_argument(
+            "--evenly", action="store_true", help="Share the size evenly among the strata."
+        )
         parser.add_argument("--seed", type=int, help="A whole number (default: random).")
         parser.add_argument("--title", required=True, help="Title of the selection.")
 
@@ -42,6 +45,7 @@ class Command(BaseCommand):
                     strata=tuple(name.strip() for name in options["strata"].split(",")),
                     size=options["size"],
                     per_stratum=options["per_stratum"],
+                    evenly=options["evenly"],
                 ),
                 seed=seed,
                 actor=None,

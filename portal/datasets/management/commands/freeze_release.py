@@ -4,18 +4,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from portal.datasets.management.base import FreezeCommand
+from portal.datasets.management.base import FreezeCommand, existing
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.corrections import corrections_for
-from portal.datasets.releases.freezing import (
-    PAGES,
-    Gold,
-    earlier_release,
-    gold_of_file,
-    gold_of_release,
-)
+from portal.datasets.releases.freezing import earlier_release, gold_of_file, gold_of_release
+from portal.datasets.releases.gold import PAGES, Gold
 from portal.facts import LABEL_SETS
 
 
@@ -52,9 +45,7 @@ class Command(FreezeCommand):
                 outcome = row.words if row.applies else f"not applied: {row.reason}"
                 self.stdout.write(f"dispute {row.dispute.pk}, {row.dispute.item.name}: {outcome}")
             return gold_of_release(release=base)
-        path: Path = options["gold"]
-        if not path.exists():
-            raise CommandError(f"{path}: no such file or folder")
+        path = existing(options["gold"])
         listed = [label.strip() for label in options["labels"].split(",")]
         labels = LABEL_SETS.get(options["labels"], listed)
         return gold_of_file(dataset=dataset, benchmark=PAGES, path=path, labels=labels)

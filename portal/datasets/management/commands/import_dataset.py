@@ -12,7 +12,7 @@ from tqdm import tqdm
 from portal.datasets.imports.layouts import BENCHMARKS
 from portal.datasets.imports.selectors import left_out
 from portal.datasets.imports.services import check_source, import_path
-from portal.datasets.management.base import add_create_arguments, dataset_of
+from portal.datasets.management.base import add_create_arguments, dataset_of, existing
 from portal.datasets.models import Dataset, ImportItem, ImportRun
 from portal.files.archives import ArchiveFault
 
@@ -55,9 +55,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
-        path: Path = options["path"]
-        if not path.exists():
-            raise CommandError(f"{path}: no such file or folder")
+        path = existing(options["path"])
         try:
             check_source(path, options["form"], name=path.name, benchmark=options["benchmark"])
         except ArchiveFault as fault:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.datasets.management.base import add_create_arguments, dataset_of
+from portal.datasets.management.base import add_create_arguments, dataset_of, existing
 from portal.datasets.releases.gold import ReleaseError
 from portal.datasets.releases.restoring import restore_release
 
@@ -24,9 +24,7 @@ class Command(BaseCommand):
         add_create_arguments(parser)
 
     def handle(self, *_: Any, **options: Any) -> None:
-        path: Path = options["path"]
-        if not path.exists():
-            raise CommandError(f"{path}: no such file or folder")
+        path = existing(options["path"])
         dataset = dataset_of(options)
         try:
             release = restore_release(dataset=dataset, path=path)
