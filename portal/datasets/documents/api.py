@@ -1,5 +1,6 @@
 """Endpoints of datasets, documents, page images, statistics and tasks."""
 
+from functools import partial
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -8,7 +9,7 @@ from django.http import HttpResponse, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema
 from rest_framework import serializers, status
-from rest_framework.generics import GenericAPIView, ListCreateAPIView
+from rest_framework.generics import ListCreateAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -26,11 +27,12 @@ from portal.datasets.access import (
     may_read,
     visible_datasets,
 )
-from portal.datasets.dataset_tasks import cancel_task, start_task
+from portal.datasets.dataset_tasks import cancel_work, start_task
 from portal.datasets.imaging.services import ImageRefusedError, add_image
-from portal.datasets.models import Dataset, DatasetTask, Document
+from portal.datasets.models import Dataset, Document
 from portal.datasets.responses import file_response, image_response, thumbnail_response
-from portal.files.uploads import upload_limit_message, was_too_large
+from portal.files.uploads import checked_upload
+from portal.web.answers import ListingView
 from portal.web.api import PlainMultiPartParser, checked
 
 from .forms import read_picture
@@ -101,23 +103,21 @@ class DatasetDetail(APIView):
         return Response(DatasetChangeSerializer(dataset).data)
 
 
-class DocumentList(GenericAPIView[Any]):
+class DocumentList(ListingView):
     """List and filter the documents of a dataset.
 
     Filters and orders that use hidden information leave hidden documents out.
     """
 
-    queryset = Document.objects.none()
     serializer_class = DocumentRowSerializer
 
     @extend_schema(parameters=[DocumentQuerySerializer], responses=DocumentRowSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
         wanted = checked(DocumentQuerySerializer, request.query_params)
-        found = filter_documents(request.user, dataset, **wanted)
-        page = self.paginate_queryset(found.defer("metadata")) or []
-        rows = document_rows(request.user, dataset, page)
-        return self.get_paginated_response(self.get_serializer(rows, many=True).data)
+        found = filter_documents(request.user, dataset, **wanted).defer("metadata")
+        rows = partial(document_rows, request.user, dataset)
+        return self.listed(found, rows)
 
 
 class DocumentDetail(APIView):
@@ -221,17 +221,13 @@ class DocumentImages(APIView):
     @extend_schema(request=ImageUploadSerializer, responses={201: ImageSerializer})
     def post(self, request: Request, slug: str, name: str) -> Response:
         document = get_document(request.user, slug, name)
-        upload = ImageUploadSerializer(data=request.data)
-        if was_too_large(request):
-            message = {"file": [upload_limit_message()]}
-            return Response(message, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
-        upload.is_valid(raise_exception=True)
-        picture = _picture(upload.validated_data["file"])
+        upload = checked_upload(ImageUploadSerializer, request)
+        picture = _picture(upload["file"])
         try:
             image = add_image(
                 document=document,
                 picture=picture,
-                replaces=upload.validated_data.get("replaces"),
+                replaces=upload.get("replaces"),
                 actor=actor_of(request),
             )
         except ImageRefusedError as error:
@@ -291,21 +287,18 @@ class DatasetStatisticsExport(APIView):
         return file_response(statistics_file(page, query["form"]))
 
 
-class TaskList(GenericAPIView[DatasetTask]):
+class TaskList(ListingView):
     """List the tasks of a dataset, newest first, or start a task.
 
     If a task of the same kind is running, it is returned and no new one is started.
     """
 
-    queryset = DatasetTask.objects.none()
     serializer_class = TaskSerializer
     permission_classes = [IsOrganiser]
 
     @extend_schema(responses=TaskSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        tasks = get_dataset(request.user, slug).tasks.defer("report")
-        page = self.paginate_queryset(tasks)
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(get_dataset(request.user, slug).tasks.defer("report"))
 
     @extend_schema(request=TaskStartSerializer, responses={202: TaskDetailSerializer})
     def post(self, request: Request, slug: str) -> Response:
@@ -334,5 +327,5 @@ class TaskCancel(APIView):
     def post(self, request: Request, slug: str, pk: int) -> Response:
         task = get_task(slug, pk)
         if not task.is_finished:
-            cancel_task(task=task, actor=actor_of(request))
+            cancel_work(work=task, actor=actor_of(request))
         return Response(TaskDetailSerializer(get_task(slug, pk)).data)

@@ -14,7 +14,7 @@ from portal.accounts.access import is_organiser
 from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
 from portal.datasets.imports.items import FIRST_YEAR, LAST_YEAR
 from portal.datasets.models import Dataset, Document, DocumentType
-from portal.files.uploads import upload_limit_message
+from portal.files.uploads import UploadForm
 
 from .services import BULK_EDITABLE, Hold, check_fields, read_metadata
 from .table import PARAMETERS, UNKNOWN, DocumentFilter, Facets, document_facets
@@ -56,7 +56,7 @@ class DocumentSearchForm(forms.Form):
         return DocumentFilter(**values)
 
 
-class ImageForm(forms.Form):
+class ImageForm(UploadForm):
     """An image of a document, read into `picture`. It may replace the image of one of `numbers`."""
 
     picture: Picture
@@ -69,20 +69,16 @@ class ImageForm(forms.Form):
         required=False, coerce=int, empty_value=None, label="Position"
     )
 
-    def __init__(
-        self, *args: Any, numbers: Sequence[int], too_large: bool = False, **kwargs: Any
-    ) -> None:
+    def __init__(self, *args: Any, numbers: Sequence[int], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         replaces = self.fields["replaces"]
         assert isinstance(replaces, forms.ChoiceField)
         replaces.choices = [
-            ("", "after the existing images"),
+            ("", "Add after the existing images"),
             *((number, f"replace image {number}") for number in numbers),
         ]
         if not numbers:
             del self.fields["replaces"]
-        if too_large:
-            self.fields["file"].error_messages["required"] = upload_limit_message()
 
     def clean_file(self) -> "UploadedFile[bytes]":
         upload: UploadedFile[bytes] = self.cleaned_data["file"]
@@ -102,12 +98,19 @@ def read_picture(upload: "UploadedFile[bytes]") -> Picture:
 
 
 FACT_CHOICES = [
-    ("with", "with facts"),
-    ("without", "without facts"),
+    ("with", "With facts"),
+    ("without", "Without facts"),
     (UNKNOWN, "in no release"),
 ]
 MAX_FACTS = 2**31 - 1
 MAX_REASON = 1000
+
+
+_STRATA = {
+    "category": "All categories",
+    "subset": "All subsets",
+    "condition": "All conditions",
+}
 
 
 class DocumentFilterForm(DocumentSearchForm):
@@ -116,10 +119,13 @@ class DocumentFilterForm(DocumentSearchForm):
     year = forms.ChoiceField(required=False, label="Fiscal year")
     source = forms.ChoiceField(required=False, label="Source")
     language = forms.ChoiceField(required=False, label="Language")
+    category = forms.ChoiceField(required=False, label="Category, task or track")
+    subset = forms.ChoiceField(required=False, label="Receipt type, subtask or subset")
+    condition = forms.ChoiceField(required=False, label="Capture condition")
     kind = forms.ChoiceField(required=False, label="Kind")
     facts = forms.ChoiceField(required=False, label="Facts")
     min_facts = forms.IntegerField(
-        required=False, min_value=0, max_value=MAX_FACTS, label="Facts, at least"
+        required=False, min_value=0, max_value=MAX_FACTS, label="Minimum number of facts"
     )
     state = forms.ChoiceField(required=False, label="State")
 
@@ -127,8 +133,13 @@ class DocumentFilterForm(DocumentSearchForm):
         super().__init__(data)
         years = [(str(year), str(year)) for year in reversed(facets.years)]
         self._choose("year", "All years", [*years, (UNKNOWN, "unknown")])
-        self._choose("source", "All sources", _texts(facets.sources))
-        self._choose("language", "All languages", _texts(facets.languages))
+        self._choose("source", "All sources", _texts(facets.texts["source"]))
+        self._choose("language", "All languages", _texts(facets.texts["language"]))
+        for name, everything in _STRATA.items():
+            self._choose(name, everything, _texts(facets.texts[name]))
+            if not facets.texts[name]:
+                # Most datasets have none; a filter in the URL still applies.
+                self.fields[name].widget = forms.HiddenInput()
         self._choose("kind", "All kinds", Document.Kind.choices)
         self._choose("facts", "Any number", FACT_CHOICES)
         self._choose("state", "All states", Document.State.choices)
@@ -199,9 +210,9 @@ class BulkEditForm(forms.Form):
     """New values for many documents. Only the selected fields change."""
 
     ACTIONS = [
-        ("", "no change"),
-        ("hold", "hold back"),
-        ("take_up", "make active"),
+        ("", "No change"),
+        ("hold", "Hold back"),
+        ("take_up", "Make active"),
     ]
 
     doc_type = forms.ChoiceField(label="Type", required=False, choices=DocumentType.choices)
@@ -216,7 +227,7 @@ class BulkEditForm(forms.Form):
     reason = forms.CharField(
         required=False,
         max_length=MAX_REASON,
-        help_text="Required to hold documents back. Organisers see it.",
+        help_text="Required to hold documents back. Shown to organisers.",
     )
     # The fields to change. A selected field without a value is cleared.
     change = forms.MultipleChoiceField(

@@ -28,6 +28,7 @@ from portal.datasets.models import (
     Release,
     TextBoxes,
 )
+from portal.web.counting import count_by
 
 from .content_rules import CONTENTS, Content, find_content
 
@@ -92,8 +93,7 @@ def dataset_card(user: Any, dataset: Dataset) -> DatasetCard:
 
 def type_counts(dataset: Dataset) -> list[TypeCount]:
     """Count documents by type, in the fixed order of types."""
-    counted = dataset.documents.order_by().values_list("doc_type").annotate(Count("id"))
-    counts = dict(counted)
+    counts = count_by(dataset.documents, "doc_type")
     total = sum(counts.values())
     return [
         TypeCount(value, str(label), counts[value], 100 * counts[value] / total)

@@ -10,13 +10,14 @@ from rest_framework.reverse import reverse
 from portal.datasets.dataset_tasks import OptionsError, TaskReport, check_options
 from portal.datasets.imports.items import FIRST_YEAR, LAST_YEAR
 from portal.datasets.models import Dataset, DatasetTask, Document, DocumentType, PageImage
-from portal.web.answers import answer
+from portal.datasets.models.documents import STRATA_FIELDS
+from portal.web.answers import ReadableSerializer, answer
 
 from .forms import FACT_CHOICES, MAX_FACTS, MAX_REASON
 from .selectors import DatasetCard, Fault, document_prompt
-from .statistics import Bin, FactRow, TypeCount, YearCount
+from .statistics import Bin, FactRow, StratumCount, TypeCount, YearCount
 from .statistics_page import FORMS, StatisticsPage
-from .table import SORTS, UNKNOWN, DocumentFilter, DocumentRow
+from .table import SORTS, UNKNOWN, DocumentFilter
 
 
 class DatasetSerializer(serializers.ModelSerializer[Dataset]):
@@ -97,7 +98,7 @@ class ImageSerializer(serializers.ModelSerializer[PageImage]):
         return reverse("api:document-image", args=args, request=self.context.get("request"))
 
 
-class DocumentRowSerializer(serializers.Serializer[DocumentRow]):
+class DocumentRowSerializer(ReadableSerializer):
     """A document in a list. If not `readable`, all fields except name, type and images are null."""
 
     name = serializers.CharField(source="document.name")
@@ -111,13 +112,14 @@ class DocumentRowSerializer(serializers.Serializer[DocumentRow]):
         source="document.source", allow_null=True
     )
     language = serializers.CharField(source="document.language", allow_null=True)
+    category = serializers.CharField(source="document.category", allow_null=True)
+    subset = serializers.CharField(source="document.subset", allow_null=True)
+    condition = serializers.CharField(source="document.condition", allow_null=True)
     text_chars = serializers.IntegerField(source="document.text_chars", allow_null=True)
 
-    HIDDEN = ("company", "form_type", "fiscal_year", "source", "language", "text_chars")
-
-    def to_representation(self, instance: DocumentRow) -> dict[str, Any]:
-        shown: dict[str, Any] = super().to_representation(instance)
-        return shown if instance.readable else shown | dict.fromkeys(self.HIDDEN)
+    HIDDEN = (
+        "company", "form_type", "fiscal_year", "source", "language", *STRATA_FIELDS, "text_chars",
+    )  # fmt: skip
 
 
 @extend_schema_field({"type": "boolean", "enum": [True]})
@@ -172,6 +174,7 @@ class DocumentSerializer(_PublicSerializer):
             "source_url",
             "source",
             "language",
+            *STRATA_FIELDS,
             "kind",
             "prompt",
             "licence",
@@ -192,6 +195,11 @@ def refused(error: ValidationError) -> serializers.ValidationError:
 
 _SORT_NAMES = [*SORTS, *(f"-{name}" for name in SORTS)]
 MOST_NAMES = 1_000
+
+
+def _stratum(what: str) -> serializers.CharField:
+    text = f"{what}: a complete value, or {UNKNOWN}."
+    return serializers.CharField(required=False, default="", max_length=80, help_text=text)
 
 
 class DocumentFilterSerializer(serializers.Serializer[Any]):
@@ -219,6 +227,9 @@ class DocumentFilterSerializer(serializers.Serializer[Any]):
     language = serializers.CharField(
         required=False, default="", max_length=12, help_text=f"A complete value, or {UNKNOWN}."
     )
+    category = _stratum("Category of a receipt, benchmark task or track")
+    subset = _stratum("Type of a receipt, subtask or subset")
+    condition = _stratum("Capture condition or orientation")
     kind = serializers.ChoiceField(choices=Document.Kind.choices, required=False, default="")
     state = serializers.ChoiceField(
         choices=Document.State.choices,
@@ -338,7 +349,7 @@ class StatisticsExportQuerySerializer(StatisticsQuerySerializer):
         choices=FORMS,
         required=False,
         default=FORMS[0],
-        help_text="`csv`: all figures; `latex`: the table; `facts`, `types`, `years`: SVG charts.",
+        help_text="`csv`: all figures; `latex`: the table; the others: charts as SVG.",
     )
 
 
@@ -353,6 +364,14 @@ TypeFiguresSerializer = answer(
     TypeCount, "TypeFigures", doc_type=serializers.ChoiceField(choices=DocumentType.choices)
 )
 YearFiguresSerializer = answer(YearCount, "YearFigures")
+StratumFiguresSerializer = answer(
+    StratumCount,
+    "StratumFigures",
+    field="category, subset, condition or language.",
+    value="Empty: unknown.",
+    images="Different images.",
+    share="Share of the documents, from 0 to 1.",
+)
 
 
 class StatisticsSerializer(serializers.Serializer[StatisticsPage]):
@@ -373,6 +392,7 @@ class StatisticsSerializer(serializers.Serializer[StatisticsPage]):
     facts_per_document = BinSerializer(many=True, source="statistics.facts_per_document")
     types = TypeFiguresSerializer(many=True, source="statistics.types")
     years = YearFiguresSerializer(many=True, source="statistics.years")
+    strata = StratumFiguresSerializer(many=True, source="statistics.strata")
     untold_years = serializers.IntegerField(
         help_text="Number of documents without a year because their content is hidden."
     )

@@ -48,6 +48,9 @@ COPIED = (
     "licence",
     "kind",
     "language",
+    "category",
+    "subset",
+    "condition",
     "source_sha256",
     "text_chars",
 )

@@ -33,8 +33,16 @@ class FactTally(NamedTuple):
     details: FactDetails | None = None
 
 
+class Amounts(NamedTuple):
+    """Documents, and the different images that they have."""
+
+    documents: int
+    images: int
+
+
 class Tally(NamedTuple):
     """The counts of a dataset. `types` and `years` count documents; None is an unknown year.
+    `strata` counts documents and images by value, for each field that has values.
 
     `pairs` is the number of documents with an image. `facts` is None without labelled documents.
     """
@@ -44,6 +52,7 @@ class Tally(NamedTuple):
     types: Mapping[str, int]
     years: Mapping[int | None, int]
     facts: FactTally | None = None
+    strata: Mapping[str, Mapping[str, Amounts]] = {}
 
 
 @dataclass(frozen=True)
@@ -88,6 +97,18 @@ class YearCount:
 
 
 @dataclass(frozen=True)
+class StratumCount:
+    """Documents and images with a value of a field; `share` of all documents with values of it.
+    The empty value is unknown."""
+
+    field: str
+    value: str
+    documents: int
+    images: int
+    share: float
+
+
+@dataclass(frozen=True)
 class DatasetStatistics:
     """The statistics of a dataset.
 
@@ -102,6 +123,7 @@ class DatasetStatistics:
     facts_per_document: tuple[Bin, ...]
     types: tuple[TypeCount, ...]
     years: tuple[YearCount, ...]
+    strata: tuple[StratumCount, ...] = ()
 
 
 def dataset_statistics(tally: Tally, labels: Sequence[str] = ()) -> DatasetStatistics:
@@ -126,7 +148,17 @@ def dataset_statistics(tally: Tally, labels: Sequence[str] = ()) -> DatasetStati
             YearCount(year, tally.years[year])
             for year in sorted(tally.years, key=lambda year: (year is None, year or 0))
         ),
+        strata=tuple(_strata(tally.strata)),
     )
+
+
+def _strata(counted: Mapping[str, Mapping[str, Amounts]]) -> Iterator[StratumCount]:
+    """By field, the most frequent value first and the unknown one last."""
+    for field, values in counted.items():
+        total = sum(amounts.documents for amounts in values.values())
+        for value in sorted(values, key=lambda each: (not each, -values[each].documents, each)):
+            documents, images = values[value]
+            yield StratumCount(field, value, documents, images, documents / total)
 
 
 def bins(counts: Mapping[int, int]) -> tuple[Bin, ...]:
@@ -185,7 +217,9 @@ def _width(values: int) -> int:
         power *= 10
 
 
-CSV_COLUMNS = ("section", "name", "documents", "facts", "average_per_document", "type_ratio")
+CSV_COLUMNS = (
+    "section", "name", "documents", "facts", "average_per_document", "type_ratio", "images",
+)  # fmt: skip
 
 _NOTHING = "---"
 _HEADS = (Head("Total count"), Head("Average per document"), Head("Type ratio (%)"))
@@ -195,7 +229,8 @@ _SYMBOLS = {"number": " ($F_n$)", "date": " ($F_t$)"}
 def statistics_csv(statistics: DatasetStatistics) -> str:
     """Format all figures as CSV, one per line; unknown ones are empty.
 
-    Sections: size, facts, facts_per_document (the name is `low-high`), type, year.
+    Sections: size, facts, facts_per_document (the name is `low-high`), type, year, and language,
+    category, subset, condition, where the dataset has values of them.
     """
     return csv_text([CSV_COLUMNS, *_lines(statistics)])
 
@@ -216,15 +251,17 @@ def statistics_latex(statistics: DatasetStatistics, title: str) -> str:
 
 def _lines(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
     for name in ("documents", "pairs", "labelled"):
-        yield "size", name, getattr(statistics, name), "", "", ""
+        yield "size", name, getattr(statistics, name), "", "", "", ""
     for row in statistics.rows:
-        yield "facts", row.label or "all", "", row.total, row.average, row.ratio
+        yield "facts", row.label or "all", "", row.total, row.average, row.ratio, ""
     for count in statistics.facts_per_document:
-        yield "facts_per_document", f"{count.low}-{count.high}", count.documents, "", "", ""
+        yield "facts_per_document", f"{count.low}-{count.high}", count.documents, "", "", "", ""
     for kind in statistics.types:
-        yield "type", kind.doc_type, kind.documents, kind.facts, "", ""
+        yield "type", kind.doc_type, kind.documents, kind.facts, "", "", ""
     for year in statistics.years:
-        yield "year", "unknown" if year.year is None else year.year, year.documents, "", "", ""
+        yield "year", "unknown" if year.year is None else year.year, year.documents, *[""] * 4
+    for each in statistics.strata:
+        yield each.field, each.value or "unknown", each.documents, "", "", each.share, each.images
 
 
 def _fact_row(row: FactRow) -> Row:

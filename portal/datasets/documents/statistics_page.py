@@ -16,16 +16,26 @@ from django.template.loader import render_to_string
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import gold_splits_for, visible_releases
-from portal.datasets.models import Dataset, DocumentType, PageImage, Release, ReleaseItem
+from portal.datasets.models import (
+    Dataset,
+    Document,
+    DocumentType,
+    PageImage,
+    Release,
+    ReleaseItem,
+)
 from portal.datasets.models.releases import JsonLength
 from portal.datasets.responses import TextFile
 from portal.web.charts import Amount, BarChart, column_chart, row_chart
+from portal.web.counting import count_by
 
 from .statistics import (
+    Amounts,
     Bin,
     DatasetStatistics,
     FactDetails,
     FactTally,
+    StratumCount,
     Tally,
     TypeCount,
     YearCount,
@@ -85,8 +95,8 @@ def statistics_page(user: Any, dataset: Dataset, version: str = "") -> Statistic
 
 def documents_tally(user: Any, dataset: Dataset) -> Tally:
     """Count the documents of a dataset by type and year, and those with images."""
-    documents = dataset.documents.order_by()
-    types = dict(documents.values_list("doc_type").annotate(Count("id")))
+    documents = dataset.documents.all()
+    types = count_by(documents, "doc_type")
     dated = documents
     if not is_organiser(user):
         dated = documents.filter(dataset.documents.all().open_condition_in(dataset))
@@ -95,8 +105,44 @@ def documents_tally(user: Any, dataset: Dataset) -> Tally:
         documents=sum(types.values()),
         pairs=with_images.count(),
         types=types,
-        years=dict(dated.values_list("fiscal_year").annotate(Count("id"))),
+        years=count_by(dated, "fiscal_year"),
+        strata={name: found for name in STRATA if (found := _amounts(dated, name))},
     )
+
+
+# Fields of the papers' tables, with their headings.
+STRATA = {
+    "category": "Categories, tasks or tracks",
+    "subset": "Receipt types, subtasks or subsets",
+    "condition": "Capture conditions",
+    "language": "Languages",
+}
+
+
+def _amounts(documents: QuerySet[Document], field: str) -> dict[str, Amounts]:
+    """Documents and different images by value; empty if no document has a value."""
+    counted = documents.values_list(field).annotate(
+        Count("id", distinct=True), Count("images__sha256", distinct=True)
+    )
+    found = {value: Amounts(*counts) for value, *counts in counted}
+    return found if any(found) else {}
+
+
+@dataclass(frozen=True)
+class StrataTable:
+    """The table of one field. `key` is its name in files and that of its chart."""
+
+    key: str
+    title: str
+    rows: list[StratumCount]
+
+
+def strata_tables(statistics: DatasetStatistics) -> list[StrataTable]:
+    """The tables of the fields that have values."""
+    rows: dict[str, list[StratumCount]] = {}
+    for each in statistics.strata:
+        rows.setdefault(each.field, []).append(each)
+    return [StrataTable(name, STRATA[name], listed) for name, listed in rows.items()]
 
 
 def release_tally(user: Any, release: Release) -> FactTally:
@@ -147,14 +193,16 @@ MOST_YEARS = 40
 
 
 def statistics_charts(statistics: DatasetStatistics, title: str) -> list[BarChart]:
-    """Return the charts with the keys facts, types and years, without empty ones."""
+    """Return the charts with the keys facts, types, years and those of STRATA, without empty
+    ones."""
     facts = statistics.facts_per_document
     made = [
         _facts(facts, title) if facts else None,
         _types(statistics.types, title) if statistics.types else None,
         _years(statistics.years, title) if statistics.years else None,
     ]
-    return [chart for chart in made if chart is not None]
+    found = [chart for chart in made if chart is not None]
+    return found + [_stratum(table, title) for table in strata_tables(statistics)]
 
 
 def type_name(doc_type: str) -> str:
@@ -176,6 +224,12 @@ def _types(types: Sequence[TypeCount], title: str) -> BarChart:
     return row_chart(
         "types", f"Documents by type in {title}", amounts, axis="type", unit="documents"
     )
+
+
+def _stratum(table: StrataTable, title: str) -> BarChart:
+    amounts = [Amount(one.value or "unknown", one.documents) for one in table.rows]
+    heading = f"{table.title} in {title}"
+    return row_chart(table.key, heading, amounts, axis=table.key, unit="documents")
 
 
 def _years(years: Sequence[YearCount], title: str) -> BarChart:
@@ -201,7 +255,7 @@ def _known_years(documents: dict[int, int]) -> list[Amount]:
     return older + [Amount(str(year), documents.get(year, 0)) for year in range(first, last + 1)]
 
 
-FORMS = ("csv", "latex", "facts", "types", "years")
+FORMS = ("csv", "latex", "facts", "types", "years", *STRATA)
 
 SVG = "image/svg+xml"
 

@@ -16,11 +16,13 @@ from typing import Any
 from django.core.cache import cache
 from django.core.paginator import Page, Paginator
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import QueryDict
 
 from portal.accounts.access import is_organiser
 from portal.datasets.models import Dataset, Document, PageImage, Release, ReleaseItem
+from portal.datasets.models.documents import STRATA_FIELDS
+from portal.web.counting import count_by
 
 from .selectors import first_images
 
@@ -46,6 +48,9 @@ PARAMETERS = {
     "year": "year",
     "source": "source",
     "language": "language",
+    "category": "category",
+    "subset": "subset",
+    "condition": "condition",
     "kind": "kind",
     "state": "state",
     "facts": "facts",
@@ -53,12 +58,16 @@ PARAMETERS = {
 }
 
 
+# Text fields that are filtered by a complete value, and whose values are listed.
+TEXTS = ("source", "language", *STRATA_FIELDS)
+
+
 @dataclass(frozen=True)
 class DocumentFilter:
     """Filters for documents; empty fields are ignored.
 
     `query` is a part of the name or company, ignoring case. `year` is a number in digits or
-    UNKNOWN; `source` and `language` are complete values or UNKNOWN; `facts` is "with", "without" or
+    UNKNOWN; the fields of TEXTS are complete values or UNKNOWN; `facts` is "with", "without" or
     UNKNOWN (in no release yet). `state` is for organisers only.
     """
 
@@ -67,6 +76,9 @@ class DocumentFilter:
     year: str = ""
     source: str = ""
     language: str = ""
+    category: str = ""
+    subset: str = ""
+    condition: str = ""
     kind: str = ""
     state: str = ""
     facts: str = ""
@@ -83,7 +95,7 @@ class DocumentFilter:
     @property
     def asks_closed(self) -> bool:
         """Whether a filter uses hidden information."""
-        return self.asks_facts or any((self.year, self.source, self.language, self.kind))
+        return self.asks_facts or any(getattr(self, name) for name in ("year", "kind", *TEXTS))
 
     def as_json(self) -> dict[str, Any]:
         """Return the set fields for `from_json`."""
@@ -169,7 +181,7 @@ def _conditions(wanted: DocumentFilter) -> Q:
     for name in ("doc_type", "kind"):
         if value := getattr(wanted, name):
             found &= Q(**{name: value})
-    for name in ("source", "language"):
+    for name in TEXTS:
         if value := getattr(wanted, name):
             found &= Q(**{name: "" if value == UNKNOWN else value})
     if wanted.year == UNKNOWN:
@@ -201,15 +213,15 @@ class Facets:
     """The values in a dataset, ascending, at most MOST_VALUES each, without the empty one."""
 
     years: list[int]
-    sources: list[str]
-    languages: list[str]
+    texts: dict[str, list[str]]
+    """By field of TEXTS."""
 
 
 def document_facets(user: Any, dataset: Dataset) -> Facets:
     """Return the values of the filters; only organisers see those of hidden documents."""
     if is_organiser(user) or not hides_some(dataset):
         return _facets(dataset)
-    key = f"datasets:facets:{dataset.pk}"
+    key = f"datasets:facets-2:{dataset.pk}"
     found: Facets | None = cache.get(key)
     if found is None:
         found = _open_facets(dataset)
@@ -220,8 +232,7 @@ def document_facets(user: Any, dataset: Dataset) -> Facets:
 def _facets(dataset: Dataset) -> Facets:
     return Facets(
         years=_values(dataset, "fiscal_year"),
-        sources=[value for value in _values(dataset, "source") if value],
-        languages=[value for value in _values(dataset, "language") if value],
+        texts={name: [value for value in _values(dataset, name) if value] for name in TEXTS},
     )
 
 
@@ -234,7 +245,7 @@ def _open_facets(dataset: Dataset) -> Facets:
         found = documents.values_list(column, flat=True).distinct().order_by(column)
         return [value for value in found[:MOST_VALUES] if value not in (None, "")]
 
-    return Facets(values("fiscal_year"), values("source"), values("language"))
+    return Facets(values("fiscal_year"), {name: values(name) for name in TEXTS})
 
 
 def _values(dataset: Dataset, column: str) -> list[Any]:
@@ -269,12 +280,7 @@ def document_rows(user: Any, dataset: Dataset, documents: Iterable[Document]) ->
     """Return the rows of documents of one dataset, with two queries."""
     listed = list(documents)
     keys = [document.pk for document in listed]
-    images = dict(
-        PageImage.objects.filter(document__in=keys)
-        .order_by()
-        .values_list("document")
-        .annotate(Count("id"))
-    )
+    images = count_by(PageImage.objects.filter(document__in=keys), "document")
     hidden: set[int] = set()
     if not is_organiser(user):
         hidden = set(Document.objects.filter(pk__in=keys).hidden().values_list("pk", flat=True))

@@ -19,7 +19,7 @@ from portal.datasets.access import (
     get_task,
     may_read,
 )
-from portal.datasets.dataset_tasks import cancel_task
+from portal.datasets.dataset_tasks import cancel_work
 from portal.datasets.imaging.services import (
     ImageRefusedError,
     add_image,
@@ -28,15 +28,13 @@ from portal.datasets.imaging.services import (
 )
 from portal.datasets.models import Dataset, Document
 from portal.datasets.responses import (
-    errors_in,
-    errors_shown,
     file_response,
-    form_page,
     image_response,
     sandboxed_html_response,
     thumbnail_response,
 )
 from portal.files.uploads import was_too_large
+from portal.web.refusals import ShowRefusals, errors_in, form_page
 from portal.web.requests import refuse_unknown
 
 from .forms import (
@@ -68,6 +66,7 @@ from .statistics_page import (
     statistics_charts,
     statistics_file,
     statistics_page,
+    strata_tables,
     type_name,
 )
 from .table import DocumentFilter, document_rows, filter_documents, filtered_table
@@ -132,7 +131,7 @@ def document(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 def document_html(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     document = get_readable_document(request.user, slug, name)
     if document.kind == Document.Kind.PICTURE:
-        raise Http404("A picture has no HTML.")
+        raise Http404("An image document has no HTML.")
     return sandboxed_html_response(document.content.html)
 
 
@@ -298,7 +297,7 @@ def upload(request: UserRequest, slug: str, name: str) -> HttpResponse:
 @require_POST
 def remove_rendered(request: UserRequest, slug: str, name: str) -> HttpResponse:
     document = get_document(request.user, slug, name)
-    with errors_shown(request, ImageRefusedError):
+    with ShowRefusals(request, ImageRefusedError):
         count = remove_rendered_images(document=document, actor=request.user)
         messages.success(request, f"{count} rendered image{pluralize(count)} removed.")
     return redirect(document)
@@ -312,11 +311,13 @@ def thumbnail(request: HttpRequest, slug: str, name: str, number: int) -> HttpRe
 def statistics(request: HttpRequest, slug: str) -> HttpResponse:
     page = _statistics_page(request, slug)
     figures = page.statistics
+    charts = {chart.key: chart for chart in statistics_charts(figures, page.dataset.title)}
     context = {
         "page": page,
         "rows": [(fact_title(row.label), row) for row in figures.rows],
         "types": [(type_name(row.doc_type), row) for row in figures.types],
-        "charts": {chart.key: chart for chart in statistics_charts(figures, page.dataset.title)},
+        "strata": [(table, charts[table.key]) for table in strata_tables(figures)],
+        "charts": charts,
     }
     return render(request, "datasets/documents/statistics.html", context)
 
@@ -361,8 +362,8 @@ def task(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     task = get_task(slug, pk)
     if task.is_finished:
-        messages.info(request, "The task has already ended.")
+        messages.info(request, "The job has already ended.")
     else:
-        cancel_task(task=task, actor=request.user)
-        messages.info(request, "Task cancelled. Its results so far are kept.")
+        cancel_work(work=task, actor=request.user)
+        messages.info(request, "Job cancelled. Completed results are kept.")
     return redirect(task)
