@@ -7,21 +7,21 @@ from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
 from portal.datasets.access import actor_of, get_dataset, get_import
+from portal.datasets.dataset_tasks import cancel_work
 from portal.datasets.models import Document, ImportItem, ImportRun
-from portal.files.uploads import upload_limit_message, was_too_large
-from portal.web.answers import answer
+from portal.files.uploads import checked_upload
+from portal.web.answers import ListingView, answer
 from portal.web.api import PlainMultiPartParser, checked
 
 from .layouts import BENCHMARKS
 from .selectors import MEDIA_TYPES, ImportReport, LeftOut, import_report
-from .services import cancel_import, start_import
+from .services import start_import
 from .views import check_upload, report_file_response
 
 
@@ -29,9 +29,9 @@ class UploadSerializer(serializers.Serializer[Any]):
     form = serializers.ChoiceField(
         choices=ImportRun.Form.choices,
         default=ImportRun.Form.PAGES,
-        help_text="The layout of the file.",
+        help_text="The format of the file.",
     )
-    file = serializers.FileField(help_text="A ZIP, or a single file if the layout accepts one.")
+    file = serializers.FileField(help_text="A ZIP, or a single file if the format accepts one.")
     benchmark = serializers.ChoiceField(
         choices=BENCHMARKS,
         required=False,
@@ -114,36 +114,24 @@ class ItemsFileQuerySerializer(ItemQuerySerializer):
     file = serializers.ChoiceField(choices=list(MEDIA_TYPES), required=False, default="csv")
 
 
-class ImportList(GenericAPIView[ImportRun]):
+class ImportList(ListingView):
     """Lists the imports into a dataset, newest first, and starts an import from an upload."""
 
-    queryset = ImportRun.objects.none()
     serializer_class = ImportRunSerializer
     permission_classes = [IsOrganiser]
     parser_classes = [PlainMultiPartParser]
 
     @extend_schema(responses=ImportRunSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        runs = get_dataset(request.user, slug).imports.all()
-        page = self.paginate_queryset(runs)
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(get_dataset(request.user, slug).imports.all())
 
     @extend_schema(request=UploadSerializer, responses={202: ImportReportSerializer})
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
-        upload = UploadSerializer(data=request.data)
-        if was_too_large(request):
-            message = {"file": [upload_limit_message()]}
-            return Response(message, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE)
-        upload.is_valid(raise_exception=True)
-        file = upload.validated_data["file"]
+        given = checked_upload(UploadSerializer, request)
+        file, actor = given.pop("file"), actor_of(request)
         run = start_import(
-            dataset=dataset,
-            upload=file,
-            source_name=file.name,
-            actor=actor_of(request),
-            form=upload.validated_data["form"],
-            benchmark=upload.validated_data["benchmark"],
+            dataset=dataset, upload=file, source_name=file.name, actor=actor, **given
         )
         return Response(ImportReportSerializer(import_report(run)).data, status.HTTP_202_ACCEPTED)
 
@@ -158,10 +146,9 @@ class ImportDetail(APIView):
         return Response(ImportReportSerializer(import_report(get_import(slug, pk))).data)
 
 
-class ImportItems(GenericAPIView[ImportItem]):
+class ImportItems(ListingView):
     """The outcome for each file."""
 
-    queryset = ImportItem.objects.none()
     serializer_class = ImportItemSerializer
     permission_classes = [IsOrganiser]
 
@@ -171,8 +158,7 @@ class ImportItems(GenericAPIView[ImportItem]):
         items = get_import(slug, pk).items.select_related("document")
         if outcome := query["outcome"]:
             items = items.filter(outcome=outcome)
-        page = self.paginate_queryset(items)
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(items)
 
 
 class ImportItemsDownload(APIView):
@@ -199,5 +185,5 @@ class ImportCancel(APIView):
 
     @extend_schema(request=None, responses=ImportReportSerializer)
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        cancel_import(run=get_import(slug, pk), actor=actor_of(request))
+        cancel_work(work=get_import(slug, pk), actor=actor_of(request))
         return Response(ImportReportSerializer(import_report(get_import(slug, pk))).data)

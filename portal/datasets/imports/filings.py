@@ -197,9 +197,7 @@ def read_filings(source: Source, name: str, limits: ArchiveLimits) -> SourceItem
     Refuses unreadable filings. Raises ArchiveFault if the source is unusable.
     """
     with open_source(source, name, limits) as files:
-        filings = files.named(*FILING_SUFFIXES)
-        if not filings:
-            raise ArchiveFault("no_filing", f"the source has no {', '.join(FILING_SUFFIXES)} file")
+        filings = files.needed("no_filing", ", ".join(FILING_SUFFIXES), *FILING_SUFFIXES)
         stems = Counter(name_from_path(path) for path in filings)
         for path in filings:
             plain = name_from_path(path)

@@ -147,15 +147,7 @@ class DocumentMeta:
 
     def fields(self) -> dict[str, Any]:
         """The keyword arguments of Document."""
-        return {
-            "doc_type": self.doc_type,
-            "company": self.company,
-            "form_type": self.form_type,
-            "fiscal_year": self.fiscal_year,
-            "source_url": self.source_url,
-            "licence": self.licence,
-            "metadata": self.metadata or {},
-        }
+        return {**vars(self), "metadata": self.metadata or {}}
 
 
 class MetaError(ItemError):
@@ -301,6 +293,8 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "source_url": _read_url,
     "licence": read_text,
 }
+# The fields of a source that describe a document.
+DESCRIBED = tuple(_READERS)
 
 
 @dataclass(frozen=True)
@@ -397,7 +391,7 @@ class PicturePaths:
         """
         plain = _plain(path)
         if not plain or ".." in plain.split("/"):
-            raise ItemError("no_image", f"{shown(path)} is not the path of a picture")
+            raise ItemError("no_image", f"{shown(path)} is not the path of an image")
         ends = _ends(f"{_plain(folder)}/{plain}".strip("/").split("/"))
         found = next((self._by_end[end] for end in reversed(ends) if end in self._by_end), [])
         if not found:
@@ -406,6 +400,13 @@ class PicturePaths:
             reason = f"{shown(path)} matches {shown(found[0])} and {shown(found[1])}"
             raise ItemError("several_images", reason)
         return self.file(found[0])
+
+    def at(self, path: str, *, folder: str) -> PictureFile | None:
+        """The picture with exactly this `path` relative to `folder`, but for its extension; None if
+        there is none, or several."""
+        whole = _plain(f"{folder}/{path}").strip("/")
+        found = [name for name in self._by_end[whole] if _plain(name).rpartition(".")[0] == whole]
+        return self.file(found[0]) if len(found) == 1 else None
 
     def file(self, name: str) -> PictureFile:
         """The picture with exactly this name."""
@@ -431,13 +432,13 @@ def picture_from_text(where: str, text: str, limit: int) -> PictureFile | None:
         return None
     packed = rest if is_data else text
     if len(packed) > limit:
-        raise ItemError("too_large", "the picture is larger than allowed")
+        raise ItemError("too_large", "the image is larger than allowed")
 
     def read() -> bytes:
         try:
             return base64.b64decode("".join(packed.split()), validate=True)
         except (binascii.Error, ValueError) as error:
-            raise ArchiveFault("image_broken", f"{where}: the picture is not base64") from error
+            raise ArchiveFault("image_broken", f"{where}: the image is not base64") from error
 
     return PictureFile(where, read)
 

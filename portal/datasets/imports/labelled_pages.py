@@ -42,6 +42,7 @@ from portal.facts import (
 from portal.files.archives import ArchiveFault, ArchiveLimits, Member, open_archive
 
 from .items import (
+    DESCRIBED,
     ItemError,
     JsonError,
     PicturePaths,
@@ -184,9 +185,6 @@ _PICTURES = ("image_path", "image", "data.image")
 # pandas writes its index without a name, and reads it back as the second.
 _IDS = ("id", "", "Unnamed: 0")
 _GOLD_PREFIX = "gold_"
-_DESCRIBED_COLUMNS = frozenset(
-    {"doc_type", "company", "form_type", "fiscal_year", "source_url", "licence"}
-)
 
 
 def read_fincriticaled(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
@@ -195,9 +193,7 @@ def read_fincriticaled(source: Source, name: str, limits: ArchiveLimits) -> Sour
     Raises ArchiveFault if the source is unusable.
     """
     with open_source(source, name, limits) as files:
-        tables = files.named(".csv", ".csv.gz", ".parquet")
-        if not tables:
-            raise ArchiveFault("no_table", "the source has no .csv or .parquet file")
+        tables = files.needed("no_table", ".csv or .parquet", ".csv", ".csv.gz", ".parquet")
         gold = _Gold(files)
         paths = PicturePaths(files)
         for table in tables:
@@ -251,7 +247,7 @@ def _metadata(values: dict[str, Any]) -> dict[str, Any]:
     return {
         key: value
         for key, value in values.items()
-        if key in _DESCRIBED_COLUMNS
+        if key in DESCRIBED
         or (key not in _PICTURES and isinstance(value, str | int | float) and _is_short(value))
     }
 
@@ -330,7 +326,6 @@ def _gold_line(line: bytes) -> dict[str, Any]:
     return {**value, "id": str(name)}
 
 
-_DESCRIBED_KEYS = ("doc_type", "company", "form_type", "fiscal_year", "source_url", "licence")
 _FAULTS_SHOWN = 3
 
 
@@ -340,10 +335,7 @@ def read_labelstudio(source: Source, name: str, limits: ArchiveLimits) -> Source
     Raises ArchiveFault if the source is unusable.
     """
     with open_source(source, name, limits) as files:
-        exports = files.named(".json")
-        if not exports:
-            raise ArchiveFault("no_json", "the source has no .json file")
-        for export in exports:
+        for export in files.needed("no_json", ".json", ".json"):
             with files.open(export) as file:
                 yield from _read_export(file, printable(export), limits)
 
@@ -369,7 +361,7 @@ def _task_item(where: str, task: Task) -> SourceItem | Refusal:
         if not task.html:
             raise ItemError("no_html", "the task has no HTML; pages cannot be loaded from a URL")
         name = item_name(task.name or f"task_{task.id}")
-        meta = described({key: task.data[key] for key in _DESCRIBED_KEYS if key in task.data})
+        meta = described({key: task.data[key] for key in DESCRIBED if key in task.data})
     except JsonError as error:
         return Refusal(where, "bad_value", str(error))
     except ItemError as error:

@@ -5,7 +5,7 @@ holds the readers of CC-OCR, FCMBench and receipts:
 
 CC-OCR has index files, and a folder with pictures and labels for each subset. An index
 (`index.json`, or one per track in `index/`) is a list of `{"dataset", "base_dir", "group", "op"}`.
-A `base_dir` holds `label.json`, an object of answers by picture, the pictures in `images/`, and
+A `base_dir` holds `label.json`, an object of answers by image, the pictures in `images/`, and
 often `qa.jsonl` with lines `{"url", "prompt"}`. The same picture can be in several subsets, so an
 item is named `SUBSET__PICTURE`.
 
@@ -18,7 +18,7 @@ object is the fields themselves or holds them under `fields`. The benchmark's ow
 which of them are gold.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import closing
 from dataclasses import dataclass
 from io import BytesIO
@@ -64,6 +64,7 @@ _KEYS = ("dataset", "base_dir", "group")
 _LONGEST_NAME = 300
 # Tracks whose op is the kind of answer; in other tracks it is the part of the track.
 _OPS = {"kie": "kie", "multi_scene_ocr": "ocr", "multi_lan_ocr": "ocr"}
+_ORIENTATIONS = (0, 90, 180, 270)
 _PICTURES_ONLY = (".png", ".jpg", ".jpeg")
 
 
@@ -117,6 +118,8 @@ def _folder(index: str, entry: Any, labels: set[str]) -> str:
         if not isinstance(value, str) or not value or len(value) > _LONGEST_NAME:
             reason = f"{key}: missing or not a string of at most {_LONGEST_NAME} characters"
             raise ItemError("bad_index", reason)
+    if entry.get("orientation") not in (None, *_ORIENTATIONS):
+        raise ItemError("bad_index", "orientation: must be 0, 90, 180 or 270")
     for around in PurePosixPath(index).parents:
         folder = str(around / entry["base_dir"])
         if f"{folder}/{_LABELS}" in labels:
@@ -157,15 +160,22 @@ def _ccocr_item(
     stem = image.rpartition(".")[0] if image.lower().endswith(_PICTURES_ONLY) else image
     record = {"id": stem, "subset": subset, "track": track, "answer": answer}
     record["op"] = _OPS.get(track, entry.get("op"))
+    if (orientation := entry.get("orientation")) is not None:
+        record = oriented(record, orientation)
     return SourceItem(
         where,
-        item_name(f"{subset}__{stem}"),
+        item_name(f"{subset}__{record['id']}"),
         pictures=(paths.find(image, folder=f"{folder}/images"),),
         record=record,
         benchmark=CCOCR,
         prompt=prompts.get(stem, ""),
         meta=DocumentMeta(metadata={"subset": subset, "track": track, "part": entry.get("op")}),
     )
+
+
+def oriented(record: dict[str, Any], orientation: int) -> dict[str, Any]:
+    """The record of a rotated image, with an id of its own."""
+    return {**record, "id": f"{record['id']}@{orientation}", "orientation": orientation}
 
 
 def _read_prompts(
@@ -205,9 +215,7 @@ def read_fcmbench(source: Source, name: str, limits: ArchiveLimits) -> SourceIte
     unusable.
     """
     with open_source(source, name, limits) as files:
-        tables = files.named(".jsonl", ".jsonl.gz")
-        if not tables:
-            raise ArchiveFault("no_lines", "the source has no .jsonl file")
+        tables = files.needed("no_lines", ".jsonl", ".jsonl", ".jsonl.gz")
         paths = PicturePaths(files)
         for table in tables:
             shown = printable(table)
@@ -228,7 +236,7 @@ def _fcmbench_item(
         if not isinstance(given, str):
             raise ItemError("bad_name", "id: missing or not a string")
         name = item_name(given)
-        pictures = _fcmbench_pictures(value.get("images"), folder, paths)
+        pictures = _listed_pictures(value.get("images"), folder, paths)
         prompt = value.get("question", "")
         if not isinstance(prompt, str):
             raise ItemError("bad_value", "question: must be a string")
@@ -246,7 +254,7 @@ def _fcmbench_item(
     )
 
 
-def _fcmbench_pictures(value: Any, folder: str, paths: PicturePaths) -> tuple[PictureFile, ...]:
+def _listed_pictures(value: Any, folder: str, paths: PicturePaths) -> tuple[PictureFile, ...]:
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, list) or not value:
@@ -272,7 +280,7 @@ def _fcmbench_rest(value: dict[str, Any]) -> dict[str, Any]:
 
 
 RECEIPTBENCH = "receiptbench"
-_RECEIPT_ABOUT = ("id", "language", "category", "balanced")
+_RECEIPT_ABOUT = ("id", "language", "category", "balanced", "images")
 
 
 def read_receipts(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
@@ -281,13 +289,12 @@ def read_receipts(source: Source, name: str, limits: ArchiveLimits) -> SourceIte
     Raises ArchiveFault if the source is unusable.
     """
     with open_source(source, name, limits) as files:
-        objects = files.named(".json")
-        if not objects:
-            raise ArchiveFault("no_json", "the source has no .json file")
+        objects = files.needed("no_json", ".json", ".json")
         paths = PicturePaths(files)
+        stems = {PurePosixPath(member).stem for member in objects}
         used: set[str] = set()
         for member in objects:
-            yield _receipt_item(files, member, paths, used)
+            yield _receipt_item(files, member, paths, used, stems)
         for picture in files.named(*PICTURE_SUFFIXES):
             if printable(picture) not in used:
                 files.use(picture)
@@ -296,24 +303,24 @@ def read_receipts(source: Source, name: str, limits: ArchiveLimits) -> SourceIte
 
 
 def _receipt_item(
-    files: SourceFiles, member: str, paths: PicturePaths, used: set[str]
+    files: SourceFiles, member: str, paths: PicturePaths, used: set[str], stems: Set[str]
 ) -> SourceItem | Refusal:
     shown = printable(member)
     path = PurePosixPath(member)
     try:
         name = item_name(path.stem)
         value = read_object(files.read(member))
-        picture = paths.find(path.stem, folder=path.parent.as_posix())
+        pictures = _receipt_pictures(value.get("images"), path, paths, stems)
     except (JsonError, ArchiveFault) as error:
         return unreadable(member, error)
     except ItemError as error:
         return refused(shown, error)
-    used.add(picture.shown)
+    used.update(picture.shown for picture in pictures)
     language = value.get("language")
     return SourceItem(
         shown,
         name,
-        pictures=(picture,),
+        pictures=pictures,
         record={"id": name, **_receipt_record(value)},
         benchmark=RECEIPTBENCH,
         language=_receipt_language(language),
@@ -321,9 +328,28 @@ def _receipt_item(
     )
 
 
+def _receipt_pictures(
+    listed: Any, member: PurePosixPath, paths: PicturePaths, stems: Set[str]
+) -> tuple[PictureFile, ...]:
+    """The pages of a receipt: those that `images` lists, or ID.png, ID-2.png, ID-3.png and so on,
+    unless one of them has a JSON file of its own. Raises ItemError."""
+    folder = member.parent.as_posix()
+    if listed is not None:
+        return _listed_pictures(listed, folder, paths)
+    first = paths.find(member.stem, folder=folder)
+    pictures, around = [first], PurePosixPath(first.shown).parent.as_posix()
+    for number in range(2, MOST_PICTURES + 1):
+        name = f"{member.stem}-{number}"
+        further = None if name in stems else paths.at(name, folder=around)
+        if further is None:
+            break
+        pictures.append(further)
+    return tuple(pictures)
+
+
 def _receipt_record(value: dict[str, Any]) -> dict[str, Any]:
     """The object as a gold line, without its id: the document is named after its files."""
-    about = {key: value[key] for key in _RECEIPT_ABOUT if key in value and key != "id"}
+    about = {key: value[key] for key in _RECEIPT_ABOUT[1:-1] if key in value}
     if "fields" in value:
         return {**about, "fields": value["fields"]}
     return {

@@ -27,7 +27,6 @@ from portal.files.archives import (
     ArchiveFault,
     ArchiveLimits,
     Member,
-    ZipArchive,
     open_archive,
 )
 
@@ -258,6 +257,12 @@ class SourceFiles:
             if name.lower().endswith(suffixes) and not PurePosixPath(name).name.startswith(".")
         ]
 
+    def needed(self, code: str, wanted: str, *suffixes: str) -> list[str]:
+        """The files with one of the extensions. Raises ArchiveFault if there are none."""
+        if found := self.named(*suffixes):
+            return found
+        raise ArchiveFault(code, f"the source has no {wanted} file")
+
     def use(self, name: str) -> None:
         """Marks a file as used by the import, whether or not it is read later."""
         self._used.add(name)
@@ -279,28 +284,6 @@ class SourceFiles:
             yield io.BytesIO(self._archive.read(name))
             return
         with opened(name) as file:
-            yield file
-
-
-class _Folder:
-    """A folder whose large files can be opened. Links that leave it are refused."""
-
-    def __init__(self, root: Path, archive: Archive) -> None:
-        self._root = root.resolve()
-        self._archive = archive
-
-    def members(self) -> list[Member]:
-        return self._archive.members()
-
-    def read(self, name: str) -> bytes:
-        return self._archive.read(name)
-
-    @contextmanager
-    def open(self, name: str) -> Iterator[IO[bytes]]:
-        path = (self._root / name).resolve()
-        if not path.is_relative_to(self._root) or not path.is_file():
-            raise ArchiveFault("not_a_file", f"{name}: not a file in the folder", name)
-        with path.open("rb") as file:
             yield file
 
 
@@ -341,7 +324,7 @@ def open_source(source: Source, name: str, limits: ArchiveLimits) -> Iterator[So
         return
     if isinstance(source, Path) and source.is_dir():
         with open_archive(source, limits) as archive:
-            yield SourceFiles(_Folder(source, archive), limits)
+            yield SourceFiles(archive, limits)
         return
     if isinstance(source, Path):
         try:
@@ -363,7 +346,6 @@ def _open_file(file: IO[bytes], name: str, limits: ArchiveLimits) -> Iterator[So
     file.seek(0)
     if magic in _ZIP_MAGIC or name.lower().endswith(".zip"):
         with open_archive(file, limits) as archive:
-            assert isinstance(archive, ZipArchive)
             yield SourceFiles(archive, limits)
     else:
         last = PurePosixPath(name.replace("\\", "/")).name

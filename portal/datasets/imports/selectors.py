@@ -3,20 +3,19 @@
 `left_out` counts the files of a source that were not read, by folder, with a hint for each.
 """
 
-import csv
-import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count
 
 from portal.datasets.dataset_tasks import trouble_of
 from portal.datasets.models import ImportItem, ImportRun
-from portal.files.tables import spreadsheet_text
+from portal.files.tables import csv_text
+from portal.web.counting import count_by
 
 from .items import PICTURE_SUFFIXES
 
@@ -24,14 +23,14 @@ Form = ImportRun.Form
 
 _GOLD = (
     "To use it as gold, choose a gold file when you freeze a release (or manage.py"
-    " freeze_release SLUG --gold PATH), or import it into a campaign under “In and out”."
+    " freeze_release SLUG --gold PATH), or import it into a campaign under “Import and export”."
 )
 _PREDICTIONS = "Submit predictions to a leaderboard."
-_LABELS = "To use labels, import them into a campaign under “In and out”."
+_LABELS = "To use labels, import them into a campaign under “Import and export”."
 _NESTED = "Only files directly in pages/ and images/ are read."
-_PICTURES = "No imported item refers to these pictures."
-_PAGES = "To import pages, put them in pages/ and choose the layout “pages”."
-_OTHERWISE = "Choose another layout, or remove it from the archive."
+_PICTURES = "No imported item uses these images."
+_PAGES = "To import pages, put them in pages/ and choose the format “pages”."
+_OTHERWISE = "Choose another format, or remove it from the archive."
 # The first word that the folder or file name contains decides.
 _HINTS = (
     ("gold", _GOLD),
@@ -92,33 +91,22 @@ def report_file(run: ImportRun, form: str, *, outcome: str = "") -> ReportFile:
     return ReportFile(name, MEDIA_TYPES[form], _WRITERS[form](rows))
 
 
-def _row(item: ImportItem) -> dict[str, str]:
+def _row(item: ImportItem) -> tuple[str, ...]:
     document = item.document.name if item.document else ""
-    values = (item.name, item.outcome, item.code, item.reason, document)
-    return dict(zip(COLUMNS, values, strict=True))
+    return (item.name, item.outcome, item.code, item.reason, document)
 
 
-def _csv(rows: Iterator[dict[str, str]]) -> Iterator[bytes]:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS)
-    writer.writeheader()
+def _csv(rows: Iterator[tuple[str, ...]]) -> Iterator[bytes]:
+    for row in chain([COLUMNS], rows):
+        yield csv_text([row]).encode()
+
+
+def _jsonl(rows: Iterator[tuple[str, ...]]) -> Iterator[bytes]:
     for row in rows:
-        writer.writerow({key: spreadsheet_text(value) for key, value in row.items()})
-        yield text.getvalue().encode()
-        text.seek(0)
-        text.truncate()
-    yield text.getvalue().encode()
+        yield json.dumps(dict(zip(COLUMNS, row, strict=True)), ensure_ascii=False).encode() + b"\n"
 
 
-def _jsonl(rows: Iterator[dict[str, str]]) -> Iterator[bytes]:
-    for row in rows:
-        yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
-
-
-_WRITERS: dict[str, Callable[[Iterator[dict[str, str]]], Iterator[bytes]]] = {
-    "csv": _csv,
-    "jsonl": _jsonl,
-}
+_WRITERS = {"csv": _csv, "jsonl": _jsonl}
 
 
 PER_PAGE = 100
@@ -166,8 +154,7 @@ class ImportReport:
 def import_report(run: ImportRun, *, outcome: str = "", page: str = "1") -> ImportReport:
     """The report, with the items of one outcome, or of all if it is invalid."""
     items = run.items.select_related("document")
-    counted = run.items.order_by().values_list("outcome").annotate(Count("id"))
-    counts = Counter(dict(counted))
+    counts = Counter(count_by(run.items, "outcome"))
     outcome = outcome if outcome in ImportItem.Outcome.values else ""
     if outcome:
         items = items.filter(outcome=outcome)

@@ -1,4 +1,4 @@
-"""Starting, running and cancelling imports.
+"""Starting and running imports.
 
 Each ImportItem row is written in one transaction with its document. An interrupted import resumes
 when it runs again, because it skips files that already have a row.
@@ -12,15 +12,15 @@ from uuid import uuid4
 
 from django.core.files.base import File
 from django.db import transaction
-from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
+from portal.datasets.dataset_tasks import end_work, is_ended
 from portal.datasets.models import Dataset, ImportItem, ImportRun
 from portal.facts.file_reading import kind_of_file, sentence
 from portal.files.archives import Archive, ArchiveFault, open_archive
 from portal.files.uploads import archive_limits
-from portal.jobs.services import cancel_group, enqueue
+from portal.jobs.services import enqueue
 
 from .items import MetaIndex, place_of
 from .layouts import check_items, left_alone, read_items, suffixes_alone
@@ -55,7 +55,7 @@ def check_source(
 
 
 def _wrong_ending(source: GivenSource, endings: Sequence[str]) -> str:
-    accepted = f"this layout accepts {', '.join(endings)}"
+    accepted = f"this format accepts {', '.join(endings)}"
     try:
         if isinstance(source, Path):
             with source.open("rb") as file:
@@ -147,15 +147,11 @@ def import_path(
     run = open_command_import(
         dataset=dataset, path=path, actor=actor, form=form, benchmark=benchmark
     )
-
-    def stop() -> bool:
-        return not ImportRun.objects.unfinished().filter(pk=run.pk).exists()
-
     try:
-        if carry_out_import(run=run, source=path, progress=progress, stop=stop):
-            end_import(run=run, state=ImportRun.State.DONE)
+        if carry_out_import(run=run, source=path, progress=progress, stop=lambda: is_ended(run)):
+            end_work(work=run, state=ImportRun.State.DONE)
     except ArchiveFault as fault:
-        end_import(run=run, state=ImportRun.State.FAILED, error=str(fault))
+        end_work(work=run, state=ImportRun.State.FAILED, error=str(fault))
         raise
     run.refresh_from_db()
     return run
@@ -249,26 +245,3 @@ def _refuse(run: ImportRun, refusals: Sequence[Refusal]) -> None:
         for refusal in refusals
     ]
     ImportItem.objects.bulk_create(items, ignore_conflicts=True, batch_size=REFUSALS_AT_ONCE)
-
-
-@transaction.atomic
-def end_import(*, run: ImportRun, state: ImportRun.State, error: str = "") -> None:
-    """Ends a run that is not finished and deletes its upload."""
-    stored = ImportRun.objects.select_for_update().get(pk=run.pk)
-    if stored.is_finished:
-        return
-    stored.state, stored.error, stored.finished_at = state, error, timezone.now()
-    stored.save(update_fields=["state", "error", "finished_at"])
-    record_event(verb=f"import_{state}", subject=stored, actor=None, error=error)
-    if stored.upload:
-        storage, name = stored.upload.storage, stored.upload.name
-        transaction.on_commit(lambda: storage.delete(str(name)))
-
-
-@transaction.atomic
-def cancel_import(*, run: ImportRun, actor: User | None) -> None:
-    """Stops an import. Imported documents stay; a worker stops after its current page."""
-    record_event(verb="cancel_import", subject=run, actor=actor)
-    cancelled = cancel_group(run.job_group, actor)
-    if cancelled.asked == 0:
-        end_import(run=run, state=ImportRun.State.CANCELLED)

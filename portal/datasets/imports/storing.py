@@ -24,7 +24,7 @@ from portal.datasets.models import (
     ImportRun,
     XbrlFacts,
 )
-from portal.datasets.models.documents import document_source
+from portal.datasets.models.documents import document_source, strata_of
 from portal.facts import Canonical, RefusedHtml, TagError, canonicalise, decode_html
 from portal.facts.xbrl import XbrlDetail, XbrlResources, read_resources, read_xbrl_details
 from portal.files.archives import Archive, ArchiveFault
@@ -241,6 +241,7 @@ def _imported(run: ImportRun, draft: Draft) -> Result:
         source=document_source(meta.source_url, draft.benchmark),
         source_sha256=draft.source_sha256,
         html_sha256=draft.html_sha256,
+        **(strata_of(draft.record.gold) if draft.record else {}),
         **meta.fields(),
     )
     notes = _store_xbrl(document, draft)
@@ -370,7 +371,7 @@ def _draft_page(item: SourceItem, html: str) -> Draft | Refusal:
 def _draft_picture(item: SourceItem) -> Draft | Refusal:
     """A picture document needs all of its pictures, because a question may refer to each."""
     if not item.pictures:
-        return Refusal(item.where, "empty", "has neither a page nor a picture")
+        return Refusal(item.where, "empty", "has neither a page nor an image")
     pictures, refusals = _check_pictures(item)
     if refusals:
         first = refusals[0]
@@ -403,7 +404,7 @@ def _check_pictures(item: SourceItem) -> tuple[list[Picture], list[Refusal]]:
             data = file.read()
             total += len(data)
             if total > PICTURES_LIMIT:
-                reason = f"the pictures exceed {PICTURES_LIMIT // 1024**2} MB together"
+                reason = f"the images exceed {PICTURES_LIMIT // 1024**2} MB together"
                 raise ArchiveFault("too_large", reason)
             pictures.append(check_picture(data))
         except (ArchiveFault, PictureError) as fault:

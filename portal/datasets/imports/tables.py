@@ -23,6 +23,7 @@ from portal.files.archives import MEGABYTE, ArchiveFault, ArchiveLimits
 
 from .items import (
     DEEPEST,
+    DESCRIBED,
     DocumentMeta,
     ItemError,
     JsonError,
@@ -95,10 +96,10 @@ def _picture(where: str, value: Any, paths: PicturePaths, limits: ArchiveLimits)
         value = path if data is None else data
     if isinstance(value, bytes):
         if len(value) > limits.member:
-            raise ItemError("too_large", "the picture is larger than allowed")
+            raise ItemError("too_large", "the image is larger than allowed")
         return embedded_picture(where, value)
     if not isinstance(value, str) or not value.strip():
-        raise ItemError("no_image", "must be a picture or the path of one")
+        raise ItemError("no_image", "must be an image or the path of one")
     return picture_from_text(where, value, limits.member) or paths.find(value)
 
 
@@ -357,7 +358,6 @@ def _plain(value: Any, depth: int = 0) -> Any:
 _IDS = ("id", "name", "image_id", "file_name")
 _HTML = ("html", "text_html", "matched_html")
 _PROMPTS = ("prompt", "question")
-_DESCRIBED = ("doc_type", "company", "form_type", "fiscal_year", "source_url", "licence")
 _LANGUAGE_LENGTH = 12
 
 
@@ -369,9 +369,7 @@ def read_parquet(
     Refuses rows without HTML and picture. Raises ArchiveFault if the source is unusable.
     """
     with open_source(source, name, limits) as files:
-        tables = files.named(".parquet")
-        if not tables:
-            raise ArchiveFault("no_table", "the source has no .parquet file")
+        tables = files.needed("no_table", ".parquet", ".parquet")
         paths = PicturePaths(files)
         for table in tables:
             with files.open(table) as file:
@@ -391,11 +389,11 @@ def _parquet_item(
         pictures = _take_pictures(row, values, paths, limits)
         html = _take_text(values, _HTML)
         if html is None and not pictures:
-            raise ItemError("empty", "has neither html nor a picture")
+            raise ItemError("empty", "has neither html nor an image")
         name = _take_name(row, values)
         prompt = _take_text(values, _PROMPTS) or ""
         language = _take_text(values, ("language",)) or ""
-        meta = described({key: values.pop(key) for key in _DESCRIBED if key in values})
+        meta = described({key: values.pop(key) for key in DESCRIBED if key in values})
         _check_rest(values)
     except ItemError as error:
         return refused(row.where, error)
@@ -445,7 +443,7 @@ def _take_text(values: dict[str, Any], keys: Sequence[str]) -> str | None:
 def _check_rest(values: dict[str, Any]) -> None:
     for key, value in values.items():
         if _holds_bytes(value):
-            raise ItemError("bad_value", f"{key!r:.60} has bytes that are not a picture")
+            raise ItemError("bad_value", f"{key!r:.60} has bytes that are not an image")
 
 
 def _holds_bytes(value: Any) -> bool:

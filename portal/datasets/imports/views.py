@@ -13,29 +13,30 @@ from django.views.decorators.http import require_POST
 
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_dataset, get_import
+from portal.datasets.dataset_tasks import cancel_work
 from portal.datasets.models import DocumentType, ImportRun
 from portal.datasets.responses import keep_private
 from portal.files.archives import ArchiveFault
-from portal.files.uploads import upload_limit_message, was_too_large
+from portal.files.uploads import UploadForm, was_too_large
 from portal.web.requests import refuse_unknown
 
 from .layouts import BENCHMARKS, suffixes_alone
 from .selectors import import_report, report_file
-from .services import cancel_import, check_source, start_import
+from .services import check_source, start_import
 
 # The description of each layout.
 LAYOUTS: dict[str, str] = {
     ImportRun.Form.PAGES: "pages/ID.html with optional images/ID.png and meta.jsonl.",
     ImportRun.Form.FILING: "Filings from EDGAR, split into pages. Type, company and year are "
-    "guessed.",
+    "detected.",
     ImportRun.Form.FINCRITICALED: "A table with matched_html and image, and optional gold pages in "
     "gold/.",
     ImportRun.Form.LABEL_STUDIO: "An export of tasks with HTML. The ground truth or the only "
     "annotation becomes gold.",
-    ImportRun.Form.FCMBENCH: "JSON Lines of questions with their pictures.",
+    ImportRun.Form.FCMBENCH: "JSON Lines of questions with images.",
     ImportRun.Form.CCOCR: "index.json, and label.json and images/ for each subset.",
-    ImportRun.Form.RECEIPTS: "Pictures, each with a JSON file of the same name.",
-    ImportRun.Form.PARQUET: "One row per document, with embedded pictures or HTML.",
+    ImportRun.Form.RECEIPTS: "Images, each with a JSON file of the same name.",
+    ImportRun.Form.PARQUET: "One row per document, with embedded images or HTML.",
 }
 
 
@@ -47,11 +48,11 @@ class Layout(NamedTuple):
     endings: tuple[str, ...]
 
 
-class ImportForm(forms.Form):
+class ImportForm(UploadForm):
     """Layout and file of an import; the file is checked before it is accepted."""
 
     form = forms.ChoiceField(
-        label="Layout",
+        label="Format",
         choices=ImportRun.Form.choices,
         initial=ImportRun.Form.PAGES,
         required=False,
@@ -65,16 +66,12 @@ class ImportForm(forms.Form):
         help_text="For Parquet only. Other columns become gold of this benchmark.",
     )
 
-    def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        file = self.fields["file"]
-        file.help_text = (
-            "A ZIP, or a single file if the layout accepts one,"
+        self.fields["file"].help_text = (
+            "A ZIP, or a single file if the format accepts one,"
             f" up to {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB."
         )
-        if too_large:
-            # The upload was stopped, so the file is missing; report the size instead.
-            file.error_messages["required"] = upload_limit_message()
 
     def layouts(self) -> list[Layout]:
         """The choices of the layout with their descriptions and file extensions."""
@@ -169,6 +166,6 @@ def import_report_file(
 @require_POST
 def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     run = get_import(slug, pk)
-    cancel_import(run=run, actor=request.user)
+    cancel_work(work=run, actor=request.user)
     messages.info(request, "Import cancelled. Documents that were already imported stay.")
     return redirect(run)
