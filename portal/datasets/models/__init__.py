@@ -16,13 +16,14 @@ from .documents import (
     XbrlFacts,
 )
 from .releases import Dispute, LicenceAcceptance, Release, ReleaseItem
-from .work import DatasetTask, ImportItem, ImportRun
+from .work import DatasetTask, DatasetWork, ImportItem, ImportRun
 
 __all__ = [
     "Batch",
     "BatchDocument",
     "Dataset",
     "DatasetTask",
+    "DatasetWork",
     "Dispute",
     "Document",
     "DocumentContent",

@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
+from portal.accounts.models import user_field
+
 from .documents import Dataset, Document
 
 
@@ -21,7 +23,7 @@ class PiiFinding(models.Model):
         ACCOUNT = "account", "account number (IBAN or routing)"
 
     class Decision(models.TextChoices):
-        OPEN = "open", "to decide"
+        OPEN = "open", "undecided"
         KEPT = "kept", "kept"
         MASKED = "masked", "masked"
 
@@ -32,9 +34,7 @@ class PiiFinding(models.Model):
     end = models.PositiveIntegerField()
     decision = models.CharField(max_length=6, choices=Decision, default=Decision.OPEN)
     reason = models.TextField(blank=True)
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    decided_by = user_field()
     decided_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -52,18 +52,16 @@ class NearDuplicate(models.Model):
     """Two documents of a dataset with nearly the same text."""
 
     class Decision(models.TextChoices):
-        OPEN = "open", "to decide"
+        OPEN = "open", "undecided"
         KEPT = "kept", "both kept"
-        HELD = "held", "the second held back"
-        HELD_FIRST = "held_first", "the first held back"
+        HELD = "held", "second page held back"
+        HELD_FIRST = "held_first", "first page held back"
 
     first = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
     second = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="near_duplicates")
     similarity = models.FloatField(help_text="Similarity of their texts, 0 to 1.")
     decision = models.CharField(max_length=10, choices=Decision, default=Decision.OPEN)
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    decided_by = user_field()
     decided_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -88,9 +86,7 @@ class Selection(models.Model):
     seed = models.PositiveBigIntegerField()
     spec = models.JSONField(help_text="{strata: [field, …], per_stratum or size, filters}")
     documents = models.ManyToManyField(Document, related_name="selections")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = user_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -110,7 +106,7 @@ class Batch(models.Model):
     """Documents of a dataset that are accepted or rejected together."""
 
     class State(models.TextChoices):
-        OPEN = "open", "under inspection"
+        OPEN = "open", "being inspected"
         ACCEPTED = "accepted", "accepted"
         REJECTED = "rejected", "rejected"
 
@@ -127,9 +123,7 @@ class Batch(models.Model):
         default=dict,
         help_text="Accuracy by field with n, and the validation's faults; set at the end.",
     )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = user_field()
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)
 

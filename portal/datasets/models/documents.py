@@ -1,21 +1,23 @@
 """Datasets, their documents with canonical content, and page images.
 
 Content never changes: the base classes here refuse `save` of a stored row, `delete`, and a
-QuerySet's `update` and `delete`. Changes by the database itself are still possible, such as NULL in
-place of a deleted account.
+QuerySet's `update` and `delete`. The database itself can still clear a deleted account.
 """
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Generic, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 from django.apps import apps
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
+
+from portal.accounts.models import user_field
+
+from .copies import is_copied_as, names_of_copies
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -78,8 +80,8 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
 
 class Dataset(models.Model):
     class Visibility(models.TextChoices):
-        PRIVATE = "private", "private: organisers and the campaign's people"
-        PUBLIC = "public", "public: anyone may read its documents"
+        PRIVATE = "private", "private: organisers and members of its campaigns"
+        PUBLIC = "public", "public: anyone can view the documents"
 
     slug = models.SlugField(
         max_length=80,
@@ -107,9 +109,7 @@ class Dataset(models.Model):
         blank=True,
         help_text="{kind, strength, seed, version} of its simulated captures.",
     )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = user_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = DatasetQuerySet.as_manager()
@@ -204,15 +204,10 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         return self.filter(~self.open_condition())
 
     def open_condition(self) -> Q:
-        """The condition that a document's content is open. Use it for few documents: it looks up
-        the releases of each one.
-
-        A copy in a stress variant is hidden whenever its original is.
-        """
-        originals = self.model.objects.filter(
-            dataset=OuterRef("dataset__derived_from"), name=OuterRef("name")
-        )
-        hidden = originals.filter(~self._open_by_releases())
+        """The condition that a document's content is open. A copy in a stress variant is hidden
+        whenever its original is. Looks up the releases of each document, so use it for few."""
+        originals = self.model.objects.filter(dataset=OuterRef("dataset__derived_from"))
+        hidden = originals.filter(is_copied_as(OuterRef("name")), ~self._open_by_releases())
         return self._open_by_releases() & Q(~Exists(hidden))
 
     def open_condition_in(self, dataset: Dataset) -> Q:
@@ -221,7 +216,9 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         if (base := dataset.derived_from) is None:
             return condition
         hidden = self.model.objects.filter(~self._open_by_items_of(base), dataset=base)
-        return condition & ~Q(name__in=hidden.values("name"))
+        for name in names_of_copies(dataset.derivation):
+            condition &= ~Q(name__in=hidden.values_list(name))
+        return condition
 
     def _open_by_releases(self) -> Q:
         """Whether the document's own releases leave it open."""
@@ -238,9 +235,8 @@ class DocumentQuerySet(models.QuerySet["Document"]):
         hidden = items.filter(
             Q(release__in=found["private"]) | Q(release__in=with_splits, split__in=_HIDDEN_SPLITS)
         )
-        public = items.filter(
-            Q(release__in=found["public"]) | Q(release__in=with_splits, split="dev")
-        )
+        of_dev = Q(release__in=with_splits, split="dev")
+        public = items.filter(Q(release__in=found["public"]) | of_dev)
         return ~Q(pk__in=hidden.values("document")) | Q(pk__in=public.values("document"))
 
     def _release_items(self) -> "models.QuerySet[Any]":
@@ -256,7 +252,7 @@ class Document(models.Model):
         """A page has canonical HTML and text; a picture has images and a record only."""
 
         PAGE = "page", "page"
-        PICTURE = "picture", "picture"
+        PICTURE = "picture", "image"
 
     class State(models.TextChoices):
         ACTIVE = "active", "active"
@@ -281,6 +277,15 @@ class Document(models.Model):
     metadata = models.JSONField(default=dict)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.PAGE)
     language = models.CharField(max_length=12, blank=True, help_text="BCP 47, such as en or zh.")
+    category = models.CharField(
+        max_length=80, blank=True, help_text="Category of a receipt, benchmark task, or track."
+    )
+    subset = models.CharField(
+        max_length=80, blank=True, help_text="Type of a receipt, subtask, or subset."
+    )
+    condition = models.CharField(
+        max_length=80, blank=True, help_text="Capture condition of the image, or its orientation."
+    )
     state = models.CharField(max_length=6, choices=State, default=State.ACTIVE)
     held_reason = models.TextField(blank=True, help_text="Why campaigns and releases leave it out.")
     source_sha256 = models.CharField(max_length=64, help_text="Hash of the imported file.")
@@ -316,6 +321,9 @@ class Document(models.Model):
             models.Index(fields=["dataset", "fiscal_year", "name", "id"], name="document_year"),
             models.Index(fields=["dataset", "source", "name", "id"], name="document_source"),
             models.Index(fields=["dataset", "language", "name", "id"], name="document_language"),
+            models.Index(fields=["dataset", "category", "name", "id"], name="document_category"),
+            models.Index(fields=["dataset", "subset", "name", "id"], name="document_subset"),
+            models.Index(fields=["dataset", "condition", "name", "id"], name="document_condition"),
             models.Index(fields=["dataset", "state", "name", "id"], name="document_state"),
             models.Index(fields=["dataset", "kind", "name", "id"], name="document_kind"),
             models.Index(fields=["dataset", "fact_count", "name", "id"], name="document_facts"),
@@ -363,6 +371,34 @@ class XbrlFacts(ImmutableModel):
 
     def __str__(self) -> str:
         return f"inline XBRL of {self.document_id}"
+
+
+# Where gold lines have the strata of a document: of receipts, FCMBench and CC-OCR. A line has the
+# keys of one benchmark only.
+_STRATA: dict[str, tuple[tuple[str, ...], ...]] = {
+    "category": (("category",), ("task",), ("track",)),
+    "subset": (("fields", "type"), ("subtask",), ("subset",)),
+    "condition": (("robustness",), ("orientation",)),
+}
+STRATA_FIELDS = tuple(_STRATA)
+
+
+def strata_of(gold: Mapping[str, Any]) -> dict[str, str]:
+    """The strata in a gold line, by STRATA_FIELDS; empty where it has none.
+
+    >>> strata_of({"task": "KIE", "robustness": "Out-of-focus"})
+    {'category': 'KIE', 'subset': '', 'condition': 'Out-of-focus'}
+    """
+    return {
+        name: next(filter(None, (_text_at(gold, path) for path in paths)), "")
+        for name, paths in _STRATA.items()
+    }
+
+
+def _text_at(gold: Any, path: tuple[str, ...]) -> str:
+    for key in path:
+        gold = gold.get(key) if isinstance(gold, Mapping) else None
+    return str(gold).replace("\0", "")[:80] if isinstance(gold, str | int) else ""
 
 
 class DocumentRecord(ImmutableModel):

@@ -13,6 +13,8 @@ from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.accounts.models import user_field
+
 from .documents import (
     Dataset,
     Document,
@@ -48,7 +50,7 @@ class Release(ImmutableModel):
 
     class Visibility(models.TextChoices):
         PUBLIC = "public", "public: pages, images and gold"
-        GOLD_HIDDEN = "gold_hidden", "gold hidden: images, ids and prompt only"
+        GOLD_HIDDEN = "gold_hidden", "gold hidden: only images, ids and prompts"
         PRIVATE = "private", "private: organisers only"
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="releases")
@@ -87,9 +89,7 @@ class Release(ImmutableModel):
         help_text="{share, seed, group_by, …} and the outcome of a drawn split; empty if none was"
         " drawn.",
     )
-    frozen_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    frozen_by = user_field()
     frozen_at = models.DateTimeField(default=timezone.now)
 
     objects = ReleaseQuerySet.as_manager()
@@ -212,9 +212,7 @@ class Dispute(models.Model):
     )
     claim = models.TextField(help_text="The correct value.")
     reason = models.TextField()
-    raised_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="disputes"
-    )
+    raised_by = user_field("disputes")
     raised_at = models.DateTimeField(auto_now_add=True)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     answer = models.TextField(blank=True)
@@ -223,9 +221,7 @@ class Dispute(models.Model):
         help_text="If accepted: {act: change, remove or add, type, value, start, end}; null if the "
         "gold is changed by hand.",
     )
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    decided_by = user_field()
     decided_at = models.DateTimeField(null=True, help_text="Decided or withdrawn.")
     settled_in = models.ForeignKey(
         Release,

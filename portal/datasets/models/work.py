@@ -1,52 +1,33 @@
 """Work that a worker does for a dataset: imports with the outcome for each file, and tasks."""
 
-from typing import Generic, TypeVar
+from typing import ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from portal.accounts.models import user_field
+from portal.jobs.models import Work, WorkQuerySet
+
 from .documents import Dataset, Document
 
-Row = TypeVar("Row", bound=models.Model)
 
+class DatasetWork(Work):
+    """An import or a task. Its events are named after `noun`."""
 
-class WorkQuerySet(models.QuerySet[Row], Generic[Row]):
-    def unfinished(self) -> "WorkQuerySet[Row]":
-        return self.filter(state__in=[Work.State.QUEUED, Work.State.RUNNING])
-
-
-class Work(models.Model):
-    """The state of the work, which a job carries out."""
-
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
-
-    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    noun: ClassVar[str]
     total = models.PositiveIntegerField(default=0, help_text="Files or documents to work on.")
     error = models.TextField(blank=True, help_text="Why all of the work failed.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True)
+    created_by = user_field()
 
-    class Meta:
+    class Meta(Work.Meta):
         abstract = True
-        ordering = ["-id"]
-
-    @property
-    def is_finished(self) -> bool:
-        return self.state not in {self.State.QUEUED, self.State.RUNNING}
 
 
-class ImportRun(Work):
+class ImportRun(DatasetWork):
     """One import of an uploaded archive, or of a path given to a command."""
+
+    noun = "import"
 
     class Form(models.TextChoices):
         """The supported layouts."""
@@ -67,7 +48,6 @@ class ImportRun(Work):
     )
     source_name = models.CharField(max_length=300, help_text="The archive's or folder's name.")
     upload = models.FileField(upload_to="imports/%Y/%m/", max_length=200, blank=True)
-    state = models.CharField(max_length=12, choices=Work.State, default=Work.State.QUEUED)
     ignored = models.JSONField(
         default=dict, help_text="Counts of files that were not read, by folder."
     )
@@ -122,19 +102,22 @@ class ImportItem(models.Model):
         return f"{self.name}: {self.outcome}"
 
 
-class DatasetTask(Work):
+class DatasetTask(DatasetWork):
     """A worker's task on many documents, such as rendering or scanning, with its report."""
+
+    noun = "dataset_task"
 
     class Kind(models.TextChoices):
         RENDER = "render", "render pages"
         PII = "pii", "find personal data"
-        DUPLICATES = "duplicates", "find near duplicates"
+        DUPLICATES = "duplicates", "find near-duplicates"
         DERIVE = "derive", "derive a stress variant"
         CONTENT = "content", "check required content"
         FREEZE = "freeze", "freeze a release"
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="tasks")
     kind = models.CharField(max_length=10, choices=Kind)
+    state = models.CharField(max_length=10, choices=Work.State, default=Work.State.QUEUED)
     options = models.JSONField(default=dict)
     upload = models.FileField(upload_to="tasks/%Y/%m/", max_length=200, blank=True)
     done = models.PositiveIntegerField(default=0)
@@ -145,7 +128,7 @@ class DatasetTask(Work):
 
     objects = WorkQuerySet["DatasetTask"].as_manager()
 
-    class Meta(Work.Meta):
+    class Meta(DatasetWork.Meta):
         constraints = [
             # A repeated request finds the running task.
             models.UniqueConstraint(
