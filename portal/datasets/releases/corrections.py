@@ -171,7 +171,7 @@ def _apply(dispute: Dispute, facts: list[Fact] | None) -> str:
     if facts is None:
         return "the release has no such item"
     was = disputed_fact(dispute)
-    place = next((n for n, fact in enumerate(facts) if was and _same(fact, was)), None)
+    place = next((n for n, fact in enumerate(facts) if was and _place(fact) == _place(was)), None)
     if correction["act"] != ADD and place is None:
         return "the disputed fact is no longer in the gold"
     rest = [fact for n, fact in enumerate(facts) if n != place]
@@ -187,10 +187,6 @@ def _apply(dispute: Dispute, facts: list[Fact] | None) -> str:
 
 def overlapping(facts: Sequence[Fact], start: int, end: int) -> Fact | None:
     return next((fact for fact in facts if fact["start"] < end and start < fact["end"]), None)
-
-
-def _same(fact: Fact, other: Fact) -> bool:
-    return all(fact[key] == other[key] for key in ("type", "value", "start", "end"))
 
 
 def note_disputes(release: Release, rows: Sequence[ReleaseItem]) -> list[Dispute]:

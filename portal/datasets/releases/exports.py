@@ -5,6 +5,7 @@ gold.jsonl       the gold lines of the benchmark in canonical JSON; an item's ha
 facts.jsonl      {"id", "text_chars", "text_sha256", "facts": [{n, type, value, start, end}]}
 items.jsonl      {"id", "document", "prompt", "images"} per item; in splits {…, "split"} too
 meta.jsonl       {"id", "company", "source_url", …} per document with visible gold, as frozen
+prompts.jsonl    the benchmark's prompts as pinned; not in releases of older schemes
 items.parquet    ids, prompts, gold and facts in one table
 images/ID.png    on request, named by the document
 citation.bib, CITATION.cff
@@ -15,7 +16,8 @@ A release shows the state of its documents and dataset at the time it was frozen
 pinned data, from before that was introduced, show the current state.
 
 `gold_splits` names the splits whose gold the reader may see; None means all gold. For the other
-splits the archive holds only ids, prompts and images.
+splits the archive holds only ids, prompts and images. Gold that is hidden from the public carries
+the release's canary in every line and page; hashes of items leave it out.
 
 This module turns database rows into the plain values that `publishing` writes.
 """
@@ -32,23 +34,30 @@ from django.db.models import QuerySet
 
 from portal.datasets.access import GoldSplits
 from portal.datasets.imaging.pictures import bare_image
+from portal.datasets.imports.items import DESCRIBED
 from portal.datasets.models import Document, Release, ReleaseItem
 from portal.datasets.releases.publishing.covered import described_files, image_entries, unique_lines
 from portal.datasets.releases.publishing.croissant import read_citation
 from portal.datasets.releases.publishing.formats import (
     FACT_LINES,
     GOLD_LINES,
-    ITEM_LINES,
     PARQUET,
-    KitItem,
     fact_lines,
     gold_lines,
-    item_line,
+    gold_page,
     parquet_pieces,
+)
+from portal.datasets.releases.publishing.kits import (
+    ITEM_LINES,
+    PROMPTS,
+    KitItem,
+    item_line,
+    prompt_lines,
 )
 from portal.datasets.releases.publishing.manifest import (
     GOLD_ONLY,
     MANIFEST,
+    MARKED,
     ContentEntry,
     FileEntry,
     ItemEntry,
@@ -66,34 +75,33 @@ from portal.datasets.releases.publishing.rows import (
     meta_line,
     read_draw,
 )
-from portal.files.archives import DRAIN_AT, ZipSink, ZipWriter
+from portal.files.archives import ZipWriter, streamed_zip
 
 AT_ONCE = 100
-_META_FIELDS = (
-    "doc_type", "company", "form_type", "fiscal_year", "source_url", "licence", LANGUAGE,
-)  # fmt: skip
+_META_FIELDS = (*DESCRIBED, LANGUAGE)
+# The texts that a release pins of its own description.
+ABOUT = ("dataset", "title", "description", "licence", "notes")
 # The files that make up a release's content, apart from its images.
-_CONTENT = frozenset({GOLD_LINES, FACT_LINES, ITEM_LINES, META_LINES})
+_CONTENT = frozenset({GOLD_LINES, FACT_LINES, ITEM_LINES, META_LINES, PROMPTS})
 
 
 def archive_name(release: Release) -> str:
     return f"{release.dataset.slug}-{release.version}.zip"
 
 
+@streamed_zip
 def release_archive(
-    release: Release, gold_splits: GoldSplits, *, images: bool = False
-) -> Iterator[bytes]:
+    writer: ZipWriter, release: Release, gold_splits: GoldSplits, *, images: bool = False
+) -> Iterator[None]:
     """The archive's bytes in pieces. Memory is bounded: one item at a time."""
-    sink = ZipSink()
-    writer = ZipWriter(sink)
 
     def items() -> Iterator[PublishedItem]:
         return published_items(release, gold_splits)
 
     for item in items() if release.has_pages else ():
         if item.gold:
-            writer.add(f"gold/{item.name}.html", item.gold.line["html"].encode())
-        yield from sink.drain(DRAIN_AT)
+            writer.add(f"gold/{item.name}.html", gold_page(item))
+        yield
     for name, pieces in (
         (GOLD_LINES, gold_lines(items())),
         (FACT_LINES, fact_lines(items())),
@@ -101,8 +109,9 @@ def release_archive(
         (META_LINES, _meta_lines(release, gold_splits)),
         (PARQUET, parquet_pieces(items(), gold=True)),
     ):
-        for _ in writer.adding(name, pieces):
-            yield from sink.drain(DRAIN_AT)
+        yield from writer.adding(name, pieces)
+    if (prompts := covered_prompts(release)) is not None:
+        writer.add(PROMPTS, prompt_lines(prompts))
     added: set[str] = set()
     for bare in _bare_items(release, gold_splits) if images else ():
         for image in bare.images:
@@ -111,10 +120,8 @@ def release_archive(
                 continue
             added.add(image.name)
             writer.add(f"images/{image.name}", image.read(), method=ZIP_STORED)
-            yield from sink.drain(DRAIN_AT)
+            yield
     _add_descriptions(writer, release, gold_splits)
-    writer.close()
-    yield from sink.drain(0)
 
 
 def published_release(
@@ -123,7 +130,7 @@ def published_release(
     """The release as readers of `gold_splits` see it; `page` is its absolute URL."""
     about = release.about or release_about(release)
     return PublishedRelease(
-        **{key: about[key] for key in ("dataset", "title", "description", "licence", "notes")},
+        **{key: about[key] for key in ABOUT},
         version=release.version,
         frozen_at=datetime.fromisoformat(about["frozen_at"]),
         must_accept=bool(release.licence),
@@ -138,6 +145,7 @@ def published_release(
         draw=read_draw(release.draw),
         keywords=tuple(about["keywords"]),
         page=page,
+        canary=about.get("canary", ""),
     )
 
 
@@ -172,15 +180,30 @@ def published_items(
         items = items.filter(name__in=names)
     if gold_splits is None:
         for item in items.iterator(chunk_size=AT_ONCE):
-            yield published_item(item)
+            yield published_item(item, canary_of(release, item.split))
         return
     without_gold = items.defer("gold", "facts", "sha256", "document__record__gold")
     rest = without_gold.iterator(chunk_size=AT_ONCE)
     while chunk := list(islice(rest, AT_ONCE)):
-        yield from _with_gold(chunk, gold_splits)
+        yield from _with_gold(release, chunk, gold_splits)
 
 
-def _with_gold(items: list[ReleaseItem], gold_splits: frozenset[str]) -> Iterator[PublishedItem]:
+def canary_of(release: Release, split: str) -> str:
+    """The canary in gold lines of this split; empty where the gold is public, and for older
+    schemes."""
+    if release.scheme != MARKED or release.opens(split):
+        return ""
+    return str((release.about or {}).get("canary", ""))
+
+
+def covered_prompts(release: Release) -> list[dict[str, str]] | None:
+    """The benchmark's prompts that the release's hash covers; None for older schemes."""
+    return (release.about or {}).get("prompts", []) if release.scheme == MARKED else None
+
+
+def _with_gold(
+    release: Release, items: list[ReleaseItem], gold_splits: frozenset[str]
+) -> Iterator[PublishedItem]:
     opened = [item.pk for item in items if item.split in gold_splits]
     columns = ("gold", "facts", "sha256")
     golds = ReleaseItem.objects.filter(pk__in=opened).values("pk", *columns) if opened else ()
@@ -189,12 +212,12 @@ def _with_gold(items: list[ReleaseItem], gold_splits: frozenset[str]) -> Iterato
         if row := by_item.get(item.pk):
             for column in columns:
                 setattr(item, column, row[column])
-            yield published_item(item)
+            yield published_item(item, canary_of(release, item.split))
         else:
             yield PublishedItem(item.name, item.split, _prompt(item), _item_images(item, bare=True))
 
 
-def published_item(item: ReleaseItem) -> PublishedItem:
+def published_item(item: ReleaseItem, canary: str = "") -> PublishedItem:
     """An item with its gold. An item that is not pinned yet has no prompt and no images."""
     text = document_text(item.document) if item.pinned is None else item.pinned
     return PublishedItem(
@@ -209,6 +232,7 @@ def published_item(item: ReleaseItem) -> PublishedItem:
             text_chars=text["text_chars"],
             text_sha256=text["text_sha256"],
         ),
+        canary=canary,
     )
 
 
@@ -229,6 +253,14 @@ def kit_items(release: Release) -> Iterator[KitItem]:
     for item in _kit_items(items, frozenset()):
         here = tuple(image for image in item.images if image.read is not missing_image)
         yield replace(item, images=here)
+
+
+def asked_items(release: Release, names: Collection[str]) -> list[KitItem]:
+    """These items, in order, with what a model is asked: prompt and images, without gold.
+
+    The gold is never read from the database.
+    """
+    return list(_kit_items(_items(release).filter(name__in=names), frozenset()))
 
 
 def _bare_items(release: Release, gold_splits: GoldSplits) -> Iterator[KitItem]:
