@@ -7,8 +7,9 @@ gold are left out of the files, except for Parquet, where their gold is empty.
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version as version_of
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from django.core.cache import cache
 from django.http import Http404, HttpResponse, StreamingHttpResponse
@@ -37,21 +38,25 @@ from portal.datasets.releases.publishing.formats import (
     PARQUET,
     fact_lines,
     gold_lines,
-    kit_name,
+    gold_page,
     label_studio_pieces,
     parquet_pieces,
-    starter_kit,
 )
+from portal.datasets.releases.publishing.kits import PROMPTS, kit_name, prompt_lines, starter_kit
+from portal.datasets.releases.publishing.rows import PublishedItem, PublishedRelease
 from portal.datasets.responses import keep_private
-from portal.files.archives import DRAIN_AT, ZipSink, ZipWriter
+from portal.files.archives import ZipWriter, streamed_zip
 
 from .exports import archive_name, kit_items, published_items, published_release, release_archive
-from .gold import empty_line_of
+from .gold import empty_line_of, prompts_of
 
 GOLD_PAGES = "gold.zip"
 CROISSANT_TYPE = "application/ld+json"
 # The files of frozen gold change only with the code that writes them.
 _KEEP_HASHES = 24 * 60 * 60
+
+
+Pieces: TypeAlias = Callable[[Release, GoldSplits], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
@@ -65,75 +70,59 @@ class ReleaseFile:
     name: str
     title: str
     media_type: str
-    pieces: Callable[[Release, GoldSplits], Iterator[bytes]]
+    pieces: Pieces
     holds_gold: bool = True
     of_pages: bool = False
 
 
-def _gold_pages(release: Release, gold_splits: GoldSplits) -> Iterator[bytes]:
-    sink = ZipSink()
-    writer = ZipWriter(sink)
+@streamed_zip
+def _gold_pages(writer: ZipWriter, release: Release, gold_splits: GoldSplits) -> Iterator[None]:
     for item in published_items(release, gold_splits):
         if item.gold:
-            writer.add(f"gold/{item.name}.html", item.gold.line["html"].encode())
-            yield from sink.drain(DRAIN_AT)
-    writer.close()
-    yield from sink.drain(0)
+            writer.add(f"gold/{item.name}.html", gold_page(item))
+            yield
 
 
-FILES = {
-    file.name: file
-    for file in (
-        ReleaseFile(
-            GOLD_LINES,
-            "Gold, JSON Lines",
-            "application/x-ndjson",
-            lambda release, splits: gold_lines(published_items(release, splits)),
-        ),
-        ReleaseFile(
-            FACT_LINES,
-            "Facts with offsets, JSON Lines",
-            "application/x-ndjson",
-            lambda release, splits: fact_lines(published_items(release, splits)),
-            of_pages=True,
-        ),
-        ReleaseFile(
-            GOLD_PAGES, "Gold HTML with fact tags, ZIP", "application/zip", _gold_pages,
-            of_pages=True,
-        ),
-        ReleaseFile(
-            PARQUET,
-            "Parquet",
-            "application/vnd.apache.parquet",
-            lambda release, splits: parquet_pieces(published_items(release, splits), gold=True),
-        ),
-        ReleaseFile(
-            LABEL_STUDIO,
-            "Label Studio JSON",
-            "application/json",
-            lambda release, splits: label_studio_pieces(
-                published_items(release, splits), release.labels
-            ),
-            of_pages=True,
-        ),
-        ReleaseFile(
-            BIBTEX,
-            "BibTeX",
-            "application/x-bibtex",
-            lambda release, splits: iter([bibtex(published_release(release, splits)).encode()]),
-            holds_gold=False,
-        ),
-        ReleaseFile(
-            CFF,
-            "CITATION.cff",
-            "application/yaml",
-            lambda release, splits: iter(
-                [citation_cff(published_release(release, splits)).encode()]
-            ),
-            holds_gold=False,
-        ),
-    )
-}  # fmt: skip
+def _of_items(write: Callable[[Iterator[PublishedItem]], Iterator[bytes]]) -> Pieces:
+    return lambda release, splits: write(published_items(release, splits))
+
+
+def _of_release(write: Callable[[PublishedRelease], str]) -> Pieces:
+    return lambda release, splits: iter([write(published_release(release, splits)).encode()])
+
+
+def _tasks(release: Release, gold_splits: GoldSplits) -> Iterator[bytes]:
+    return label_studio_pieces(published_items(release, gold_splits), release.labels)
+
+
+def _prompts(release: Release, _: GoldSplits) -> Iterator[bytes]:
+    yield prompt_lines(release_prompts(release))
+
+
+_LINES, _ZIP = "application/x-ndjson", "application/zip"
+_PARQUET = "application/vnd.apache.parquet"
+_FILES = (
+    ReleaseFile(GOLD_LINES, "Gold, JSON Lines", _LINES, _of_items(gold_lines)),
+    ReleaseFile(
+        FACT_LINES, "Facts with offsets, JSON Lines", _LINES, _of_items(fact_lines), of_pages=True
+    ),
+    ReleaseFile(GOLD_PAGES, "Gold HTML with fact tags, ZIP", _ZIP, _gold_pages, of_pages=True),
+    ReleaseFile(PARQUET, "Parquet", _PARQUET, _of_items(partial(parquet_pieces, gold=True))),
+    ReleaseFile(LABEL_STUDIO, "Label Studio JSON", "application/json", _tasks, of_pages=True),
+    ReleaseFile(PROMPTS, "Prompts, JSON Lines", _LINES, _prompts, holds_gold=False),
+    ReleaseFile(BIBTEX, "BibTeX", "application/x-bibtex", _of_release(bibtex), holds_gold=False),
+    ReleaseFile(
+        CFF, "CITATION.cff", "application/yaml", _of_release(citation_cff), holds_gold=False
+    ),
+)
+FILES = {file.name: file for file in _FILES}
+
+
+def release_prompts(release: Release) -> list[dict[str, str]]:
+    """The prompts of the benchmark as the release pinned them; for an older release those of
+    now."""
+    pinned: list[dict[str, str]] | None = (release.about or {}).get("prompts")
+    return prompts_of(release.benchmark) if pinned is None else pinned
 
 
 def gold_files(release: Release) -> list[ReleaseFile]:
@@ -221,7 +210,7 @@ def starter_kit_response(release: Release, page: str) -> StreamingHttpResponse:
     # A starter kit never contains gold, even for users who may see it.
     row = published_release(release, frozenset(), page=page)
     empty_line = empty_line_of(release.benchmark)
-    pieces = starter_kit(row, lambda: kit_items(release), empty_line)
+    pieces = starter_kit(row, lambda: kit_items(release), empty_line, release_prompts(release))
     return _download(pieces, "application/zip", kit_name(row))
 
 

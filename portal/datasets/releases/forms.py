@@ -12,7 +12,7 @@ from portal.datasets.curation.draws import COMPANY, FILING, NOTHING, SplitDraw
 from portal.datasets.models import Dataset, DocumentRecord, Release
 from portal.datasets.models.releases import Version
 from portal.datasets.releases.publishing.croissant import read_citation
-from portal.files.uploads import upload_limit_message
+from portal.files.uploads import UploadForm, upload_limit_message
 
 from .freezing import COLUMN, DRAW, EARLIER, FILE, NO_SPLIT, RECORDS, FreezeOrder
 from .gold import gold_formats
@@ -51,22 +51,22 @@ class ReleaseTermsForm(forms.Form):
         max_value=99,
         initial=50,
         label="Test share, percent",
-        help_text="For a drawn split. Items keep the split they had in earlier releases.",
+        help_text="Random split only. Items keep the split they had in earlier releases.",
     )
     group_by = forms.ChoiceField(
         required=False,
         label="Keep together",
         choices=GROUPS,
         initial=FILING,
-        help_text="For a drawn split. A filing is found by the metadata “filing” or by the name "
-        "before the page number, as in acme_p012.",
+        help_text="Random split only. Filings are identified by the metadata field “filing” or by "
+        "the name before the page number, as in acme_p012.",
     )
     seed = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=LARGEST_SEED,
         initial=1,
-        help_text="For a drawn split. The same seed gives the same split.",
+        help_text="Random split only. The same seed gives the same split.",
     )
     licence = forms.CharField(
         required=False,
@@ -77,7 +77,7 @@ class ReleaseTermsForm(forms.Form):
         required=False,
         max_length=10_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One per line; people as “Family, Given”.",
+        help_text="One per line. Write people as “Family, Given”.",
     )
     year = forms.IntegerField(required=False, min_value=1900, max_value=2200)
     doi = forms.CharField(required=False, max_length=200, label="DOI")
@@ -230,19 +230,13 @@ def source_choices(dataset: Dataset) -> list[tuple[str, str]]:
     return [*records, *files, *earlier]
 
 
-class RestoreForm(forms.Form):
+class RestoreForm(UploadForm):
     """Uploads the archive of a release to restore."""
 
     archive = forms.FileField(
         label="Release archive",
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
     )
-
-    def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if too_large:
-            # The upload was stopped, so the file is missing; report the size instead.
-            self.fields["archive"].error_messages["required"] = upload_limit_message()
 
     @property
     def upload(self) -> "UploadedFile[bytes]":

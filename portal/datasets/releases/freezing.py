@@ -10,15 +10,15 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypeVar
 
 from django.core.files.base import File
 
 from portal.accounts.models import User
 from portal.datasets.curation.draws import FILING, SplitDraw
-from portal.datasets.dataset_tasks import Steps, TaskError, TaskReport, start_task
+from portal.datasets.dataset_tasks import Steps, TaskError, TaskReport, TaskStopped, start_task
 from portal.datasets.imports.labelled_pages import GoldPage, read_gold_pages
-from portal.datasets.models import Dataset, DatasetTask, Document, Release, ReleaseItem
+from portal.datasets.models import Dataset, DatasetTask, Document, Release
 from portal.facts import Span
 from portal.files.archives import ArchiveFault
 from portal.files.uploads import archive_limits
@@ -26,46 +26,27 @@ from portal.files.uploads import archive_limits
 from .corrections import corrections_for
 from .gold import (
     AT_ONCE,
+    PAGES,
+    Gold,
     GoldFormat,
     GoldItem,
     GoldLines,
     ReleaseError,
-    Splits,
     gold_format,
-    line_rows,
-    page_rows,
+    gold_rows,
     place_gold,
 )
 from .services import (
-    Terms,
     check_terms,
-    freeze_lines,
-    freeze_release,
+    freeze_gold,
     freeze_remarks,
     freeze_warnings,
     notes_of_rows,
     suggest_version,
 )
 
-# The benchmark whose gold is pages with fact tags.
-PAGES = "fincriticaled"
 # Wraps an iterable of pages, for example to report progress.
 Over = Callable[[Iterable[Any]], Iterator[Any]]
-
-
-@dataclass(frozen=True)
-class Gold:
-    """The gold to freeze: facts of pages with a label set, or the lines of another benchmark.
-
-    `splits` are those given with the gold, by item name.
-    """
-
-    benchmark: str
-    items: Sequence[GoldItem] = ()
-    labels: Sequence[str] = ()
-    lines: Mapping[str, Mapping[str, Any]] | None = None
-    documents: Mapping[str, Document] | None = None
-    splits: Mapping[str, str] | None = None
 
 
 def gold_of_release(*, release: Release, over: Over = iter) -> Gold:
@@ -74,7 +55,12 @@ def gold_of_release(*, release: Release, over: Over = iter) -> Gold:
     Leaves out documents that are now held back. Raises ReleaseError.
     """
     items = release.items.select_related("document").defer("document__metadata", "pinned")
-    kept = [item for item in items.order_by("position") if not _is_held(item)]
+    held = Document.State.HELD
+    kept = [
+        item
+        for item in items.order_by("position")
+        if item.document is None or item.document.state != held
+    ]
     if not kept:
         raise ReleaseError([f"all documents of release {release.version} are held back"])
     splits = {item.name: item.split for item in kept}
@@ -89,10 +75,6 @@ def gold_of_release(*, release: Release, over: Over = iter) -> Gold:
         if item.document
     ]
     return Gold(release.benchmark, items=pages, labels=release.labels, splits=splits)
-
-
-def _is_held(item: ReleaseItem) -> bool:
-    return item.document is not None and item.document.state == Document.State.HELD
 
 
 def _spans(facts: Iterable[Mapping[str, Any]]) -> list[Span]:
@@ -154,35 +136,14 @@ def gold_of_file(
     return Gold(benchmark, lines=read.lines, documents=known or None)
 
 
-def freeze_gold(*, dataset: Dataset, gold: Gold, version: str, **terms: Unpack[Terms]) -> Release:
-    """Freezes the gold like `freeze_release`.
-
-    Raises ReleaseError with all faults and writes nothing.
-    """
-    if gold.lines is None:
-        return freeze_release(
-            dataset=dataset, version=version, items=gold.items, labels=gold.labels, **terms
-        )
-    return freeze_lines(
-        dataset=dataset,
-        version=version,
-        benchmark=gold.benchmark,
-        lines=gold.lines,
-        documents=gold.documents,
-        **terms,
-    )
-
-
-def draft_notes(*, dataset: Dataset, gold: Gold, visibility: str, splits: Splits) -> str:
-    """Change notes in Markdown for a release of this gold, compared with the newest release.
+def draft_notes(*, dataset: Dataset, order: "FreezeOrder", path: Path | None) -> str:
+    """Change notes in Markdown for the release, compared with the newest release.
 
     Raises ReleaseError for gold that cannot be frozen.
     """
-    if gold.lines is None:
-        rows = page_rows(dataset, gold.items, gold.labels)
-    else:
-        rows = line_rows(dataset, gold.lines, gold.documents)
-    return notes_of_rows(Release(dataset=dataset, visibility=visibility), rows, splits)
+    gold = gold_of_order(dataset=dataset, order=order, path=path)
+    release = Release(dataset=dataset, visibility=order.visibility)
+    return notes_of_rows(release, gold_rows(dataset, gold), splits_of_order(order, gold))
 
 
 def given_splits(gold: Gold) -> dict[str, str]:
@@ -233,10 +194,6 @@ RELEASE = "release"
 Part = TypeVar("Part")
 
 
-class StoppedError(Exception):
-    """The task was cancelled, or its worker is about to end."""
-
-
 @dataclass(frozen=True)
 class FreezeOrder:
     """A release to freeze. If `notes` is None, they are drafted.
@@ -263,7 +220,7 @@ class FreezeOrder:
 
 @dataclass
 class Watch:
-    """Counts the steps of the work, reports progress and raises StoppedError when cancelled."""
+    """Counts the steps of the work, reports progress and raises TaskStopped when cancelled."""
 
     steps: Steps | None = None
     total: int = 0
@@ -274,7 +231,7 @@ class Watch:
         if self.steps is None or self.done % LOOK_EVERY:
             return
         if self.steps.stop():
-            raise StoppedError
+            raise TaskStopped
         self.steps.progress(self.done, max(self.total, self.done))
 
     def over(self, parts: Iterable[Part]) -> Iterator[Part]:
@@ -283,9 +240,23 @@ class Watch:
             yield part
 
 
-def is_quick(dataset: Dataset, size: int = 0) -> bool:
-    """Whether a release can be frozen within a request; `size` is the gold file's in bytes."""
+def is_quick(dataset: Dataset, upload: "File[bytes] | None") -> bool:
+    """Whether a release can be frozen within a request, with this gold file."""
+    size = upload.size if upload else 0
     return size <= MOST_BYTES and dataset.documents.count() <= MOST_DOCUMENTS
+
+
+def freeze_or_queue(
+    *, dataset: Dataset, order: FreezeOrder, upload: "File[bytes] | None", actor: User
+) -> Release | DatasetTask:
+    """Freezes a small release at once, or queues a large one. `upload` is the gold file.
+
+    Raises ReleaseError.
+    """
+    if not is_quick(dataset, upload):
+        return start_freezing(dataset=dataset, order=order, upload=upload, actor=actor)
+    with stored_upload(upload) as path:
+        return freeze_order(dataset=dataset, order=order, path=path, actor=actor)
 
 
 def freeze_order(
@@ -397,7 +368,7 @@ def running_freeze(dataset: Dataset) -> DatasetTask | None:
     return dataset.tasks.unfinished().filter(kind=DatasetTask.Kind.FREEZE).first()
 
 
-def freeze_task(task: DatasetTask, steps: Steps) -> TaskReport | None:
+def freeze_task(task: DatasetTask, steps: Steps) -> TaskReport:
     """The runner of kind "freeze". Raises TaskError with the faults of the gold.
 
     The transaction that stores the release also notes it in the task's row. If the worker is killed
@@ -425,8 +396,6 @@ def freeze_task(task: DatasetTask, steps: Steps) -> TaskReport | None:
             return _report(freeze())
         with task.upload.open("rb") as upload, stored_upload(upload, order.file_name) as path:
             return _report(freeze(path=path))
-    except StoppedError:
-        return None
     except ReleaseError as error:
         raise _refused(error) from error
 

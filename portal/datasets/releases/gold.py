@@ -22,8 +22,8 @@ from portal.datasets.models import (
     Release,
     ReleaseItem,
 )
-from portal.datasets.models.documents import document_name
-from portal.datasets.releases.publishing.formats import EmptyLine, empty_line_like
+from portal.datasets.models.documents import document_name, strata_of
+from portal.datasets.releases.publishing.kits import EmptyLine, empty_line_like
 from portal.datasets.releases.publishing.manifest import gold_sha256
 from portal.facts import (
     RefusedHtml,
@@ -63,6 +63,9 @@ class GoldFormat(Protocol):
     def empty_line(self, name: str) -> Mapping[str, Any]:
         """An empty prediction for this item."""
 
+    def prompts(self) -> Sequence[Mapping[str, str]]:
+        """Prompts for models: {version, name, text, source, sha256}."""
+
 
 _formats: dict[str, GoldFormat] = {}
 
@@ -86,6 +89,14 @@ def empty_line_of(benchmark: str) -> EmptyLine:
     return known.empty_line if known else empty_line_like("{}")
 
 
+def prompts_of(benchmark: str) -> list[dict[str, str]]:
+    """The prompts of a benchmark as they are now; a release pins them when it is frozen."""
+    known = _formats.get(benchmark)
+    return [dict(each) for each in known.prompts()] if known else []
+
+
+# The benchmark whose gold is pages with fact tags.
+PAGES = "fincriticaled"
 AT_ONCE = 200
 MOST_NAMED = 200
 
@@ -96,6 +107,22 @@ class GoldItem:
 
     document: Document
     spans: Sequence[Span]
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The gold to freeze: facts of pages with a label set, or the lines of another benchmark.
+
+    `documents` are those of the lines by id; by default a line belongs to the document with the
+    same name, if there is one. `splits` are those given with the gold, by item name.
+    """
+
+    benchmark: str = PAGES
+    items: Sequence[GoldItem] = ()
+    labels: Sequence[str] = ()
+    lines: Mapping[str, Mapping[str, Any]] | None = None
+    documents: Mapping[str, Document] | None = None
+    splits: Mapping[str, str] | None = None
 
 
 class ReleaseError(Exception):
@@ -109,6 +136,15 @@ class ReleaseError(Exception):
         rest = [f"and {more:,} more faults"] if more > 0 else []
         self.faults = [*faults[:MOST_NAMED], *rest]
         super().__init__("\n".join(self.faults))
+
+
+def gold_rows(
+    dataset: Dataset, gold: Gold, each: Callable[[], None] = lambda: None
+) -> list[ReleaseItem]:
+    """The rows of pages or lines. `each` is called for each row. Raises ReleaseError."""
+    if gold.lines is None:
+        return page_rows(dataset, gold.items, gold.labels, each=each)
+    return line_rows(dataset, gold.lines, gold.documents, each=each)
 
 
 def page_rows(
@@ -195,7 +231,7 @@ def _page_faults(
     seen: set[int] = set()
     for document in documents:
         if document.kind == Document.Kind.PICTURE:
-            yield f"{document.name}: is a picture without text and cannot have facts"
+            yield f"{document.name}: is an image without text and cannot have facts"
         if document.pk in seen:
             yield f"{document.name}: appears twice"
         seen.add(document.pk)
@@ -423,7 +459,7 @@ def _drawn(
 ) -> dict[str, str]:
     if len(rows) < 2:
         raise ReleaseError(["a draw of splits needs at least two items"])
-    units = [Unit(row.name, (_kind(row),)) for row in rows]
+    units = [Unit(row.name, (_kind(row), *strata_of(row.gold).values())) for row in rows]
     try:
         return draw_splits(units, draw, kept_splits(dataset), groups)
     except ValueError as error:
@@ -433,7 +469,8 @@ def _drawn(
 def _kind(row: ReleaseItem) -> str:
     if row.document is not None and row.document.doc_type != DocumentType.OTHER:
         return row.document.doc_type
-    return next((str(row.gold[key]) for key in _KINDS if row.gold.get(key)), "")
+    named = next((str(row.gold[key]) for key in _KINDS if row.gold.get(key)), "")
+    return named or strata_of(row.gold)["subset"]
 
 
 def _faults(

@@ -5,7 +5,7 @@ files of an archive must equal what their writers produce from the content.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
@@ -25,16 +25,14 @@ from .formats import (
     FACT_LINES,
     GOLD_LINES,
     IMAGES,
-    ITEM_LINES,
     PARQUET,
-    KitItem,
     fact_lines,
     gold_lines,
     is_written_here,
-    item_line,
     parquet_pieces,
     read_parquet,
 )
+from .kits import ITEM_LINES, PROMPTS, KitItem, item_line, prompt_lines
 from .manifest import ContentEntry, FileEntry, Manifest
 from .rows import META_LINES, PublishedItem, PublishedRelease
 
@@ -52,14 +50,21 @@ class Content:
     meta: bytes = b""
 
 
-def content_entries(parts: Callable[[], Iterable[Content]]) -> list[ContentEntry]:
-    """The content of a release with all gold. `parts` is called once per file."""
+def content_entries(
+    parts: Callable[[], Iterable[Content]], prompts: Sequence[Mapping[str, str]] | None = None
+) -> list[ContentEntry]:
+    """The content of a release with all gold. `parts` is called once per file.
+
+    `prompts` are those of the benchmark, None for schemes that do not cover them.
+    """
     files: list[tuple[str, Iterator[bytes]]] = [
         (GOLD_LINES, gold_lines(part.item for part in parts())),
         (FACT_LINES, fact_lines(part.item for part in parts())),
         (ITEM_LINES, (item_line(bare_item(part.item, part.document)) for part in parts())),
         (META_LINES, unique_lines(part.meta for part in parts())),
     ]
+    if prompts is not None:
+        files.append((PROMPTS, iter([prompt_lines(prompts)])))
     entries = [ContentEntry(name, sha256_of_pieces(pieces)) for name, pieces in files]
     return entries + image_entries(part.item for part in parts())
 

@@ -239,20 +239,25 @@ def _compare(was: PublishedItem | None, now: PublishedItem | None) -> ItemChange
         one = was or now
         assert one is not None
         return ItemChange(one.name, was, now)
-    if was.gold and now.gold and not _same_gold(was.gold, now.gold):
+    # The hash misses facts that are not in the HTML.
+    if (
+        was.gold
+        and now.gold
+        and (was.gold.sha256, was.gold.facts)
+        != (
+            now.gold.sha256,
+            now.gold.facts,
+        )
+    ):
         return _changed(was, now, was.gold, now.gold)
     return ItemChange(now.name, was, now) if was.split != now.split else None
-
-
-def _same_gold(was: ItemGold, now: ItemGold) -> bool:
-    """Compares facts too, because the hash misses facts that are not in the HTML."""
-    return was.sha256 == now.sha256 and was.facts == now.facts
 
 
 def _changed(
     was: PublishedItem, now: PublishedItem, before: ItemGold, after: ItemGold
 ) -> ItemChange:
-    other_text = _differ(before.text_sha256, after.text_sha256)
+    texts = (before.text_sha256, after.text_sha256)
+    other_text = None not in texts and texts[0] != texts[1]
     facts = compare_facts(before.facts, after.facts, same_text=not other_text)
     other_html = before.line.get("html") != after.line.get("html")
     return ItemChange(
@@ -264,10 +269,6 @@ def _changed(
         text=other_text,
         markup=other_html and not other_text and not facts,
     )
-
-
-def _differ(was: str | None, now: str | None) -> bool:
-    return was is not None and now is not None and was != now
 
 
 def _without_html(gold: ItemGold) -> dict[str, Any]:
@@ -300,7 +301,7 @@ MOST_ITEMS = 200
 MOST_CHANGES = 50
 LONGEST_QUOTE = 80
 _BACKTICKS = re.compile("`+")
-_KINDS: tuple[Kind, ...] = ("added", "removed", "changed")
+KINDS: tuple[Kind, ...] = ("added", "removed", "changed")
 
 
 def change_notes(diff: ReleaseDiff, *, gold_is_open: Callable[[str], bool]) -> str:
@@ -311,7 +312,7 @@ def change_notes(diff: ReleaseDiff, *, gold_is_open: Callable[[str], bool]) -> s
     """
     opened = {item.name for item in diff.items if gold_is_open(item.name)}
     lines = [_summary(diff, opened)]
-    for kind in _KINDS:
+    for kind in KINDS:
         items = diff.of_kind(kind)
         if items:
             lines += ["", f"### Items {kind}", ""]
@@ -337,12 +338,12 @@ def code(text: str, longest: int = LONGEST_QUOTE) -> str:
 
 
 def _summary(diff: ReleaseDiff, opened: set[str]) -> str:
-    counts = ", ".join(f"{len(diff.of_kind(kind)):,} {kind}" for kind in _KINDS)
+    counts = ", ".join(f"{len(diff.of_kind(kind)):,} {kind}" for kind in KINDS)
     text = f"Since {diff.before}: items {counts}, {diff.unchanged:,} unchanged."
     shown = tuple(item for item in diff.items if item.name in opened)
     if shown:
         opened_diff = ReleaseDiff(diff.before, diff.after, shown, 0)
-        facts = (f"{opened_diff.facts_of_kind(kind):,} {kind}" for kind in _KINDS)
+        facts = (f"{opened_diff.facts_of_kind(kind):,} {kind}" for kind in KINDS)
         text += f" Facts {', '.join(facts)}"
         text += "." if len(shown) == len(diff.items) else ", in items whose gold is open."
     return text
