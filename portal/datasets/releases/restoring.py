@@ -24,14 +24,14 @@ from portal.datasets.models import (
     DocumentType,
     Release,
 )
-from portal.datasets.models.documents import document_name, document_source
+from portal.datasets.models.documents import document_name, document_source, strata_of
 from portal.datasets.releases.publishing.formats import (
     FACT_LINES,
     GOLD_LINES,
-    ITEM_LINES,
     read_items,
     read_line,
 )
+from portal.datasets.releases.publishing.kits import ITEM_LINES, PROMPTS, read_prompts
 from portal.datasets.releases.publishing.manifest import Manifest
 from portal.datasets.releases.publishing.rows import (
     LANGUAGE,
@@ -49,10 +49,9 @@ from portal.datasets.releases.publishing.verify import (
 from portal.facts import Canonical, RefusedHtml, TagError, read_tags
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
 
-from .exports import document_images
-from .freezing import Gold, freeze_gold
-from .gold import GoldItem, ReleaseError, text_difference
-from .services import Restored, Terms
+from .exports import ABOUT, document_images
+from .gold import Gold, GoldItem, ReleaseError, text_difference
+from .services import Restored, Terms, freeze_gold
 
 
 @dataclass(frozen=True)
@@ -202,17 +201,20 @@ class RestoredDocuments:
         document = self._known.get(doc_name)
         pictures = self._pictures(about)
         if document is None and pictures:
-            document = self._new_picture(document_name(doc_name), _prompt(about), pictures)
+            name_here = document_name(doc_name)
+            document = self._new_picture(name_here, _prompt(about), pictures, **strata_of(line))
             self._add_record(document, line, _prompt(about))
         if document is not None:
             self._add_images(document, pictures)
             self.documents[name] = document
         return document
 
-    def _new_picture(self, name: str, prompt: str, pictures: list[Picture]) -> Document:
+    def _new_picture(
+        self, name: str, prompt: str, pictures: list[Picture], **strata: str
+    ) -> Document:
         benchmark = self._manifest.benchmark
         digest = picture_sha256(name=name, benchmark=benchmark, prompt=prompt, pictures=pictures)
-        return self._create(name, digest)
+        return self._create(name, digest, None, **strata)
 
     def _create(
         self, name: str, sha256: str, canonical: Canonical | None = None, **fields: Any
@@ -324,7 +326,7 @@ def _restore(dataset: Dataset, archive: Archive, manifest: Manifest, actor: User
     )
     terms = _terms(manifest)
     terms["actor"] = actor
-    terms["restored"] = _restored(manifest, documents)
+    terms["restored"] = _restored(archive, manifest, documents)
     return freeze_gold(dataset=dataset, gold=gold, version=manifest.version, **terms)
 
 
@@ -333,35 +335,30 @@ def _terms(manifest: Manifest) -> Terms:
     about = manifest.about
     splits = {item.name: item.split for item in manifest.items if item.split}
     citation = about.get("citation")
+    if not isinstance(citation, Mapping):
+        citation = {}
     return {
         "visibility": str(about.get("visibility", Release.Visibility.PRIVATE)),
         "notes": _notes(about),
         "licence": str(about.get("licence", "")) if about.get("must_accept") else "",
-        "citation": _without_empty(citation) if isinstance(citation, Mapping) else {},
+        "citation": {key: value for key, value in citation.items() if value},
         "splits": splits or None,
         "draw": read_draw(about.get("draw")) if splits else {},
     }
 
 
-def _restored(manifest: Manifest, documents: RestoredDocuments) -> Restored:
+def _restored(archive: Archive, manifest: Manifest, documents: RestoredDocuments) -> Restored:
     """The pinned data of the release, which its hash covers."""
     row = manifest.release
     if row is None:
         return Restored(manifest.scheme)
-    about = {
-        "dataset": row.dataset,
-        "title": row.title,
-        "description": row.description,
-        "licence": row.licence,
-        "keywords": list(row.keywords),
-        "notes": row.notes,
-        "frozen_at": row.frozen_at.isoformat(),
-    }
+    about: dict[str, Any] = {key: getattr(row, key) for key in ABOUT}
+    about |= {"keywords": list(row.keywords), "frozen_at": row.frozen_at.isoformat()}
+    if row.canary:
+        about["canary"] = row.canary
+    if PROMPTS in {entry.path for entry in manifest.content}:
+        about["prompts"] = read_prompts(archive_lines(archive, PROMPTS))
     return Restored(manifest.scheme, about, documents.pinned)
-
-
-def _without_empty(citation: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in citation.items() if value}
 
 
 def _notes(about: Mapping[str, Any]) -> str:

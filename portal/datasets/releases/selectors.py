@@ -25,6 +25,7 @@ from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
 from portal.datasets.models.releases import JsonLength
 from portal.datasets.releases.publishing.croissant import bibtex, citation_cff
 from portal.datasets.releases.publishing.diff import (
+    KINDS,
     ItemChange,
     Kind,
     ReleaseDiff,
@@ -33,10 +34,11 @@ from portal.datasets.releases.publishing.diff import (
 )
 from portal.datasets.releases.publishing.manifest import SCHEMES
 from portal.datasets.releases.publishing.rows import PublishedItem, draw_words
+from portal.web.counting import count_by
 
 from .corrections import dispute_notes, settled_by, unsettled_disputes
 from .exports import published_item, published_items, published_release
-from .files import ReleaseFile, gold_files
+from .files import ReleaseFile, gold_files, release_prompts
 
 ITEMS_PER_PAGE = 50
 RELEASES_PER_PAGE = 25
@@ -84,6 +86,7 @@ class ReleasePage:
     hash_covers: str
     """The data that the published hash covers, as text."""
     files: list[ReleaseFile]
+    prompts: list[dict[str, str]]
     bibtex: str
     cff: str
     exposed: int
@@ -180,6 +183,7 @@ def release_page(
         facts=shown_facts(user, release),
         hash_covers=SCHEMES[release.scheme],
         files=gold_files(release) if some_gold else [],
+        prompts=release_prompts(release),
         bibtex=bibtex(row),
         cff=citation_cff(row),
         exposed=exposed_items(release) if may_manage else 0,
@@ -207,8 +211,7 @@ def _shows(gold_splits: GoldSplits, split: str) -> bool:
 
 
 def _split_rows(release: Release, gold_splits: GoldSplits) -> list[SplitRow]:
-    counted = release.items.exclude(split="").order_by("split").values_list("split")
-    counts: dict[str, int] = dict(counted.annotate(Count("id")))
+    counts = count_by(release.items.exclude(split=""), "split")
     return [
         SplitRow(
             split=split,
@@ -264,7 +267,6 @@ def _images(release: Release, item: ReleaseItem) -> list[PageImage]:
 CHANGES_PER_PAGE = 25
 # Changes shown per item; any more are only counted.
 MOST_CHANGES = 100
-KINDS: tuple[Kind, ...] = ("added", "removed", "changed")
 _AT_ONCE = 200
 
 

@@ -14,31 +14,23 @@ The Parquet file follows the conventions of Hugging Face and can include the pag
     text_chars, text_sha256, sha256
 
 Where gold is hidden, `facts` is empty and the other gold columns are null. A file written without
-gold lacks these columns. pyarrow is imported on first use because it loads slowly.
-
-The starter kit has the input of a model and an empty submission:
-
-    README.md            a description of the files
-    items.jsonl          {"id", "prompt", "images"} per item; in splits {…, "split"} too
-    images/ID.png        the page images
-    submission.jsonl     an empty prediction per item, in the benchmark's layout
-
-`KitItem` has no field that could reveal gold: no text, HTML, hash, source or fact.
+gold lacks these columns. Gold that is hidden from the public has the release's canary in every
+line, record and page; hashes leave it out, and readers of gold ignore it. pyarrow is imported on
+first use because it loads slowly.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Any
-from zipfile import ZIP_STORED
 
 from portal.facts import FactSpan, LabelledBy, read_tags, read_value, write_task
-from portal.files.archives import DRAIN_AT, ZipSink, ZipWriter
+from portal.files.archives import DRAIN_AT, ZipSink
 
 from .manifest import ItemEntry, canonical_json, gold_sha256
-from .rows import Fact, ItemGold, ItemImage, PublishedItem, PublishedRelease, PublishingError
+from .rows import Fact, ItemGold, ItemImage, PublishedItem, PublishingError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +44,30 @@ def gold_lines(items: Iterable[PublishedItem]) -> Iterator[bytes]:
     """The gold lines in canonical JSON. An item's hash covers its line without the line break."""
     for item in items:
         if item.gold:
-            yield (canonical_json(item.gold.line) + "\n").encode()
+            yield (canonical_json(_marked(item, item.gold.line)) + "\n").encode()
+
+
+CANARY_KEY = "canary"
+
+
+def _marked(item: PublishedItem, line: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The line with the item's canary. A line that has such a field of its own keeps it."""
+    return {CANARY_KEY: item.canary, **line} if item.canary else line
+
+
+def _unmarked(line: dict[str, Any], sha256: str) -> tuple[dict[str, Any], str] | None:
+    """The gold line with this hash and the canary it was written with; None for another line."""
+    if isinstance(line.get(CANARY_KEY), str):
+        bare = {key: value for key, value in line.items() if key != CANARY_KEY}
+        if gold_sha256(bare) == sha256:
+            return bare, line[CANARY_KEY]
+    return (line, "") if gold_sha256(line) == sha256 else None
+
+
+def gold_page(item: PublishedItem) -> bytes:
+    """The gold HTML of an item that is a page, with the canary as a comment."""
+    html: str = item.gold.line["html"] if item.gold else ""
+    return (f"{html}\n<!-- {item.canary} -->\n" if item.canary else html).encode()
 
 
 def fact_lines(items: Iterable[PublishedItem]) -> Iterator[bytes]:
@@ -65,7 +80,7 @@ def fact_lines(items: Iterable[PublishedItem]) -> Iterator[bytes]:
                 "text_sha256": item.gold.text_sha256,
                 "facts": [asdict(fact) for fact in item.gold.facts],
             }
-            yield (json.dumps(line, ensure_ascii=False) + "\n").encode()
+            yield (json.dumps(_marked(item, line), ensure_ascii=False) + "\n").encode()
 
 
 def read_items(
@@ -98,8 +113,8 @@ def _read_item(
             raise PublishingError(name, f"the line of {entry.name} is missing")
     assert gold is not None
     assert facts is not None
-    line = read_line(GOLD_LINES, *gold)
-    if gold_sha256(line) != entry.sha256:
+    found = _unmarked(read_line(GOLD_LINES, *gold), entry.sha256)
+    if found is None:
         reason = f"its hash differs from that of {entry.name}"
         raise PublishingError(f"{GOLD_LINES}:{gold[0]}", reason)
     where = f"{FACT_LINES}:{facts[0]}"
@@ -110,12 +125,13 @@ def _read_item(
         name=entry.name,
         split=entry.split,
         gold=ItemGold(
-            line=line,
+            line=found[0],
             sha256=entry.sha256,
             facts=read_facts(where, about.get("facts")),
             text_chars=_optional(where, about, "text_chars", int),
             text_sha256=_optional(where, about, "text_sha256", str),
         ),
+        canary=found[1],
     )
 
 
@@ -246,7 +262,7 @@ def _row(item: PublishedItem, *, gold: bool, images: bool) -> dict[str, Any]:
         # Not null: some readers take a null list of structs for one fact without values.
         row["facts"] = []
     elif gold and item.gold:
-        line = dict(item.gold.line)
+        line = dict(_marked(item, item.gold.line))
         row["html"] = line.pop("html") if isinstance(line.get("html"), str) else None
         row["record"] = canonical_json(line)
         row["facts"] = [asdict(fact) for fact in item.gold.facts]
@@ -292,12 +308,14 @@ def _rows(source: Any) -> Iterator[dict[str, Any]]:
 def _item(where: str, row: dict[str, Any]) -> PublishedItem:
     if not row["id"]:
         raise PublishingError(where, "id: missing")
+    gold, canary = _gold(where, row) if row.get("sha256") else (None, "")
     return PublishedItem(
         name=row["id"],
         split=row["split"] or "",
         prompt=row["prompt"] or "",
         images=tuple(_image(where, image) for image in row.get(IMAGES) or ()),
-        gold=_gold(where, row) if row.get("sha256") else None,
+        gold=gold,
+        canary=canary,
     )
 
 
@@ -307,7 +325,7 @@ def _image(where: str, image: dict[str, Any] | None) -> ItemImage:
     return ItemImage(image["path"], partial(bytes, image["bytes"]))
 
 
-def _gold(where: str, row: dict[str, Any]) -> ItemGold:
+def _gold(where: str, row: dict[str, Any]) -> tuple[ItemGold, str]:
     try:
         line = json.loads(row["record"])
     except (TypeError, ValueError, RecursionError) as error:
@@ -316,15 +334,17 @@ def _gold(where: str, row: dict[str, Any]) -> ItemGold:
         raise PublishingError(where, "record: must be a JSON object")
     if row["html"] is not None:
         line["html"] = row["html"]
-    if gold_sha256(line) != row["sha256"]:
+    found = _unmarked(line, row["sha256"])
+    if found is None:
         raise PublishingError(where, f"its hash differs from that of {row['id']}")
-    return ItemGold(
-        line=line,
+    gold = ItemGold(
+        line=found[0],
         sha256=row["sha256"],
         facts=read_facts(where, row["facts"]),
         text_chars=row["text_chars"],
         text_sha256=row["text_sha256"],
     )
+    return gold, found[1]
 
 
 LABEL_STUDIO = "labelstudio.json"
@@ -350,6 +370,8 @@ def _task(
     data = {"name": item.name, "text_sha256": gold.text_sha256}
     if item.split:
         data["split"] = item.split
+    if item.canary:
+        data[CANARY_KEY] = item.canary
     html = read_tags(gold.line["html"], labels).canonical.html
     labelled = LabelledBy(number, None, [_span(fact) for fact in gold.facts], is_gold=True)
     return write_task(number, data, html, [labelled])
@@ -366,90 +388,3 @@ def _span(fact: Fact) -> FactSpan:
         value=value,
         sign=sign,
     )
-
-
-ITEM_LINES = "items.jsonl"
-SUBMISSION = "submission.jsonl"
-README = "README.md"
-
-# Makes the empty prediction of an item from its name, in the benchmark's layout.
-EmptyLine = Callable[[str], Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class KitItem:
-    """The input of a model for one item."""
-
-    name: str
-    split: str
-    prompt: str
-    images: tuple[ItemImage, ...]
-    document: str = ""
-    """The document's name, if it differs from the item's."""
-
-
-def kit_name(release: PublishedRelease) -> str:
-    return f"{release.dataset}-{release.version}-starter-kit.zip"
-
-
-def starter_kit(
-    release: PublishedRelease,
-    items: Callable[[], Iterable[KitItem]],
-    empty_line: EmptyLine,
-) -> Iterator[bytes]:
-    """The bytes of the ZIP, streamed and identical every time; one item at a time in memory.
-
-    `items` returns the items with hidden gold; it is called once per part of the kit.
-    """
-    sink = ZipSink()
-    writer = ZipWriter(sink)
-    writer.add(README, _readme(release).encode())
-    for name, lines in (
-        (ITEM_LINES, map(item_line, items())),
-        (SUBMISSION, (_line(empty_line(item.name)) for item in items())),
-    ):
-        for _ in writer.adding(name, lines):
-            yield from sink.drain(DRAIN_AT)
-    for item in items():
-        for image in item.images:
-            writer.add(f"{IMAGES}/{image.name}", image.read(), method=ZIP_STORED)
-            yield from sink.drain(DRAIN_AT)
-    writer.close()
-    yield from sink.drain(0)
-
-
-def empty_line_like(example: str) -> EmptyLine:
-    """Makes predictions with the keys of an example, the item's id and empty values.
-
-    >>> empty_line_like('{"id": "p1", "html": "<p>…"}')("p7")
-    {'id': 'p7', 'html': ''}
-    """
-    keys = json.loads(example)
-    emptied = {key: type(value)() for key, value in keys.items() if key != "id"}
-    return lambda name: {"id": name, **emptied}
-
-
-def item_line(item: KitItem, *, images: bool = True) -> bytes:
-    """An item without its gold as a line of JSON; `images` includes the paths of its images."""
-    document = {} if item.document in {"", item.name} else {"document": item.document}
-    split = {"split": item.split} if item.split else {}
-    paths = [f"{IMAGES}/{image.name}" for image in item.images] if images else []
-    return _line({"id": item.name, **document, **split, "prompt": item.prompt, "images": paths})
-
-
-def _line(value: Mapping[str, Any]) -> bytes:
-    return (json.dumps(value, ensure_ascii=False) + "\n").encode()
-
-
-def _readme(release: PublishedRelease) -> str:
-    """Leaves out notes and description, which may reveal gold."""
-    licence = f"\nLicence: {release.licence}\n" if release.licence else ""
-    page = f"\nSource: {release.page}\n" if release.page else ""
-    return f"""# {release.title} {release.version}: starter kit
-
-The items with hidden gold, and an empty submission.
-{licence}{page}
-- `{ITEM_LINES}`: one item per line, with its id, prompt and image paths
-- `{IMAGES}/`: the images
-- `{SUBMISSION}`: one line per item to fill in; keep the ids
-"""

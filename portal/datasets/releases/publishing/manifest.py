@@ -7,6 +7,8 @@ release-v1   one line `sha256  name` per item, sorted by name
 release-v2   the manifest in canonical JSON, without `sha256` and without `files`, which lists the
              files of one copy. `content` lists every source file: gold.jsonl, facts.jsonl,
              items.jsonl, meta.jsonl and all page images.
+release-v3   the same. `content` also lists prompts.jsonl, and the gold lines of items with hidden
+             gold have the release's canary. Hashes of items leave the canary out.
 
 `verify` writes the derived files (gold/, items.parquet, the citations, croissant.json) again and
 compares them. A change to the content of these files therefore needs a new scheme.
@@ -24,16 +26,24 @@ from .croissant import read_citation
 from .rows import PublishedRelease, PublishingError, read_draw
 
 MANIFEST = "manifest.json"
-GOLD_ONLY, WHOLE = "release-v1", "release-v2"
+GOLD_ONLY, WHOLE, MARKED = "release-v1", "release-v2", "release-v3"
+NEWEST = MARKED
 SCHEMES = {
     GOLD_ONLY: "the ids and gold lines of the items, and nothing else",
-    WHOLE: "gold, facts, splits, prompts, page images, metadata, licence, citation and notes",
+    WHOLE: "gold, facts, splits, the items' prompts, page images, metadata, licence, citation and"
+    " notes",
+    MARKED: "gold, facts, splits, the items' prompts, the benchmark's prompts, page images,"
+    " metadata, licence, citation and notes",
 }
 _SHA256 = re.compile("[0-9a-f]{64}")
+# It is written into HTML comments too, which end at two hyphens.
+_CANARY = re.compile(r"(?!.*--)[\w .:/-]{0,200}")
 _RELEASE_TEXTS = (
     "dataset", "title", "description", "licence", "version", "benchmark", "visibility", "notes",
 )  # fmt: skip
-_ABOUT = ("visibility", "notes", "licence", "must_accept", "citation", "draw", "frozen_at")
+_ABOUT = (
+    "visibility", "notes", "licence", "must_accept", "citation", "draw", "canary", "frozen_at",
+)  # fmt: skip
 # The hash of the manifest leaves out itself and the files, which differ between copies.
 _UNCOVERED = frozenset({"sha256", "files"})
 
@@ -104,13 +114,18 @@ class Manifest:
     release: PublishedRelease | None = None
     """The description of the release; None in manifests of `release-v1`."""
     computed: str = ""
-    """The SHA-256 of the manifest by `release-v2`."""
+    """The SHA-256 of the manifest by `release-v2` or `release-v3`."""
+
+    @property
+    def covers_all(self) -> bool:
+        """Whether the hash of the release covers more than gold."""
+        return self.scheme != GOLD_ONLY
 
 
 def manifest_sha256(
     release: PublishedRelease, items: Iterable[ItemEntry], content: Iterable[ContentEntry]
 ) -> str:
-    """The hash of a release by `release-v2`."""
+    """The hash of a release by `release-v2` or `release-v3`."""
     return _covered_sha256(_described(release, items, content))
 
 
@@ -134,22 +149,18 @@ def _covered_sha256(manifest: Mapping[str, Any]) -> str:
 def _described(
     release: PublishedRelease, items: Iterable[ItemEntry], content: Iterable[ContentEntry]
 ) -> dict[str, Any]:
+    def given(*names: str) -> dict[str, Any]:
+        return {name: getattr(release, name) for name in names}
+
     described = {
-        "dataset": release.dataset,
-        "title": release.title,
-        "licence": release.licence,
-        "version": release.version,
-        "benchmark": release.benchmark,
+        **given("dataset", "title", "licence", "version", "benchmark"),
         "labels": list(release.labels),
-        "visibility": release.visibility,
-        "notes": release.notes,
-        "must_accept": release.must_accept,
+        **given("visibility", "notes", "must_accept"),
         "citation": asdict(release.citation),
         **({"draw": dict(release.draw)} if release.draw else {}),
+        **({"canary": release.canary} if release.canary else {}),
         "frozen_at": release.frozen_at.isoformat(),
-        "sha256": release.sha256,
-        "item_count": release.item_count,
-        "fact_count": release.fact_count,
+        **given("sha256", "item_count", "fact_count"),
         "items": [
             {"name": item.name, "sha256": item.sha256}
             | ({"split": item.split} if item.split else {})
@@ -252,7 +263,15 @@ def _release(manifest: Manifest, content: Mapping[str, Any]) -> PublishedRelease
         citation=cited,
         draw=read_draw(content.get("draw")),
         keywords=tuple(_texts(content, "keywords")),
+        canary=_canary(content),
     )
+
+
+def _canary(content: Mapping[str, Any]) -> str:
+    canary = _text({"canary": "", **content}, "canary")
+    if not _CANARY.fullmatch(canary):
+        raise _fault("canary", "must be plain text of up to 200 characters, without --")
+    return canary
 
 
 def _fault(field: str, reason: str) -> PublishingError:

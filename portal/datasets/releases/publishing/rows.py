@@ -37,6 +37,7 @@ class PublishedRelease:
 
     `licence` is an SPDX identifier, a URL or text; with `must_accept` users accept it before a
     download. `draw` records how the splits were drawn. `page` is the absolute URL of the release.
+    `canary` is a text by which copies of the files can be found, for example in training data.
     `sha256` follows `scheme`. If any gold is hidden, `sha256` is empty and `fact_count` None.
     """
 
@@ -59,6 +60,7 @@ class PublishedRelease:
     draw: Mapping[str, Any] = field(default_factory=dict)
     keywords: tuple[str, ...] = ()
     page: str = ""
+    canary: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,13 +99,17 @@ class ItemImage:
 
 @dataclass(frozen=True)
 class PublishedItem:
-    """One item. `gold` is None if it is hidden; the other fields are always public."""
+    """One item. `gold` is None if it is hidden from the reader; the other fields are public.
+
+    `canary` is written into every line with its gold; empty where the gold is public.
+    """
 
     name: str
     split: str = ""
     prompt: str = ""
     images: tuple[ItemImage, ...] = ()
     gold: ItemGold | None = None
+    canary: str = ""
 
 
 def image_name(document: str, number: int, suffix: str) -> str:

@@ -2,13 +2,14 @@
 
 The archive must hold exactly the files of the manifest, with the same sizes and SHA-256, and every
 gold line must match its item's hash. Only the release's hash, shown on its page, reveals a change
-of files and manifest together. It covers everything under the scheme `release-v2` (see `manifest`
-and `covered`).
+of files and manifest together. It covers everything under the schemes `release-v2` and
+`release-v3` (see `manifest` and `covered`).
 """
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -22,16 +23,9 @@ from portal.files.archives import (
 )
 
 from .covered import GOLD_PAGES, content_faults, described_files, images_left_out, table_faults
-from .formats import (
-    FACT_LINES,
-    GOLD_LINES,
-    ITEM_LINES,
-    PARQUET,
-    read_items,
-    read_line,
-    read_parquet,
-)
-from .manifest import MANIFEST, SCHEMES, WHOLE, FileEntry, Manifest, read_manifest, release_sha256
+from .formats import FACT_LINES, GOLD_LINES, PARQUET, gold_page, read_items, read_line, read_parquet
+from .kits import ITEM_LINES, PROMPTS, read_prompts
+from .manifest import MANIFEST, SCHEMES, FileEntry, Manifest, read_manifest, release_sha256
 from .rows import PublishedItem, PublishingError
 
 # Users check archives that they chose to download, so the limits only protect memory.
@@ -67,6 +61,8 @@ class Verification:
     items: int = 0
     hidden: int = 0
     images_left_out: int = 0
+    # Files whose rows were not compared with the items, because a library is not installed.
+    unread: list[str] = field(default_factory=list)
     faults: list[VerifyFault] = field(default_factory=list)
 
     def fault(self, code: str, path: str, message: str) -> None:
@@ -75,7 +71,7 @@ class Verification:
     @property
     def is_whole(self) -> bool:
         """Whether the archive's hash covers everything, which needs all gold."""
-        return bool(self.manifest and self.manifest.scheme == WHOLE and not self.hidden)
+        return bool(self.manifest and self.manifest.covers_all and not self.hidden)
 
 
 def verify_release(
@@ -169,13 +165,13 @@ def _check_hashes(found: Verification, manifest: Manifest, expected: str) -> Non
     if found.hidden:
         # The release's hash needs all items' hashes; without them the manifest has none.
         computed = ""
-    elif manifest.scheme == WHOLE:
+    elif manifest.covers_all:
         computed = manifest.computed
     else:
         computed = release_sha256((item.name, item.sha256) for item in manifest.items)
     if manifest.sha256 != computed:
         given = manifest.sha256 or "empty"
-        source = "the manifest" if manifest.scheme == WHOLE else "its items"
+        source = "the manifest" if manifest.covers_all else "its items"
         message = f"sha256 is {given}, but that of {source} is {computed or 'hidden'}"
         found.fault("release_sha256", MANIFEST, message)
     _check_expected(found, manifest.scheme, computed, expected)
@@ -205,6 +201,11 @@ def _check_content(
     for fault in content_faults(manifest):
         found.fault(*fault)
     found.images_left_out = images_left_out(manifest)
+    if PROMPTS in sound:
+        try:
+            read_prompts(archive_lines(archive, PROMPTS))
+        except PublishingError as error:
+            found.fault("line", error.where, error.reason)
     assert manifest.release is not None
     for path, make in described_files(manifest.release, manifest.files).items():
         if path in sound and not _is_made_of(archive, path, make):
@@ -238,7 +239,9 @@ def _check_lines(
     except ArchiveFault as fault:
         found.fault(fault.code, fault.member or GOLD_LINES, str(fault))
         return
-    if PARQUET in sound and found.is_whole:
+    if PARQUET in sound and find_spec("pyarrow") is None:
+        found.unread.append(PARQUET)
+    elif PARQUET in sound and found.is_whole:
         _check_whole_parquet(archive, found, manifest, sound)
     elif PARQUET in sound:
         _check_parquet(archive, found, manifest)
@@ -250,9 +253,8 @@ def _check_items(
     """Raises PublishingError for a line that does not belong to its item, and ArchiveFault."""
     facts = 0
     pages = {file.path for file in manifest.files if file.path.startswith(f"{GOLD_PAGES}/")}
-    for item in read_items(
-        manifest.items, archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
-    ):
+    gold = archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
+    for item in read_items(manifest.items, *gold):
         found.items += 1
         facts += len(item.gold.facts) if item.gold else 0
         pages.discard(_page_path(item))
@@ -309,7 +311,7 @@ def _check_page(
     if path not in sound or item.gold is None:
         return
     html = item.gold.line.get("html")
-    if not isinstance(html, str) or archive.read(path) != html.encode():
+    if not isinstance(html, str) or archive.read(path) != gold_page(item):
         found.fault("page", path, "differs from the HTML of the item's gold line")
 
 
