@@ -1,6 +1,7 @@
 """Freezing a release: the only way gold leaves annotation and the only way to create a Release.
 
-`freeze_release` takes the facts of documents, `freeze_lines` the gold lines of other benchmarks.
+`freeze_gold` takes any gold, `freeze_release` the facts of documents, and `freeze_lines` the gold
+lines of other benchmarks.
 A release pins the images, prompts and metadata of its documents and its own description. The
 published hash covers all of these.
 
@@ -10,8 +11,8 @@ another release already shows.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypedDict, Unpack
+from uuid import uuid4
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
@@ -33,7 +34,7 @@ from portal.datasets.releases.publishing.covered import Content, content_entries
 from portal.datasets.releases.publishing.croissant import read_citation
 from portal.datasets.releases.publishing.manifest import (
     GOLD_ONLY,
-    WHOLE,
+    NEWEST,
     ItemEntry,
     manifest_sha256,
     release_sha256,
@@ -42,6 +43,8 @@ from portal.datasets.releases.publishing.rows import draw_deviations, draw_words
 
 from .corrections import note_disputes, settle_disputes, unsettled_warning
 from .exports import (
+    canary_of,
+    covered_prompts,
     document_images,
     document_meta,
     document_text,
@@ -50,7 +53,16 @@ from .exports import (
     related_prompt,
     release_about,
 )
-from .gold import AT_ONCE, GoldItem, ReleaseError, Splits, line_rows, page_rows, put_in_splits
+from .gold import (
+    AT_ONCE,
+    Gold,
+    GoldItem,
+    ReleaseError,
+    Splits,
+    gold_rows,
+    prompts_of,
+    put_in_splits,
+)
 from .selectors import drafted_notes
 
 
@@ -60,7 +72,7 @@ class Restored:
     by item name, the values that differ from the document on this site.
     """
 
-    scheme: str = WHOLE
+    scheme: str = NEWEST
     about: Mapping[str, Any] | None = None
     pinned: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -99,12 +111,15 @@ def _pins(document: Document | None) -> dict[str, Any]:
 
 def seal(release: Release, rows: Sequence[ReleaseItem], restored: Restored | None = None) -> None:
     """Sets the description and hashes of the release. The rows must be pinned and in splits."""
-    release.scheme = restored.scheme if restored else WHOLE
+    release.scheme = restored.scheme if restored else NEWEST
     release.frozen_at = timezone.now()
     release.item_count = len(rows)
     release.fact_count = sum(len(row.facts) for row in rows)
     about = restored.about if restored else None
-    release.about = release_about(release) | dict(about or {})
+    pinned: dict[str, Any] = {"prompts": prompts_of(release.benchmark)}
+    if release.visibility != Release.Visibility.PUBLIC and restored is None:
+        pinned["canary"] = f"factboard canary {uuid4()}"
+    release.about = release_about(release) | pinned | dict(about or {})
     release.gold_sha256 = release_sha256((row.name, row.sha256) for row in rows)
     release.sha256 = release.gold_sha256
     if release.scheme != GOLD_ONLY:
@@ -116,17 +131,19 @@ def _whole_sha256(release: Release, rows: Sequence[ReleaseItem]) -> str:
         for row in rows:
             assert row.pinned is not None
             pinned = row.pinned
-            yield Content(published_item(row), pinned["document"], pinned["meta"].encode())
+            item = published_item(row, canary_of(release, row.split))
+            yield Content(item, pinned["document"], pinned["meta"].encode())
 
     items = [ItemEntry(row.name, row.sha256, row.split) for row in rows]
-    return manifest_sha256(published_release(release, ALL_GOLD), items, content_entries(parts))
+    content = content_entries(parts, covered_prompts(release))
+    return manifest_sha256(published_release(release, ALL_GOLD), items, content)
 
 
 _LICENCE_LENGTH = 160
 
 
 class Terms(TypedDict, total=False):
-    """The optional arguments of `freeze_release` and `freeze_lines`."""
+    """The optional arguments of freezing."""
 
     notes: str | None
     """Markdown; None drafts them. Empty by default."""
@@ -163,10 +180,9 @@ def freeze_release(
     gold line in canonical JSON; the release's covers its manifest and thereby all its content.
     Raises ReleaseError with all errors and writes nothing.
     """
-    release = _new_release(dataset, version, terms)
-    release.labels = list(labels)
-    make = partial(page_rows, dataset, items, labels, **_each(terms))
-    return _freeze(release, make, terms)
+    return freeze_gold(
+        dataset=dataset, version=version, gold=Gold(items=items, labels=labels), **terms
+    )
 
 
 def freeze_lines(
@@ -178,21 +194,19 @@ def freeze_lines(
     documents: Mapping[str, Document] | None = None,
     **terms: Unpack[Terms],
 ) -> Release:
-    """Freezes gold lines by id, as returned by the benchmark's reader, as an immutable release.
-
-    `documents` are the dataset's documents by line id; by default a line belongs to the document
-    with the same name, if there is one. Otherwise like `freeze_release`.
-    """
-    release = _new_release(dataset, version, terms)
-    release.benchmark = benchmark
-    make = partial(line_rows, dataset, lines, documents, **_each(terms))
-    return _freeze(release, make, terms)
+    """Freezes gold lines by id, as returned by the benchmark's reader, like `freeze_release`."""
+    gold = Gold(benchmark, lines=lines, documents=documents)
+    return freeze_gold(dataset=dataset, version=version, gold=gold, **terms)
 
 
-def _new_release(dataset: Dataset, version: str, terms: Terms) -> Release:
-    return Release(
+def freeze_gold(*, dataset: Dataset, version: str, gold: Gold, **terms: Unpack[Terms]) -> Release:
+    """Freezes any gold like `freeze_release`."""
+    splits = terms.get("splits")
+    release = Release(
         dataset=dataset,
         version=version,
+        benchmark=gold.benchmark,
+        labels=list(gold.labels),
         notes=terms.get("notes") or "",
         visibility=terms.get("visibility", Release.Visibility.GOLD_HIDDEN),
         licence=terms.get("licence", ""),
@@ -200,27 +214,19 @@ def _new_release(dataset: Dataset, version: str, terms: Terms) -> Release:
         draw=dict(terms.get("draw") or {}),
         frozen_by=terms.get("actor"),
     )
-
-
-def _each(terms: Terms) -> dict[str, Callable[[], None]]:
-    return {"each": terms["each"]} if "each" in terms else {}
-
-
-def _freeze(release: Release, make: Callable[[], list[ReleaseItem]], terms: Terms) -> Release:
-    splits = terms.get("splits")
-    rows = _checked_rows(release, make)
+    rows = _checked_rows(release, gold, terms.get("each", lambda: None))
     if terms.get("notes", "") is None:
         # Repeating a draw gives the same splits, unless a release is frozen in between.
         release.notes = notes_of_rows(release, rows, splits)
     return freeze_rows(release, rows, splits, terms.get("restored"), terms.get("then"))
 
 
-def _checked_rows(release: Release, make: Callable[[], list[ReleaseItem]]) -> list[ReleaseItem]:
+def _checked_rows(release: Release, gold: Gold, each: Callable[[], None]) -> list[ReleaseItem]:
     """Checks the request and makes the rows. Raises ReleaseError with all errors of both."""
     faults = list(_request_faults(release))
     try:
         # Document content never changes, so no lock is needed yet.
-        rows = make()
+        rows = gold_rows(release.dataset, gold, each)
     except ReleaseError as error:
         raise ReleaseError([*faults, *error.faults]) from error
     if faults:

@@ -1,7 +1,6 @@
 """Pages of releases: list, detail, comparison, downloads, licence, freezing and restoring."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -35,16 +34,7 @@ from .files import (
     starter_kit_response,
 )
 from .forms import AcceptLicenceForm, NewReleaseForm, RestoreForm
-from .freezing import (
-    draft_notes,
-    freeze_order,
-    gold_of_order,
-    is_quick,
-    running_freeze,
-    splits_of_order,
-    start_freezing,
-    stored_upload,
-)
+from .freezing import draft_notes, freeze_or_queue, is_quick, running_freeze, stored_upload
 from .gold import ReleaseError
 from .restoring import restore_release
 from .selectors import diff_page, release_list, release_page
@@ -247,43 +237,31 @@ def _new_release_page(
 
 def _answer(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> HttpResponse | None:
     """Freezes a small release at once and queues a large one. None for a draft of the notes."""
-    order, upload = form.order(), form.upload
-    if not is_quick(dataset, (upload.size or 0) if upload else 0):
-        return _queued(request, dataset, form)
-    with stored_upload(upload) as path:
-        if "draft" in request.POST:
-            _draft(request, dataset, form, path)
-            return None
-        release = freeze_order(dataset=dataset, order=order, path=path, actor=request.user)
-    return _frozen(request, release)
-
-
-def _queued(request: UserRequest, dataset: Dataset, form: NewReleaseForm) -> HttpResponse | None:
-    """Queues a large release. The worker drafts the notes if they are empty."""
-    order = form.order()
+    order, upload, is_small = form.order(), form.upload, is_quick(dataset, form.upload)
     if "draft" in request.POST:
+        _draft(request, dataset, form, is_small=is_small)
+        return None
+    if not is_small:
+        # The worker drafts the notes if they are empty.
+        order = replace(order, notes=order.notes or None)
+    made = freeze_or_queue(dataset=dataset, order=order, upload=upload, actor=request.user)
+    if isinstance(made, Release):
+        return _frozen(request, made)
+    messages.info(request, f"Release {order.version} is being frozen.")
+    return redirect(made)
+
+
+def _draft(request: UserRequest, dataset: Dataset, form: NewReleaseForm, *, is_small: bool) -> None:
+    """Writes drafted change notes into the form."""
+    if not is_small:
         form.add_error(
             "notes",
             "Drafting takes minutes for this many documents. Leave the notes empty and they are"
             " drafted when the release is frozen.",
         )
-        return None
-    order = replace(order, notes=order.notes or None)
-    task = start_freezing(dataset=dataset, order=order, upload=form.upload, actor=request.user)
-    messages.info(request, f"Release {order.version} is being frozen.")
-    return redirect(task)
-
-
-def _draft(request: UserRequest, dataset: Dataset, form: NewReleaseForm, path: Path | None) -> None:
-    """Writes drafted change notes into the form."""
-    order = form.order()
-    gold = gold_of_order(dataset=dataset, order=order, path=path)
-    drafted = draft_notes(
-        dataset=dataset,
-        gold=gold,
-        visibility=order.visibility,
-        splits=splits_of_order(order, gold),
-    )
+        return
+    with stored_upload(form.upload) as path:
+        drafted = draft_notes(dataset=dataset, order=form.order(), path=path)
     if drafted:
         form.show_notes(drafted)
         messages.info(request, "Notes drafted. Check them before you freeze the release.")
