@@ -5,7 +5,6 @@ from typing import Any
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import ValidationError
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,6 +12,7 @@ from portal.datasets.access import OrganisersChange, actor_of, get_dataset, visi
 from portal.datasets.curation.draws import new_seed
 from portal.datasets.documents.serializers import DatasetSerializer
 from portal.datasets.models import Dataset, DatasetTask
+from portal.web.answers import ListingView
 from portal.web.api import checked
 
 from .services import (
@@ -65,10 +65,9 @@ class NewVariantAnswerSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=DatasetTask.State.choices, source="task.state")
 
 
-class VariantList(GenericAPIView[Dataset]):
+class VariantList(ListingView):
     """List the stress variants of a dataset by title, or create one as an organiser."""
 
-    queryset = Dataset.objects.none()
     serializer_class = VariantSerializer
     permission_classes = [OrganisersChange]
 
@@ -76,8 +75,7 @@ class VariantList(GenericAPIView[Dataset]):
     def get(self, request: Request, slug: str) -> Response:
         base = get_dataset(request.user, slug)
         found = visible_datasets(request.user).filter(derived_from=base).order_by("title", "pk")
-        page = self.paginate_queryset(found)
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(found)
 
     @extend_schema(request=NewVariantSerializer, responses={202: NewVariantAnswerSerializer})
     def post(self, request: Request, slug: str) -> Response:

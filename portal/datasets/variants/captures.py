@@ -31,9 +31,17 @@ def quarter(turns: int) -> Callable[..., tuple[Image.Image, dict[str, Any]]]:
     def turned(
         image: Image.Image, _strength: float, _rng: Rng, _others: Sequence[Image.Image]
     ) -> tuple[Image.Image, dict[str, Any]]:
-        return image.transpose(ways[turns]), {"degrees": 90 * turns}
+        way = ways.get(turns)
+        return image if way is None else image.transpose(way), {"degrees": 90 * turns}
 
     return turned
+
+
+def any_quarter(
+    image: Image.Image, strength: float, rng: Rng, others: Sequence[Image.Image]
+) -> tuple[Image.Image, dict[str, Any]]:
+    """Turn the image by 0, 90, 180 or 270 degrees."""
+    return quarter(int(rng.integers(4)))(image, strength, rng, others)
 
 
 def off_axis(
@@ -318,7 +326,8 @@ Transform = Callable[[Image.Image, float, Rng, Sequence[Image.Image]], tuple[Ima
 class Capture:
     """A kind of capture with its published name and description.
 
-    `needs_others`: the image also shows other pages of the dataset.
+    `needs_others`: the image also shows other pages of the dataset. `keeps_normal`: the variant
+    also has the normal images; `params` of such a capture have `degrees`.
     """
 
     key: str
@@ -327,37 +336,53 @@ class Capture:
     transform: Transform
     has_strength: bool = True
     needs_others: bool = False
+    keeps_normal: bool = False
 
 
 CAPTURES: dict[str, Capture] = {
     capture.key: capture
     for capture in (
-        Capture("rotate_90", "Rotated by 90°", "A quarter turn clockwise.", quarter(1), False),
+        Capture("rotate_90", "Rotated by 90°", "A quarter turn right.", quarter(1), False),
         Capture("rotate_180", "Rotated by 180°", "Upside down.", quarter(2), False),
-        Capture("rotate_270", "Rotated by 270°", "A quarter turn back.", quarter(3), False),
-        Capture("off_axis", "Off-axis viewpoint", "Seen from the side and turned.", off_axis),
-        Capture("uneven_light", "Uneven illumination", "Bright here and dark there.", uneven_light),
-        Capture("reflection", "Specular reflection", "Glare that washes text out.", reflection),
-        Capture("out_of_focus", "Out of focus", "Blurred as a whole.", out_of_focus),
+        Capture("rotate_270", "Rotated by 270°", "A quarter turn left.", quarter(3), False),
+        Capture(
+            "rotate_any",
+            "Rotated by 0°, 90°, 180° or 270°",
+            "Each page in one of the four orientations.",
+            any_quarter,
+            False,
+        ),
+        Capture(
+            "normal_and_rotated",
+            "Normal, and rotated by 0°, 90°, 180° or 270°",
+            "Each image as it is, and once more in one of the four orientations.",
+            any_quarter,
+            has_strength=False,
+            keeps_normal=True,
+        ),
+        Capture("off_axis", "Off-axis viewpoint", "Photographed at an angle.", off_axis),
+        Capture("uneven_light", "Uneven illumination", "Bright and dark areas.", uneven_light),
+        Capture("reflection", "Specular reflection", "Glare that hides text.", reflection),
+        Capture("out_of_focus", "Out of focus", "The whole image is blurred.", out_of_focus),
         Capture(
             "small_region",
             "Small region of interest",
             "The page is far away.",
             small_region,
         ),
-        Capture("secondary", "Secondary capture", "A photo of a screen, with its grid.", secondary),
+        Capture("secondary", "Secondary capture", "A photo of a screen.", secondary),
         Capture(
             "clutter",
             "Cluttered background",
-            "Things lie around the page and over its edges.",
+            "Objects around the page and on its edges.",
             clutter,
         ),
-        Capture("watermark", "Overlaid watermark", "Words across the page.", watermark),
+        Capture("watermark", "Overlaid watermark", "Text across the page.", watermark),
         Capture("crop", "Cropped capture", "The edges of the page are missing.", crop),
         Capture(
             "multi_document",
             "Several documents in one image",
-            "Other pages are next to it.",
+            "Other pages around it.",
             several,
             needs_others=True,
         ),

@@ -4,8 +4,7 @@ A copy is as secret as its original: `Document.objects.hidden` also checks the r
 original, and only organisers see the variant of a private dataset.
 
 Each document is saved in one transaction, so that a second run creates the missing ones. The result
-depends only on the seed of the variant and the names of documents. `carry_release` copies a
-release: the same gold for other images.
+depends only on the seed of the variant and the names of documents.
 """
 
 import hashlib
@@ -25,6 +24,7 @@ from portal.datasets.dataset_tasks import Steps, TaskError, TaskReport, start_ta
 from portal.datasets.documents.services import COPIED
 from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
 from portal.datasets.imaging.services import store_picture
+from portal.datasets.imports.layouts import CCOCR
 from portal.datasets.models import (
     Dataset,
     DatasetTask,
@@ -33,11 +33,13 @@ from portal.datasets.models import (
     DocumentRecord,
     PageImage,
     Release,
-    ReleaseItem,
     XbrlFacts,
 )
+from portal.datasets.models.copies import copy_name
 from portal.datasets.releases.gold import ReleaseError
-from portal.datasets.releases.services import freeze_rows
+from portal.web.refusals import Refused
+
+from .carrying import carry_release, gold_of_capture
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -50,13 +52,11 @@ LARGEST_SEED = 2**53 - 1
 _LONGEST_SLUG, _LONGEST_TITLE = 80, 160
 
 
-class VariantError(Exception):
-    """A variant cannot be created. `field` names the invalid input."""
+class VariantError(Refused):
+    """A variant cannot be created."""
 
     def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-        self.message = message
+        super().__init__(message, field=field)
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,16 @@ def _checked(base: Dataset, spec: VariantSpec) -> "Capture":
     if spec.release is not None and spec.release.dataset_id != base.pk:
         raise VariantError("release", "The release belongs to another dataset.")
     _check_names(base, capture, spec.names)
+    if capture.keeps_normal and _other_gold(base).exists():
+        raise VariantError(
+            "kind", f"“{capture.title}” is for CC-OCR, whose gold states the orientation of images."
+        )
     return capture
+
+
+def _other_gold(base: Dataset) -> Any:
+    """Return the documents with an image whose record is not of CC-OCR."""
+    return source_documents(base).exclude(record__benchmark=CCOCR)
 
 
 def _check_names(base: Dataset, capture: "Capture", names: Sequence[str] | None) -> None:
@@ -216,59 +225,6 @@ def _description(base: Dataset, capture: "Capture", spec: VariantSpec) -> str:
     return (
         f"The page images of {base.title} as simulated captures: {_words(capture, spec)}, seed"
         f" {spec.seed}. {capture.help} Text and facts are those of the original."
-    )
-
-
-@transaction.atomic
-def carry_release(*, release: Release, variant: Dataset, actor: User | None) -> Release:
-    """Copy a release to a variant, with the items whose documents the variant has.
-
-    Version, gold lines, splits, visibility, licence and citation are the same, and `gold_sha256`
-    too if all items are copied. The published hash differs, because it includes the images. Returns
-    an existing copy. Raises ReleaseError.
-    """
-    base = release.dataset
-    if variant.derived_from_id != base.pk:
-        raise ReleaseError([f"{variant.slug} is not a variant of {base.slug}"])
-    Dataset.objects.select_for_update().get(pk=variant.pk)
-    if there := variant.releases.filter(version=release.version).first():
-        return there
-    documents = {each.name: each for each in variant.documents.only("name", "dataset")}
-    items = [item for item in release.items.order_by("position") if item.name in documents]
-    if not items:
-        raise ReleaseError([f"{variant.slug} has none of the documents of {release}"])
-    carried = Release(
-        dataset=variant,
-        version=release.version,
-        notes=_notes(release, len(items), variant),
-        visibility=release.visibility,
-        benchmark=release.benchmark,
-        labels=release.labels,
-        licence=release.licence,
-        citation=release.citation,
-        frozen_by=actor,
-    )
-    rows = [
-        ReleaseItem(
-            position=position,
-            name=item.name,
-            document=documents[item.name],
-            gold=item.gold,
-            facts=item.facts,
-            sha256=item.sha256,
-        )
-        for position, item in enumerate(items)
-    ]
-    splits = {item.name: item.split for item in items if item.split}
-    return freeze_rows(carried, rows, splits or None)
-
-
-def _notes(release: Release, items: int, variant: Dataset) -> str:
-    """Return public notes: the number of items, and the kind of simulation."""
-    count = f"all {items:,}" if items == release.item_count else f"{items:,} of the"
-    return (
-        f"Gold of {release.dataset.title} {release.version} ({count} items). The images are"
-        f" simulated captures: {variant.simulation}."
     )
 
 
@@ -328,7 +284,16 @@ def _derive_one(variant: Dataset, name: str, pages: Sequence[str], report: TaskR
     except (OSError, PictureError) as error:
         report.fault(name, "image", f"the image cannot be captured: {error}")
         return
-    _store(variant, original, captured)
+    normal = _normal(original) if "original" in captured[0].record else ()
+    _store(variant, original, captured, normal)
+
+
+def _normal(original: Document) -> list[_Captured]:
+    """The images of a document as they are."""
+    return [
+        _Captured(image.number, check_picture(_encoded(_opened(image), lossless=True)), {})
+        for image in original.images.all()
+    ]
 
 
 def _capture(
@@ -351,6 +316,8 @@ def _capture(
     record |= {"variant_seed": seed, "source_sha256": image.sha256}
     if names:
         record["others"] = names
+    if CAPTURES[kind].keeps_normal:
+        record["original"] = original.name
     return _Captured(image.number, check_picture(data), record)
 
 
@@ -384,12 +351,31 @@ def _encoded(picture: "Image", *, lossless: bool) -> bytes:
 
 
 @transaction.atomic
-def _store(variant: Dataset, original: Document, captured: Sequence[_Captured]) -> None:
-    """Store the copy of a document with its content and captures."""
+def _store(
+    variant: Dataset,
+    original: Document,
+    captured: Sequence[_Captured],
+    normal: Sequence[_Captured] = (),
+) -> None:
+    """Store the copy of a document with its content and captures. If the `normal` images are kept,
+    they are those of the copy with its name, and the captures have another copy."""
     Dataset.objects.select_for_update().get(pk=variant.pk)
     if variant.documents.filter(name=original.name).exists():
         return
-    copied = {field: getattr(original, field) for field in _COPIED}
+    if not normal:
+        _store_copy(variant, original, captured)
+        return
+    _store_copy(variant, original, normal)
+    name = copy_name(original.name, captured[0].record["degrees"])
+    # Two documents of a dataset cannot have the same content.
+    digest = hashlib.sha256(f"{original.html_sha256} {name}".encode()).hexdigest()
+    _store_copy(variant, original, captured, name=name, html_sha256=digest)
+
+
+def _store_copy(
+    variant: Dataset, original: Document, captured: Sequence[_Captured], **changed: str
+) -> None:
+    copied = {field: getattr(original, field) for field in _COPIED} | changed
     document = Document.objects.create(dataset=variant, **copied)
     if content := getattr(original, "content", None):
         DocumentContent.objects.create(document=document, html=content.html, text=content.text)
@@ -397,14 +383,14 @@ def _store(variant: Dataset, original: Document, captured: Sequence[_Captured]) 
         DocumentRecord.objects.create(
             document=document,
             benchmark=record.benchmark,
-            gold=record.gold,
+            gold=gold_of_capture(record.gold, record.benchmark, captured[0].record),
             prompt=record.prompt,
         )
     if xbrl := getattr(original, "xbrl_facts", None):
         XbrlFacts.objects.create(document=document, facts=xbrl.facts)
     for each in captured:
         image = store_picture(document, each.picture, each.number)
-        PageImage.objects.filter(pk=image.pk).update(transform=each.record)
+        PageImage.objects.filter(pk=image.pk).update(transform=each.record or None)
 
 
 def _finish(variant: Dataset, release: int | None, report: TaskReport) -> None:
@@ -428,10 +414,10 @@ def store_sheet(variant: Dataset) -> None:
     """Create or replace the contact sheet of a variant with at least one image."""
     from .captures import contact_sheet
 
-    shown = PageImage.objects.filter(document__dataset=variant, number=1)
+    shown = PageImage.objects.filter(document__dataset=variant, number=1, transform__isnull=False)
     pictures: list[tuple[str, Image]] = []
     for image in shown.select_related("document").order_by("document__name")[:SHOWN]:
-        name = image.document.name
+        name = (image.transform or {}).get("original", image.document.name)
         pictures.append((_caption(name), _first_image(variant, name)))
         pictures.append(("simulated", _opened(image)))
     stream = io.BytesIO()

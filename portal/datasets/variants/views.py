@@ -14,19 +14,14 @@ from portal.datasets.access import get_dataset
 from portal.datasets.curation.draws import new_seed
 from portal.datasets.models import Dataset, Release, Selection
 from portal.datasets.releases.gold import ReleaseError
-from portal.datasets.responses import (
-    IMAGE_POLICY,
-    errors_in,
-    form_page,
-    keep_private,
-)
+from portal.datasets.responses import IMAGE_POLICY, keep_private
+from portal.web.refusals import errors_in, form_page
 
+from .carrying import carry_release
 from .selectors import variant_list
 from .services import (
     LARGEST_SEED,
-    VariantError,
     VariantSpec,
-    carry_release,
     create_variant,
     sheet_path,
     start_deriving,
@@ -134,7 +129,7 @@ def new_variant(request: UserRequest, slug: str) -> HttpResponse:
     base = get_dataset(request.user, slug)
     form = VariantForm(request.POST if request.method == "POST" else None, base=base)
     if form.is_valid():
-        with errors_in(form, VariantError):
+        with errors_in(form):
             spec, short, actor = form.spec(), form.cleaned_data["slug"], request.user
             variant = create_variant(base=base, spec=spec, slug=short, actor=actor)
             task = start_deriving(variant=variant, spec=spec, actor=actor)
