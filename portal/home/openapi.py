@@ -1,14 +1,20 @@
-"""The OpenAPI document, generated once per web process, with error responses and enum names.
+"""The OpenAPI document, generated once per release, with error responses and enum names.
 
 Common error responses are added here, unless an endpoint documents its own. Enums of fields such as
 `state` and `visibility` have names in ENUM_NAME_OVERRIDES; otherwise they would be named by hashes.
 """
 
+import logging
+import os
 import threading
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
-from django.http import HttpResponse
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, QueryDict
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 
@@ -36,42 +42,79 @@ from portal.datasets.models import (
     Release,
 )
 from portal.web.api import JSON, ErrorSerializer
+from portal.web.conditional import etag_of
 from scoring.models import Board, Regrade, Submission
 
-
-class _Document(NamedTuple):
-    content: bytes
-    content_type: str
-    disposition: str
+logger = logging.getLogger(__name__)
 
 
 # Generating it takes seconds and much memory, and is not thread-safe.
 _one_at_a_time = threading.Lock()
-_kept: dict[str, _Document] = {}
+_kept: dict[str, bytes] = {}
 
 
 class SchemaView(SpectacularAPIView):
     """The same for all users: permissions do not change the document."""
 
     def _get_schema_response(self, request: Request) -> HttpResponse:
-        kind = request.accepted_renderer.media_type
+        renderer = request.accepted_renderer
         with _one_at_a_time:
-            if kind not in _kept:
-                _kept[kind] = self._make(request)
-            document = _kept[kind]
+            if renderer.format not in _kept:
+                _kept[renderer.format] = self._stored(request)
+        name = self._get_filename(request, None)  # type: ignore[no-untyped-call]
+        charset = f"; charset={renderer.charset}" if renderer.charset else ""
         return HttpResponse(
-            document.content,
-            content_type=document.content_type,
-            headers={"Content-Disposition": document.disposition},
+            _kept[renderer.format],
+            content_type=f"{renderer.media_type}{charset}",
+            headers={"Content-Disposition": f'inline; filename="{name}"'},
         )
 
-    def _make(self, request: Request) -> _Document:
+    def _stored(self, request: Request) -> bytes:
+        """Return the document that another process stored, or make and store it."""
+        path = _path(request.accepted_renderer.format)
+        with suppress(OSError):
+            return path.read_bytes()
+        document = self._make(request)
+        try:
+            _store(path, document)
+        except OSError as error:
+            logger.warning("The OpenAPI document could not be stored: %s", error)
+        return document
+
+    def _make(self, request: Request) -> bytes:
         made: Any = super()._get_schema_response(request)  # type: ignore[no-untyped-call]
         made.accepted_renderer = request.accepted_renderer
         made.accepted_media_type = request.accepted_media_type
         made.renderer_context = self.get_renderer_context()
-        made.render()
-        return _Document(made.content, made["Content-Type"], made["Content-Disposition"])
+        return bytes(made.render().content)
+
+
+def _path(form: str) -> Path:
+    """Return the file of this version's document. Another release or title has another name."""
+    libraries = [version(name) for name in ("django", "djangorestframework", "drf-spectacular")]
+    release = etag_of(libraries, settings.SPECTACULAR_SETTINGS["TITLE"]).strip('"')
+    return Path(settings.VAR_DIR, "openapi", f"{release}.{form}")
+
+
+def _store(path: Path, document: bytes) -> None:
+    """Store the document at once, so that no one reads a part of it, and remove those of earlier
+    releases. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    outdated = [each for each in path.parent.glob(f"*{path.suffix}") if each != path]
+    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    partial.write_bytes(document)
+    partial.replace(path)
+    for each in outdated:
+        each.unlink(missing_ok=True)
+
+
+def store_documents() -> None:
+    """Make the documents of this release unless they are stored, so that no reader has to wait."""
+    for form in ("json", "yaml"):
+        if not _path(form).is_file():
+            request = HttpRequest()
+            request.method, request.GET = "GET", QueryDict(f"format={form}")
+            SchemaView.as_view()(request)
 
 
 # Component schemas: one sentence, or errors by field.

@@ -22,10 +22,12 @@ from annotation.models import (
 )
 from portal.accounts.models import User
 from portal.web.prepared import Parameter, Prepared
+from scoring.benchmarks import BENCHMARKS
 from scoring.leaderboard.columns import GROUPED, BoardColumn, TableFrame, table_frame
 from scoring.leaderboard.disclosure import entry_as_shown, shown_columns
 from scoring.leaderboard.rows import Row
-from scoring.leaderboard.selectors import best_first, ranked_sections, rows_of_table
+from scoring.leaderboard.sections import best_first
+from scoring.leaderboard.selectors import ranked_sections, rows_of_table
 from scoring.models import Board, Entry, ExpertReview, Grading, Phase, Submission
 from scoring.reliability.cases import for_expert
 
@@ -64,14 +66,24 @@ class NewEntry:
 
 
 def boards_at_a_glance() -> tuple[BoardAtAGlance, ...]:
-    """Published boards, open ones first, without disqualified entries. Two queries."""
-    boards = sorted(Board.objects.published(), key=lambda board: board.state != Board.State.OPEN)
+    """Published boards without disqualified entries: open ones first, then in the order of the
+    benchmarks, the main one first. Two queries."""
+    boards = sorted(Board.objects.published(), key=_prominence)
     entries: dict[int, list[Entry]] = defaultdict(list)
     now = timezone.now()
     rows = Entry.objects.filter(board__in=boards).select_related("phase").defer("notes")
     for entry in rows.order_by("id"):
         entries[entry.board_id].append(entry_as_shown(entry, entry.phase, now))
     return tuple(_glance(board, entries[board.pk]) for board in boards)
+
+
+def first_board() -> Board | None:
+    """The published board that the home page shows first. One query."""
+    return min(Board.objects.published(), key=_prominence, default=None)
+
+
+def _prominence(board: Board) -> tuple[bool, int]:
+    return board.state != Board.State.OPEN, list(BENCHMARKS).index(board.benchmark)
 
 
 def _glance(board: Board, entries: Sequence[Entry]) -> BoardAtAGlance:

@@ -6,7 +6,7 @@ import annotation.urls
 import portal.datasets.urls
 import scoring.urls
 
-from . import views
+from . import api, views
 from .openapi import SchemaView
 
 app_name = "home"
@@ -20,6 +20,7 @@ urlpatterns = [
 ]
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
+    path("", api.Root.as_view(), name="root"),
     path("schema/", SchemaView.as_view(), name="schema"),
     path("docs/", views.api_docs, name="docs"),
     path("", include("portal.accounts.invitations.api")),

@@ -85,8 +85,12 @@ def legal(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponse:
-    """The API documentation, rendered by a script from the OpenAPI document."""
-    return render(request, "home/api.html")
+    """The API documentation: examples, and a page that a script makes of the OpenAPI document."""
+    context = {
+        "site": request.build_absolute_uri("/").rstrip("/"),
+        "board": selectors.first_board(),
+    }
+    return render(request, "home/api.html", context)
 
 
 # Workers start due jobs within seconds; a longer wait means that no worker is running.

@@ -8,6 +8,7 @@ from django import template
 from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
@@ -39,6 +40,40 @@ def _open_cell(
     return self.renderToken(tokens, index, options, env)
 
 
+def _open_code(
+    self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
+) -> str:
+    """Make code focusable, so that the keyboard can scroll long lines."""
+    render = self.fence if tokens[index].type == "fence" else self.code_block
+    return render(tokens, index, options, env).replace("<pre", '<pre tabindex="0"', 1)
+
+
+def _without_empty_headings(state: StateCore) -> None:
+    """Remove the head of a table without any headings, and make other empty headings plain cells:
+    screen readers announce a heading with each cell of its column."""
+    kept: list[Token] = []
+    head: list[Token] = []
+    for token in state.tokens:
+        if head or token.type == "thead_open":
+            head.append(token)
+        else:
+            kept.append(token)
+        if token.type == "thead_close":
+            kept += _named_head(head)
+            head = []
+    state.tokens = kept
+
+
+def _named_head(head: list[Token]) -> list[Token]:
+    texts = [token for token in head if token.type == "inline"]
+    if not any(token.content for token in texts):
+        return []
+    for opening, text, closing in zip(head, head[1:], head[2:], strict=False):
+        if opening.type == "th_open" and not text.content:
+            opening.tag = closing.tag = "td"
+    return head
+
+
 def new_renderer() -> MarkdownIt:
     """CommonMark with tables. HTML in the source is shown as text, images are left out."""
     renderer = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
@@ -46,6 +81,9 @@ def new_renderer() -> MarkdownIt:
     renderer.add_render_rule("table_close", _close_table)
     renderer.add_render_rule("th_open", _open_cell)
     renderer.add_render_rule("td_open", _open_cell)
+    renderer.add_render_rule("fence", _open_code)
+    renderer.add_render_rule("code_block", _open_code)
+    renderer.core.ruler.push("empty_headings", _without_empty_headings)
     return renderer
 
 

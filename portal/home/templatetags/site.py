@@ -26,7 +26,7 @@ HELP = {
     "annotation.assignments": "leading",
     "annotation.campaigns": "leading",
     "annotation.exchange": "quality-workflow#import-and-export",
-    "annotation.qualification": "quality-workflow#before-the-real-pages",
+    "annotation.qualification": "quality-workflow#qualification-and-calibration",
     "annotation.workbench": "annotating",
     "portal.accounts": "accounts",
     "allauth": "accounts",
@@ -42,6 +42,7 @@ HELP = {
     "scoring.grading": "submissions#grading-again",
     "scoring.judging": "judge#on-the-site",
     "scoring.reliability": "judge#how-reliable-it-is",
+    "scoring.running": "submissions#models-that-organisers-run",
     "scoring.results": "submissions#comparing-entries",
     "scoring.submissions": "submissions",
 }
@@ -126,7 +127,7 @@ def _account() -> list[tuple[str, str]]:
         ("Teams", _url("teams:list")),
         ("Email", _url("account_email")),
         ("Password", _url("account_change_password")),
-        ("Two-factor log-in", _url("mfa_index")),
+        ("Two-factor authentication", _url("mfa_index")),
     ]
 
 
