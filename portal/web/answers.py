@@ -1,6 +1,6 @@
-"""API serializers generated from the dataclasses that selectors return."""
+"""API serializers generated from the dataclasses that selectors return, and lists in pages."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
@@ -9,6 +9,8 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
+from rest_framework.response import Response
 
 _PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
     bool: serializers.BooleanField,
@@ -73,3 +75,24 @@ def _field(hint: Any, terms: dict[str, Any]) -> serializers.Field[Any, Any, Any,
             return (_made.get(inner[0]) or answer(inner[0]))(many=True, **terms)
         return serializers.ListField(child=_field(inner[0], {}), **terms)
     raise TypeError(f"no field of an answer is known for {hint}")
+
+
+class ReadableSerializer(serializers.Serializer[Any]):
+    """A row whose fields `HIDDEN` are null unless it is `readable`."""
+
+    HIDDEN: Collection[str] = ()
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        shown: dict[str, Any] = super().to_representation(instance)
+        return shown if instance.readable else shown | dict.fromkeys(self.HIDDEN)
+
+
+class ListingView(GenericAPIView[Any]):
+    """A view that lists rows in pages."""
+
+    def listed(
+        self, found: Any, rows: Callable[[Sequence[Any]], Collection[Any]] = list
+    ) -> Response:
+        """Return the requested page of a query; `rows` prepares its objects for the serializer."""
+        page = rows(self.paginate_queryset(found) or [])
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)

@@ -59,14 +59,13 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class BarChart:
-    """A laid-out chart. `key` is unique on a page; `description` is the text alternative.
+    """A laid-out chart. `key` is unique on a page.
 
     `axis` is the label of the names of `amounts`, `unit` that of their values.
     """
 
     key: str
     title: str
-    description: str
     amounts: tuple[Amount, ...]
     axis: str
     unit: str
@@ -75,6 +74,12 @@ class BarChart:
     bars: tuple[Bar, ...]
     rules: tuple[Rule, ...]
     writings: tuple[Writing, ...]
+
+    @property
+    def description(self) -> str:
+        """The text alternative."""
+        listed = "; ".join(f"{amount.name}: {amount.value:,}" for amount in self.amounts)
+        return f"{self.unit.capitalize()} by name. {listed}."
 
 
 def column_chart(
@@ -116,7 +121,6 @@ def column_chart(
     return BarChart(
         key=key,
         title=title,
-        description=_description(amounts, unit),
         amounts=tuple(amounts),
         axis=axis,
         unit=unit,
@@ -161,7 +165,6 @@ def row_chart(key: str, title: str, amounts: Sequence[Amount], *, axis: str, uni
     return BarChart(
         key=key,
         title=title,
-        description=_description(amounts, unit),
         amounts=tuple(amounts),
         axis=axis,
         unit=unit,
@@ -198,11 +201,6 @@ def _marks(most: int) -> list[int]:
 
 def _tooltip(amount: Amount, unit: str) -> str:
     return f"{amount.name}: {amount.value:,} {unit}"
-
-
-def _description(amounts: Sequence[Amount], unit: str) -> str:
-    listed = "; ".join(f"{amount.name}: {amount.value:,}" for amount in amounts)
-    return f"{unit.capitalize()} by name. {listed}."
 
 
 def _short(name: str) -> str:

@@ -2,13 +2,16 @@
 
 import hashlib
 import json
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.cache import caches
+from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpRequest, HttpResponseBase
 from django.middleware.http import ConditionalGetMiddleware
@@ -73,3 +76,39 @@ def kept_answer(etag: str, make: Callable[[], bytes]) -> bytes:
         found = make()
         answers.set(etag, found)
     return bytes(found)
+
+
+class ObjectCache(BaseCache):
+    """Keeps the last objects in the memory of each process, without copying them. They must not be
+    changed, and their keys must depend on all inputs: they are kept until others replace them."""
+
+    _kept: ClassVar[dict[str, OrderedDict[str, Any]]] = {}
+    _lock = Lock()
+
+    def __init__(self, name: str, params: dict[str, Any]) -> None:
+        super().__init__(params)
+        self._mine = self._kept.setdefault(name, OrderedDict())
+
+    def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
+        with self._lock:
+            found = self._mine.pop(self.make_key(key, version), None)
+            if found is None:
+                return default
+            self._mine[self.make_key(key, version)] = found
+            return found
+
+    def set(
+        self,
+        key: Any,
+        value: Any,
+        timeout: Any = DEFAULT_TIMEOUT,
+        version: int | None = None,
+    ) -> None:
+        with self._lock:
+            self._mine[self.make_key(key, version)] = value
+            while len(self._mine) > self._max_entries:
+                self._mine.popitem(last=False)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._mine.clear()
