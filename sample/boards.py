@@ -13,7 +13,9 @@ from portal.accounts.models import User
 from portal.datasets.documents.services import create_dataset
 from portal.datasets.imports.services import import_path
 from portal.datasets.models import Dataset, ImportRun, Release
-from portal.datasets.releases.freezing import Gold, freeze_gold, gold_of_file, gold_of_records
+from portal.datasets.releases.freezing import gold_of_file, gold_of_records
+from portal.datasets.releases.gold import Gold
+from portal.datasets.releases.services import freeze_gold
 from scoring.boards.services import NewPhase, add_phase, create_board, set_board_state
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Phase

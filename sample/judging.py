@@ -21,6 +21,8 @@ from scoring.reliability.services import add_expert, draw_sample, save_review, s
 
 from .parts import LABELS, Cast, SampleError
 
+# One engine's submissions are enough to show the judge, and quick to load.
+JUDGED = "tesseract"
 PERCENT = 2
 # The first expert has reviewed every page, the second one a few; the rest is for trying out.
 SECOND_READ = 5
@@ -52,8 +54,8 @@ def load_judging(board: Board, cast: Cast) -> None:
     for key in ("reviewer", "lead"):
         add_expert(board=board, user=cast[key], actor=organiser)
     phase = board.phases.get(slug="dev")
-    submissions = Submission.objects.filter(phase=phase, is_sample=True).order_by("pk")
-    for submission in submissions:
+    judged = Submission.objects.filter(phase=phase, is_sample=True, filename__startswith=JUDGED)
+    for submission in judged.order_by("pk"):
         for version, rule in VERSIONS:
             _judge(submission, version, rule, organiser)
     sample = phase.judge_samples.first() or draw_sample(

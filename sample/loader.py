@@ -13,7 +13,7 @@ from portal.accounts.emails import mark_confirmed
 from portal.accounts.models import User
 from portal.datasets.documents.services import create_dataset
 from portal.datasets.imports.labelled_pages import read_gold_pages
-from portal.datasets.models import Dataset, ImportRun, Release
+from portal.datasets.models import Dataset, ImportRun, PageImage, Release, TextBoxes
 from portal.datasets.releases.gold import place_gold
 from portal.datasets.releases.services import freeze_release
 from portal.files.uploads import archive_limits
@@ -23,7 +23,7 @@ from scoring.models import Board, Entry, JudgeSample, Phase
 
 from .boards import SAMPLES, load_benchmark, run_import
 from .campaign import load_campaign
-from .judging import load_judging
+from .judging import JUDGED, load_judging
 from .parts import DATA, LABELS, SLUG, VERSION, Cast
 from .people import PASSWORD, PEOPLE
 from .submissions import load_submission
@@ -89,7 +89,23 @@ def load_dataset(cast: Cast) -> Dataset:
     )
     if not dataset.imports.filter(state=ImportRun.State.DONE).exists():
         run_import(dataset, DATA, ImportRun.Form.PAGES, cast["organiser"])
+    load_boxes(dataset)
     return dataset
+
+
+def load_boxes(dataset: Dataset) -> None:
+    """Store the places of the text on the shipped images, which an import does not bring."""
+    images = dict(
+        PageImage.objects.filter(document__dataset=dataset).values_list("document__name", "pk")
+    )
+    lines = (DATA / "boxes.jsonl").read_text(encoding="utf-8").splitlines()
+    TextBoxes.objects.bulk_create(
+        (
+            TextBoxes(image_id=images[line["id"]], boxes=line["boxes"])
+            for line in map(json.loads, lines)
+        ),
+        ignore_conflicts=True,
+    )
 
 
 def load_release(dataset: Dataset, cast: Cast) -> Release:
@@ -135,7 +151,9 @@ def load_board(release: Release, cast: Cast) -> Board:
 
 
 def _submission_files() -> list[Path]:
-    return sorted((DATA / "submissions").glob("*.jsonl"))
+    """Those of tesseract first: the first one is offered for trying out the board."""
+    found = (DATA / "submissions").glob("*.jsonl")
+    return sorted(found, key=lambda path: (not path.stem.startswith(JUDGED), path.stem))
 
 
 def load_submissions(board: Board, cast: Cast) -> None:

@@ -55,10 +55,11 @@ class Command(BaseCommand):
         connection.close()
         # These are independent. A fork shares imported modules, and no connection is open yet.
         with ProcessPoolExecutor(1, mp_context=get_context("fork")) as beside:
-            static = beside.submit(_collect_static)
+            files = [beside.submit(_collect_static), beside.submit(_store_documents)]
             call_command("migrate", verbosity=0, interactive=False)
             call_command("createcachetable", verbosity=0)
-            static.result()
+            for each in files:
+                each.result()
 
     def _say_where(self, host: str, port: int, *, with_sample: bool) -> None:
         lines = ["", f"  Factboard: http://{host}:{port}/", ""]
@@ -127,6 +128,13 @@ def _collect_static() -> None:
         "collectstatic", verbosity=0, interactive=False, clear=True, ignore_patterns=UNUSED
     )
     stamp.write_text(fingerprint, encoding="ascii")
+
+
+def _store_documents() -> None:
+    # Imports the whole API, which the rest of this command does not need.
+    from portal.home.openapi import store_documents
+
+    store_documents()
 
 
 def _static_fingerprint() -> str:
