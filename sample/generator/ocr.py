@@ -1,4 +1,4 @@
-"""The sample submissions: real output of tesseract for the page images, with model cards."""
+"""The sample submissions: real output of four OCR engines for the page images, with model cards."""
 
 import hashlib
 import json
@@ -6,14 +6,19 @@ import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import numpy as np
 from PIL import Image
 
+from factboard.engines.ocr_layout import Box, boxes_html, layout_html, plain_html, read_tsv
 from sample.generator.build import json_line
 from sample.generator.images import DPI
-from sample.generator.ocr_layout import layout_html, plain_html, read_tsv
 
 ENGINE = "tesseract"
 LANGUAGE = "eng"
@@ -22,46 +27,100 @@ TIMEOUT_SECONDS = 120
 
 
 @dataclass(frozen=True)
+class Engine:
+    name: str
+    """Its program, or its Python package."""
+    organisation: str
+    link: str
+
+
+TESSERACT = Engine(ENGINE, "Tesseract OCR (open source)", LINK)
+RAPIDOCR = Engine(
+    "rapidocr-onnxruntime", "RapidAI (open source)", "https://github.com/RapidAI/RapidOCR"
+)
+GOCR = Engine("gocr", "Jörg Schulenburg (open source)", "https://jocr.sourceforge.net/")
+OCRAD = Engine("ocrad", "GNU Project (open source)", "https://www.gnu.org/software/ocrad/")
+
+
+@dataclass(frozen=True)
 class Run:
-    """One way of running the engine; `shrink` divides the resolution of the images."""
+    """One way of running an engine; `shrink` divides the resolution of the images.
+
+    `command` has the word IMAGE for the image. `output` is `tsv`, `txt`, or `boxes` for an engine
+    that is called in this process.
+    """
 
     key: str
     name: str
-    shrink: int
-    psm: int
+    command: str
     output: str
     notes: str
+    engine: Engine = TESSERACT
+    shrink: int = 1
 
     @property
     def dpi(self) -> int:
         return DPI // self.shrink
-
-    def arguments(self) -> list[str]:
-        options = ["--dpi", str(self.dpi), "--psm", str(self.psm), "-l", LANGUAGE]
-        return [*options, self.output]
 
 
 LAYOUT = (
     "Word boxes became lines, and lines with wide gaps rows of tables; the words are unaltered."
 )
 RUNS = (
-    Run("tesseract", "Tesseract 5, layout", 1, 3, "tsv", LAYOUT),
-    Run("tesseract_72dpi", "Tesseract 5, layout, 72 dpi", 2, 3, "tsv", LAYOUT),
+    Run(
+        "tesseract",
+        "Tesseract 5, layout",
+        f"{ENGINE} IMAGE stdout --dpi {DPI} --psm 3 -l {LANGUAGE} tsv",
+        "tsv",
+        LAYOUT,
+    ),
+    Run(
+        "tesseract_72dpi",
+        "Tesseract 5, layout, 72 dpi",
+        f"{ENGINE} IMAGE stdout --dpi {DPI // 2} --psm 3 -l {LANGUAGE} tsv",
+        "tsv",
+        LAYOUT,
+        shrink=2,
+    ),
     Run(
         "tesseract_column",
         "Tesseract 5, one column",
-        1,
-        4,
+        f"{ENGINE} IMAGE stdout --dpi {DPI} --psm 4 -l {LANGUAGE} txt",
         "txt",
         "The page as one column of plain text, its rows kept together.",
     ),
     Run(
         "tesseract_text",
         "Tesseract 5, plain text",
-        1,
-        6,
+        f"{ENGINE} IMAGE stdout --dpi {DPI} --psm 6 -l {LANGUAGE} txt",
         "txt",
         "The page as one block of plain text, without tables.",
+    ),
+    Run(
+        "gocr",
+        "GOCR",
+        "gocr -i IMAGE",
+        "txt",
+        "The page as plain text. An underscore is a character that the engine did not recognise.",
+        engine=GOCR,
+    ),
+    Run(
+        "ocrad",
+        "GNU Ocrad",
+        "ocrad --format=utf8 --scale=2 IMAGE",
+        "txt",
+        "The page as plain text, enlarged because the engine needs characters of 20 pixels. An "
+        "underscore is a character that it did not recognise.",
+        engine=OCRAD,
+    ),
+    Run(
+        "rapidocr",
+        "RapidOCR (PP-OCRv4)",
+        "RapidOCR()(IMAGE)",
+        "boxes",
+        "Text boxes at one height became rows, and rows of several boxes tables; the texts are "
+        "unaltered.",
+        engine=RAPIDOCR,
     ),
 )
 
@@ -69,16 +128,17 @@ RUNS = (
 def run_all(images: Sequence[Path], folder: Path) -> list[Path]:
     """Write `folder/KEY.jsonl` (predictions) and `folder/KEY.json` (model card) of every run.
 
-    Raises FileNotFoundError without the engine and CalledProcessError when it fails on an image.
+    Raises FileNotFoundError without an engine, ModuleNotFoundError without RapidOCR, and
+    CalledProcessError when an engine fails on an image.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    version, read = engine_version(), images_digest(images)
+    read = images_digest(images)
     written = []
     for run in RUNS:
         lines = [json_line({"id": image.stem, "html": predict(run, image)}) for image in images]
         predictions, card = folder / f"{run.key}.jsonl", folder / f"{run.key}.json"
         predictions.write_text("".join(lines), encoding="utf-8", newline="\n")
-        text = json.dumps(model_card(run, version, read), indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(model_card(run, read), indent=2, ensure_ascii=False) + "\n"
         card.write_text(text, encoding="utf-8", newline="\n")
         written += [predictions, card]
     return written
@@ -94,26 +154,34 @@ def images_digest(images: Sequence[Path]) -> str:
 
 def predict(run: Run, image: Path) -> str:
     """The HTML that the run makes of one page image."""
+    if run.output == "boxes":
+        return boxes_html(boxes_of(image))
     with TemporaryDirectory() as scratch:
-        source = image if run.shrink == 1 else shrunk(image, run.dpi, Path(scratch))
-        output = call_engine([str(source), "stdout", *run.arguments()])
+        source = image
+        if run.engine != TESSERACT:
+            source = shrunk(image, run.dpi, Path(scratch), ".pgm")
+        elif run.shrink > 1:
+            source = shrunk(image, run.dpi, Path(scratch))
+        program, *arguments = run.command.split()
+        filled = [str(source) if each == "IMAGE" else each for each in arguments]
+        output = call_engine(filled, program)
     return layout_html(read_tsv(output)) if run.output == "tsv" else plain_html(output)
 
 
-def shrunk(image: Path, dpi: int, folder: Path) -> Path:
-    """The image at a lower resolution, as a file in `folder`."""
+def shrunk(image: Path, dpi: int, folder: Path, suffix: str = ".png") -> Path:
+    """The image in grey at the same or a lower resolution, as a file in `folder`."""
     with Image.open(image) as original:
         grey = original.convert("L")
     size = grey.width * dpi // DPI, grey.height * dpi // DPI
-    target = folder / f"{image.stem}.png"
+    target = folder / f"{image.stem}{suffix}"
     grey.resize(size, Image.Resampling.LANCZOS).save(target)
     return target
 
 
-def call_engine(arguments: Sequence[str]) -> str:
+def call_engine(arguments: Sequence[str], program: str = ENGINE) -> str:
     """Standard output of the engine, on one thread for reproducible runs."""
     done = subprocess.run(  # noqa: S603 - our own arguments, no shell
-        [ENGINE, *arguments],
+        [program, *arguments],
         capture_output=True,
         check=True,
         encoding="utf-8",
@@ -123,24 +191,53 @@ def call_engine(arguments: Sequence[str]) -> str:
     return done.stdout
 
 
-def engine_version() -> str:
-    """First line of `tesseract --version`, for example `tesseract 5.3.0`."""
-    return call_engine(["--version"]).splitlines()[0]
+@cache
+def _rapidocr() -> Any:
+    # Only `make sample` installs it.
+    from rapidocr_onnxruntime import RapidOCR
+
+    return RapidOCR()
 
 
-def model_card(run: Run, version: str, read: str) -> dict[str, str | int]:
-    command = " ".join([ENGINE, "IMAGE", "stdout", *run.arguments()])
-    made = f"Real output of {version} on the sample's page images at {run.dpi} dpi: {command}."
+def boxes_of(image: Path) -> list[Box]:
+    """The text boxes that RapidOCR finds on the page. It misreads images with a palette."""
+    with Image.open(image) as original:
+        pixels = np.asarray(original.convert("RGB"))
+    found, _ = _rapidocr()(pixels)
+    return [
+        Box(
+            left=min(x for x, _ in corners),
+            top=min(y for _, y in corners),
+            bottom=max(y for _, y in corners),
+            text=text,
+        )
+        for corners, text, _ in found or []
+    ]
+
+
+def engine_version(engine: Engine = TESSERACT) -> str:
+    """Name and version, for example `tesseract 5.3.0`."""
+    if engine == RAPIDOCR:
+        return f"{engine.name} {metadata.version(engine.name)}"
+    version = call_engine(["--version"], engine.name).splitlines()[0]
+    return version if engine.name in version else f"{engine.name} {version}"
+
+
+def model_card(run: Run, read: str) -> dict[str, str | int | bool]:
+    """The model card of a run of today; `read` is the hash of the images."""
+    version, today = engine_version(run.engine), datetime.now(UTC).date().isoformat()
     return {
         "sample": True,
         "name": run.name,
-        "organisation": "Tesseract OCR (open source)",
+        "organisation": run.engine.organisation,
         "size": "",
         "category": "ocr_pipeline",
-        "link": LINK,
+        "link": run.engine.link,
         "engine": version,
-        "command": command,
+        "command": run.command,
+        "made_on": today,
         "image_dpi": run.dpi,
         "images_sha256": read,
-        "notes": f"{made} {run.notes}",
+        "notes": f"Real output of {version} on the sample’s page images at {run.dpi} dpi, made on "
+        f"{today}: {run.command}. {run.notes}",
     }

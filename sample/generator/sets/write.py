@@ -11,10 +11,10 @@ from typing import Any
 
 from PIL import Image
 
+from factboard.engines.ocr_layout import layout_html, read_tsv
 from portal.datasets.variants.captures import simulate
 from sample.generator.images import DPI, chromium_tab, save_grey
 from sample.generator.ocr import ENGINE, LINK, call_engine, engine_version, shrunk
-from sample.generator.ocr_layout import layout_html, read_tsv
 
 from .accounts import accounts_set
 from .base import Line, Picture, Question, Reading, SampleSet, json_lines
