@@ -9,10 +9,11 @@ submitter who has left the team can still read the submission but can no longer 
 team is closed, only the submitter can change it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -47,11 +48,13 @@ def visible_submissions(user: Viewer) -> SubmissionQuerySet:
 
 
 def submission_for(user: Viewer, pk: int) -> Submission:
-    """A submission the user may see, with its board, release, owner and team."""
+    """A submission the user may see, with its board, release, owner, team and run manifest."""
     submissions = visible_submissions(user).select_related(
-        "phase__board", "phase__release__dataset", "owner", "team"
+        "phase__board", "phase__release__dataset", "owner", "team", "manifest"
     )
-    return get_object_or_404(submissions, pk=pk)
+    reruns = Submission.objects.filter(rerun_of=OuterRef("pk"))
+    submissions = submissions.annotate(has_reruns=Exists(reruns))
+    return get_object_or_404(submissions.defer("manifest__items"), pk=pk)
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,9 @@ class Rights:
 def rights_for(user: Viewer, submission: Submission) -> Rights:
     """One query for a submission of a team, none for others."""
     own = _own_rights(user, submission) if user.is_authenticated else Rights()
+    if submission.is_human_run or submission.rerun_of_id is not None:
+        # A new version of a human run would be graded on all items; a re-run is repeated instead.
+        own = replace(own, may_replace=False)
     if not is_organiser(user):
         return own
     # Even organisers replace only their own submissions.

@@ -6,6 +6,7 @@ other members stay with the team. Data that only the owner could see is deleted.
 
 from collections.abc import Iterator
 from datetime import timedelta
+from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -18,7 +19,7 @@ from portal.accounts.models import TeamMember, User
 from portal.jobs.handlers import Retry
 from portal.jobs.models import Job
 from scoring.grading.services import GradingRefused, cancel_grading
-from scoring.models import Attempt, Delivery, ExpertReview, Grading, Submission, Webhook
+from scoring.models import Attempt, Delivery, ExpertReview, Grading, Manifest, Submission, Webhook
 from scoring.models.submissions import SubmissionQuerySet
 
 _AT_ONCE = 100
@@ -44,6 +45,10 @@ class SubmissionData:
                 suffix = "".join(PurePosixPath(name).suffixes)
                 path = f"uploads/submission-{submission.pk}{suffix}"
                 yield Upload(path, submission.upload.open("rb"))
+            manifest = Manifest.objects.filter(submission=submission).first()
+            if manifest is not None:
+                path = f"uploads/submission-{submission.pk}-manifest.json"
+                yield Upload(path, BytesIO(manifest.as_json()))
 
     def fate(self, user: User) -> Fate:
         mine = Submission.objects.of(user)
@@ -103,13 +108,15 @@ def _going(user: User) -> SubmissionQuerySet:
 
 def _delete(submission: Submission) -> None:
     """Deletes a submission and its file, unless other rows refer to it."""
-    name = submission.upload.name
+    # Re-runs go with it, and their files too.
+    reruns = Submission.objects.filter(rerun_of=submission)
+    names = [submission.upload.name, *reruns.values_list("upload", flat=True)]
     try:
         with transaction.atomic():
             submission.delete()
     except ProtectedError:
         return
-    if name:
+    for name in filter(None, names):
         default_storage.delete(name)
 
 

@@ -2,36 +2,21 @@
 about hidden gold and write the log. A board can be deleted while nothing refers to it.
 """
 
-from typing import Any
-
 from django.contrib import admin
+
+from portal.web.admin import ReadOnlyAdmin, Unchanged
 
 from .models import Board, Entry, Grading, Phase, Submission
 
 
-class _Unchanged:
-    """Rows that only services write."""
-
-    def has_add_permission(self, *_: Any, **__: Any) -> bool:
-        return False
-
-    def has_change_permission(self, *_: Any, **__: Any) -> bool:
-        return False
-
-
-class ReadOnlyAdmin(_Unchanged, admin.ModelAdmin):  # type: ignore[type-arg]
-    def has_delete_permission(self, *_: Any, **__: Any) -> bool:
-        return False
-
-
-class PhaseInline(_Unchanged, admin.StackedInline):  # type: ignore[type-arg]
+class PhaseInline(Unchanged, admin.StackedInline):  # type: ignore[type-arg]
     model = Phase
     extra = 0
     can_delete = False
 
 
 @admin.register(Board)
-class BoardAdmin(_Unchanged, admin.ModelAdmin):  # type: ignore[type-arg]
+class BoardAdmin(Unchanged, admin.ModelAdmin):  # type: ignore[type-arg]
     list_display = ["title", "slug", "benchmark", "state", "is_sample"]
     list_filter = ["benchmark", "state"]
     search_fields = ["title", "slug"]

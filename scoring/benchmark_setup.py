@@ -7,6 +7,7 @@ the site starts without them.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
@@ -75,6 +76,12 @@ class BenchmarkFormat:
             subset, _, name = name.partition(":")
             empty["subset"] = subset
         return {"id": name, **empty}
+
+    def prompts(self) -> list[dict[str, str]]:
+        from .benchmarks.prompts import item_prompts
+
+        found = item_prompts(self.key)
+        return [{**asdict(each), "sha256": each.sha256} for each in found]
 
     def _benchmark(self) -> "Benchmark":
         from .benchmarks import get_benchmark

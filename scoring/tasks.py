@@ -54,8 +54,13 @@ from scoring.judging.runs import (
     open_run,
     store_verdicts,
 )
-from scoring.leaderboard.charts import public_charts
-from scoring.leaderboard.drawings import DRAWING_KIND, draw_ahead, kept_library, queue_undrawn
+from scoring.leaderboard.drawings import (
+    DRAWING_KIND,
+    draw_ahead,
+    kept_library,
+    public_charts,
+    queue_undrawn,
+)
 from scoring.leaderboard.services import (
     RANKING_KIND,
     RESAMPLE_KIND,
@@ -65,9 +70,20 @@ from scoring.leaderboard.services import (
     store_ranks,
     store_replicates,
 )
+from scoring.running.runs import (
+    DatabaseLog,
+    ask_items,
+    finished_files,
+    mark_run,
+    run_fault,
+    submit,
+)
+from scoring.running.services import RUN_KIND, RunRefused, end_model_run
+from scoring.submissions.manifests import ManifestRefused
+from scoring.submissions.services import SubmissionRefused
 
 from .benchmarks import BENCHMARKS, get_benchmark
-from .models import Board, Delivery, Grading, JudgeRun
+from .models import Board, Delivery, Grading, JudgeRun, ModelRun
 
 # The wait before an unavailable judge is tried again.
 _UNTIL_JUDGED = timedelta(minutes=10)
@@ -272,3 +288,43 @@ def judge_submission(claim: Claim) -> None:
         return
     with claim.finish():
         finish_run(run, usage={**vars(budget.usage), "cost": budget.spent}, unscored=unscored)
+
+
+def _run_failed(payload: dict[str, Any], error: str) -> None:
+    end_model_run(payload["run"], ModelRun.State.FAILED, error)
+
+
+def _run_cancelled(payload: dict[str, Any]) -> None:
+    end_model_run(payload["run"], ModelRun.State.CANCELLED)
+
+
+@handler(RUN_KIND, on_failed=_run_failed, on_cancelled=_run_cancelled, nouns=("run", "runs"))
+def run_model(claim: Claim) -> None:
+    """Running it again asks only about items without an answer."""
+    runs = ModelRun.objects.select_related("phase__board", "release__dataset", "created_by")
+    run = runs.get(pk=claim.payload["run"])
+    if run.is_finished:
+        return
+    mark_run(run)
+    log, fault = DatabaseLog(run, claim.keep), ""
+    if claim.payload["asks"]:
+        totals = ask_items(
+            run,
+            log,
+            go_on=lambda: not claim.cancelled(),
+            progress=lambda state: claim.progress(state.kept + state.asked - state.failed),
+        )
+        if claim.saw_cancel:
+            return
+        fault = run_fault(totals)
+    if fault:
+        with claim.finish():
+            end_model_run(run.pk, ModelRun.State.FAILED, fault)
+        return
+    with finished_files(run, log) as finished:
+        try:
+            with claim.finish():
+                submit(run, finished)
+        except (RunRefused, SubmissionRefused, ManifestRefused) as refusal:
+            with claim.finish():
+                end_model_run(run.pk, ModelRun.State.FAILED, str(refusal))

@@ -5,7 +5,9 @@ from .grading import urls as grading
 from .judging import urls as judging
 from .leaderboard import urls as leaderboard
 from .reliability import urls as reliability
+from .reported import urls as reported
 from .results import urls as results
+from .running import urls as running
 from .submissions import urls as submissions
 
 app_name = "scoring"
@@ -17,6 +19,8 @@ urlpatterns = [
     *reliability.urlpatterns,
     *judging.urlpatterns,
     *submissions.urlpatterns,
+    *reported.urlpatterns,
+    *running.urlpatterns,
 ]
 api_urlpatterns = [
     *boards.api_urlpatterns,
@@ -26,4 +30,6 @@ api_urlpatterns = [
     *reliability.api_urlpatterns,
     *judging.api_urlpatterns,
     *submissions.api_urlpatterns,
+    *reported.api_urlpatterns,
+    *running.api_urlpatterns,
 ]

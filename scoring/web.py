@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.contrib import messages
-from django.http import FileResponse, HttpRequest
+from django.http import FileResponse, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
@@ -15,7 +16,7 @@ from rest_framework.request import Request
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import User
 
-from .models import Submission
+from .models import Manifest, Submission
 
 
 def upload_response(submission: Submission, *, name: str = "") -> FileResponse:
@@ -29,6 +30,16 @@ def upload_response(submission: Submission, *, name: str = "") -> FileResponse:
         filename=name or submission.filename,
         content_type="application/octet-stream",
     )
+    response["Cache-Control"] = "private"
+    response["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def manifest_response(submission: Submission) -> HttpResponse:
+    """The run manifest as a download. Raises Http404 without one."""
+    manifest = get_object_or_404(Manifest, submission=submission)
+    response = HttpResponse(manifest.as_json(), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="manifest-{submission.pk}.json"'
     response["Cache-Control"] = "private"
     response["X-Content-Type-Options"] = "nosniff"
     return response
