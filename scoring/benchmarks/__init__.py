@@ -4,6 +4,7 @@ A benchmark is a folder with a card (README.md) and a `Benchmark` object, listed
 registers itself.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,9 +12,9 @@ from pkgutil import resolve_name
 
 from .base import (
     Benchmark,
-    Chart,
     Column,
     GoldLine,
+    Headline,
     ItemResult,
     OptionError,
     Options,
@@ -27,10 +28,11 @@ from .base import (
     TreeStage,
     TreeTask,
     View,
-    common_charts,
     deciding_column,
 )
+from .charts import Chart, common_charts
 from .checking import GoldCheck, PredictionCheck, check_gold, check_predictions
+from .graded import WHOLE, FieldName, GradedItem, Sheet
 from .reading import ReadFault, ReadLimits
 
 
@@ -114,13 +116,26 @@ def benchmark_card(key: str) -> str:
     return (Path(__file__).parent / key / "README.md").read_text(encoding="utf-8")
 
 
+_BIBTEX = re.compile(r"^```bibtex\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def benchmark_bibtex(key: str) -> str:
+    """Return how to cite the paper of a benchmark, from its card; empty if it has no paper."""
+    found = _BIBTEX.search(benchmark_card(key))
+    return found[1] if found else ""
+
+
 __all__ = [
     "BENCHMARKS",
+    "WHOLE",
     "Benchmark",
     "Chart",
     "Column",
+    "FieldName",
     "GoldCheck",
     "GoldLine",
+    "GradedItem",
+    "Headline",
     "ItemResult",
     "OptionError",
     "Options",
@@ -133,12 +148,14 @@ __all__ = [
     "ReportedRow",
     "RuleTable",
     "Scores",
+    "Sheet",
     "TaskTree",
     "TreeItem",
     "TreeStage",
     "TreeTask",
     "UnknownBenchmarkError",
     "View",
+    "benchmark_bibtex",
     "benchmark_card",
     "check_gold",
     "check_predictions",

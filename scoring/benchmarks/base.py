@@ -1,16 +1,16 @@
-"""The parts of a benchmark. Plain values and functions, shared by the site and `manage.py grade`.
-
-docs/charts.md describes what each kind of chart draws.
-"""
+"""The parts of a benchmark: plain values and functions, for the site and `manage.py grade`."""
 
 import csv
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from .charts import Chart
+from .graded import FieldGrades
 from .items import Combined, Contribution, ItemSummary, Sides, only_stratum
 from .judging import Judging
 from .reading import ReadFault, ReadLimits, Source
@@ -55,72 +55,6 @@ class TaskTree:
     tasks: tuple[TreeTask, ...]
     task_field: str
     read: Callable[[Mapping[str, Any]], TreeItem]
-
-
-Kind = Literal[
-    "ranks", "pair", "profile", "shares", "parts", "size", "tokens", "cost", "released", "history"
-]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A chart, described by the keys of its figures. Figures that do not exist under the board's
-    options are left out.
-
-    `description` is the sentence below its title. `reference` is a value to compare a profile
-    with, such as 1 for "as good as before".
-    """
-
-    key: str
-    kind: Kind
-    title: str
-    description: str
-    figures: tuple[str, ...] = ()
-    reference: float | None = None
-
-
-def common_charts(deciding: str) -> tuple[Chart, ...]:
-    """Return the charts that every benchmark has, of the figure that orders its board."""
-    return (
-        Chart(
-            "size",
-            "size",
-            "Size and score",
-            "The score of each system against its number of parameters, if stated.",
-            (deciding,),
-        ),
-        Chart(
-            "tokens",
-            "tokens",
-            "Output tokens and score",
-            "The score against the output tokens per item, from the model card or else from the "
-            "submission's lines. The line connects systems that no other beats with as few "
-            "tokens.",
-            (deciding,),
-        ),
-        Chart(
-            "cost",
-            "cost",
-            "Cost and score",
-            "The score against the cost of the whole run. The line connects systems that no other "
-            "beats at as low a cost.",
-            (deciding,),
-        ),
-        Chart(
-            "released",
-            "released",
-            "Release date and score",
-            "The score of each system against its release date, by architecture.",
-            (deciding,),
-        ),
-        Chart(
-            "history",
-            "history",
-            "Best score over time",
-            "Every result on its publication date. The line is the best result so far.",
-            (deciding,),
-        ),
-    )
 
 
 # The canonical form of one item as plain JSON, as in a release, a prediction or a JSON Lines file.
@@ -208,6 +142,7 @@ class Scores:
 @dataclass(frozen=True)
 class ReportedRow:
     """A row of a published table: the system as named there, and its scores as rates in [0, 1].
+    A release that is printed as a month is dated to its first day.
 
     `protocol` separates rows that cannot be compared with each other, such as those of two releases
     of a dataset.
@@ -222,6 +157,9 @@ class ReportedRow:
     provenance: str
     provenance_url: str
     notes: str = ""
+    architecture: str = ""
+    """dense, mixture, or empty if the publication does not say."""
+    released_on: date | None = None
 
 
 @dataclass(frozen=True)
@@ -230,7 +168,7 @@ class View:
 
     Its figures are in `Scores.scores` with all others, so that one pass over the results computes
     everything. A column may also be one of the benchmark's own under another label. `reported` has
-    the rows of the published table.
+    the rows of the published table. A reported row without the figure `needs` is not in this table.
     """
 
     key: str
@@ -238,6 +176,21 @@ class View:
     help: str
     columns: tuple[Column, ...]
     reported: tuple[ReportedRow, ...] = ()
+    needs: str = ""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The first view of a board.
+
+    `measures` says in words what the deciding figure is; `{count} ` in it is the number of what is
+    `counted`, and is left out where that number is not public. `supporting` are two or three
+    further figures, from their keys to headings without abbreviations.
+    """
+
+    measures: str
+    counted: Literal["facts", "items"]
+    supporting: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -298,6 +251,10 @@ class Summariser(Protocol):
     def __call__(self, result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSummary: ...
 
 
+class HeadlineWriter(Protocol):
+    def __call__(self, options: Options) -> Headline | None: ...
+
+
 class SideReader(Protocol):
     def __call__(
         self, gold: Payload, prediction: Payload | None, options: Mapping[str, str]
@@ -319,6 +276,11 @@ def no_contributions(
 ) -> Iterable[Contribution]:
     """The default for benchmarks without intervals."""
     return ()
+
+
+def no_headline(options: Options) -> Headline | None:  # noqa: ARG001 - none under any of them
+    """The default for benchmarks whose first view shows the first figures of their table."""
+    return None
 
 
 def no_views(options: Options) -> tuple[View, ...]:  # noqa: ARG001 - none under any of them
@@ -360,7 +322,9 @@ class Benchmark:
       errors; `part_name` names the parts.
     - `sides(gold, prediction, options)`: both as texts or objects that can be compared; never
       raises.
+    - `field_grades`: how it grades by field, if it does not grade facts.
     - `reported`: rows of the published table that has the same columns.
+    - `headline_for(options)`: what the first view of a board shows.
     - `views_for(options)`: further tables, each with its own key.
     - `charts`: of its own figures; the common charts are added automatically.
     - `id_keys`: the keys of a prediction line that name its item, joined by colons.
@@ -386,11 +350,13 @@ class Benchmark:
     signature: SignatureWriter
     summarise: Summariser
     sides: SideReader = no_sides
+    field_grades: FieldGrades | None = None
     part_name: str = ""
     contributions: Contributor = no_contributions
     combined: Mapping[str, Combined] = field(default_factory=dict)
     stratum: Callable[[Mapping[str, Any]], str] = only_stratum
     reported: tuple[ReportedRow, ...] = ()
+    headline_for: HeadlineWriter = no_headline
     views_for: ViewLister = no_views
     charts: tuple[Chart, ...] = ()
     id_keys: tuple[str, ...] = ("id",)
@@ -468,6 +434,8 @@ _CARD = (
     "provenance_url",
     "notes",
 )
+# Columns that few tables have.
+_MORE = ("architecture", "released_on")
 
 
 def load_reported(path: Path, *, counts: Collection[str] = ()) -> tuple[ReportedRow, ...]:
@@ -481,6 +449,12 @@ def _row(row: dict[str, str], counts: Collection[str]) -> ReportedRow:
     scores = {
         key: float(value) / (1 if key in counts else 100)
         for key, value in row.items()
-        if key not in _CARD and value != ""
+        if key not in (*_CARD, *_MORE) and value != ""
     }
-    return ReportedRow(**{key: row[key] for key in _CARD}, scores=scores)
+    released = row.get("released_on", "")
+    return ReportedRow(
+        **{key: row[key] for key in _CARD},
+        architecture=row.get("architecture", ""),
+        released_on=date.fromisoformat(released) if released else None,
+        scores=scores,
+    )

@@ -5,19 +5,20 @@ from pathlib import Path
 from scoring.benchmarks.base import Benchmark, Options, load_reported
 
 from .aggregation import aggregate
-from .columns import CHARTS, columns_for, views_for
+from .columns import CHARTS, columns_for, headline_for, views_for
+from .graded import FIELD_GRADES
 from .readers import read_gold, read_predictions
 from .scorer import check_options, contributions, score_item, sides, stratum, summarise
 
 KEY = "ccocr"
-VERSION = "1"
+VERSION = "2"
 
 
 def signature(options: Options) -> str:
     """Return everything that can change a figure, in one line.
 
     >>> signature(check_options({}))
-    'ccocr|v1|units:reference'
+    'ccocr|v2|units:reference'
     """
     return "|".join([KEY, f"v{VERSION}", *(f"{name}:{value}" for name, value in options.items())])
 
@@ -34,11 +35,13 @@ CCOCR = Benchmark(
     aggregate=aggregate,
     signature=signature,
     summarise=summarise,
+    field_grades=FIELD_GRADES,
     sides=sides,
     part_name="Subset",
     contributions=contributions,
     stratum=stratum,
     reported=load_reported(Path(__file__).with_name("reported.csv")),
+    headline_for=headline_for,
     views_for=views_for,
     charts=CHARTS,
     id_keys=("subset", "id"),

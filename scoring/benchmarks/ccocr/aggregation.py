@@ -85,8 +85,8 @@ def aggregate(
     """Compute the figures of all images, in any order; `results` may be a stream.
 
     A track is the mean of its subsets, `overall` the mean of the four tracks, None unless all four
-    exist. Images that state an orientation form subsets of their own, which count in
-    `multi_orientation` alone.
+    exist. Images that state an orientation, also 0, form subsets of their own, which count in
+    `multi_orientation` and `diff` alone.
     """
     parts: defaultdict[PartKey, Part] = defaultdict(Part)
     counts: Counter[str] = Counter()
@@ -159,14 +159,13 @@ def _scores(parts: Parts) -> dict[str, float | None]:
     normal = {key: part for key, part in parts.items() if key.counts_in_track}
     tracks = {track: _track(normal, track) for track in TRACK_TITLES}
     known = [score for score in tracks.values() if score is not None]
-    rotated = _mean_or_none(_rotated(parts).values())
-    upright = tracks[ROTATED]
+    rotated = _rotated(parts)
     return {
         **tracks,
         "overall": _mean(known) if len(known) == len(tracks) else None,
         **_measures(normal),
-        "multi_orientation": rotated,
-        "diff": rotated - upright if rotated is not None and upright is not None else None,
+        "multi_orientation": _mean_or_none(rotated.values()),
+        "diff": _difference(normal, rotated),
         **_subset_scores(normal),
         **_grounding_scores(parts),
     }
@@ -222,6 +221,16 @@ def _rotated(parts: Parts, orientation: int | None = None) -> dict[str, float]:
         if is_counted and key.orientation is not None and key.orientation == wanted:
             merged[key.subset].absorb(part)
     return {subset: _reading(part)["macro_f1"] for subset, part in merged.items()}
+
+
+def _difference(normal: Parts, rotated: Mapping[str, float]) -> float | None:
+    """Return rotated - normal, the mean over the subsets that have images of both kinds."""
+    upright = {
+        key.subset: _headline(key, part)
+        for key, part in normal.items()
+        if key.track == ROTATED and key.op == "ocr"
+    }
+    return _mean_or_none(rotated[subset] - upright[subset] for subset in rotated.keys() & upright)
 
 
 def _views(parts: Parts) -> dict[str, Figures]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from scoring.benchmarks.base import Chart, Column, Options, View, load_reported
+from scoring.benchmarks.base import Column, Headline, Options, View, load_reported
+from scoring.benchmarks.charts import Chart
 
 Op = Literal["ocr", "doc", "table", "formula", "molecular", "kie", "grounding"]
 OPS: tuple[str, ...] = get_args(Op)
@@ -85,6 +86,8 @@ def find_subset(track: str, name: str) -> Subset | None:
 GROUNDING_PREFIX = "grounding_"
 
 
+_DIFFERENCE_HELP = "rotated - normal, mean of the subsets that have both"
+
 TRACK_GROUP = "Tracks"
 REPETITION_GROUP = "Hallucination"
 ORIENTATION_GROUP = "Multi-orientation"
@@ -119,7 +122,7 @@ def columns_for(
             "repetition",
             "Repetition",
             REPETITION_GROUP,
-            "Outputs of which over a quarter repeats one word",
+            "Outputs of which over a quarter is one repeated unit, such as a word or a line",
             direction="down",
         ),
         _detail(
@@ -128,9 +131,20 @@ def columns_for(
             ORIENTATION_GROUP,
             "multi-scene reading of rotated images, mean of the subsets",
         ),
-        _detail("diff", "Difference", ORIENTATION_GROUP, "rotated - normal"),
+        _detail("diff", "Difference", ORIENTATION_GROUP, _DIFFERENCE_HELP),
         *(_detail(key, label, MEASURE_GROUP, help_text) for key, label, help_text in _MEASURES),
         _detail("grounding", "Total", GROUNDING_GROUP, "mean of the subsets"),
+    )
+
+
+def headline_for(
+    options: Options,  # noqa: ARG001 - the same under all of them
+) -> Headline:
+    supporting = ("multi_scene", "doc_parsing", "kie")
+    return Headline(
+        "mean of four tracks of reading and parsing, over {count} images",
+        "items",
+        {key: TRACK_TITLES[key] for key in supporting},
     )
 
 
@@ -193,13 +207,13 @@ _ORIENTATION = _view(
     (
         Column("multi_scene", "Normal", "Multi-orientation", "original images"),
         Column("multi_orientation", "Rotated", "Multi-orientation", "images that state a rotation"),
-        Column("diff", "Difference", "Multi-orientation", "Rotated - normal", rank="board"),
+        Column("diff", "Difference", "Multi-orientation", _DIFFERENCE_HELP, rank="board"),
     ),
 )
 _REPETITION = _view(
     "repetition",
     "Repetition",
-    "Outputs of which over a quarter repeats one word.",
+    "Outputs of which over a quarter is one repeated unit, such as a word or a line.",
     (
         Column(
             "repetition",
@@ -217,9 +231,16 @@ _VIEWS = (*map(_track, TRACK_TITLES), _grounding(), _ORIENTATION, _REPETITION)
 CHARTS = (
     Chart(
         "tracks",
-        "profile",
+        "bars",
         "Score by track",
-        "Score of every system in each of the four tracks. The best systems have colours.",
+        "Score of every system in each of the four tracks. A star marks the best.",
+        tuple(TRACK_TITLES),
+    ),
+    Chart(
+        "tracks-radar",
+        "radar",
+        "Profile over the tracks",
+        "Score of the best systems in each of the four tracks.",
         tuple(TRACK_TITLES),
     ),
     Chart(

@@ -5,7 +5,8 @@ Gold is `{"id", "subset", "track", "op", "answer"}` with an optional `orientatio
 `subset:id`. Other keys are ignored.
 
 In the published folders, gold is index files (`index.json`, or one per track in `index/`), lists of
-`{"dataset", "base_dir", "group", "op"}`, and in every `base_dir` a `label.json`, which maps image
+`{"dataset", "base_dir", "group", "op"}`, of rotated images also with their `orientation`, which is
+added to their ids (`IMAGE@90`), and in every `base_dir` a `label.json`, which maps image
 names to answers. Predictions are those that its own evaluator reads: `SUBSET/IMAGE.json` with
 `{"model_name", "response"}`, at any depth.
 """
@@ -128,8 +129,11 @@ def _read_labels(
     track = TRACKS[entry["group"]]
     names = {"subset": _subset_name(track, entry["dataset"]), "track": track}
     op = {"kie": "kie", "doc_parsing": entry.get("op")}.get(track, "ocr")
+    orientation = entry.get("orientation")
+    turned = {} if orientation is None else {"orientation": orientation}
     for image, answer in answers.items():
-        yield replace(labels, value={"id": image, **names, "op": op, "answer": answer})
+        item = image if orientation is None else f"{image}@{orientation}"
+        yield replace(labels, value={"id": item, **names, "op": op, "answer": answer, **turned})
 
 
 def _subset_name(track: str, dataset: str) -> str:

@@ -5,12 +5,13 @@ from pathlib import Path
 from scoring.benchmarks.base import Benchmark, Options, load_reported
 
 from .aggregation import aggregate
-from .columns import CHARTS, TREE, check_options, columns_for, views_for
+from .columns import CHARTS, TREE, check_options, columns_for, headline_for, views_for
+from .graded import FIELD_GRADES
 from .readers import read_gold, read_predictions
 from .scorer import contributions, score_item, sides, stratum, summarise
 
 KEY = "fcmbench"
-VERSION = "1"
+VERSION = "2"
 
 # Rules on which the published evaluator and the paper differ, or that the paper leaves open.
 _RULES = ("num_cal:<=2", "num_cal_005:left-out", "relative:without-IQE")
@@ -19,8 +20,8 @@ _RULES = ("num_cal:<=2", "num_cal_005:left-out", "relative:without-IQE")
 def signature(options: Options) -> str:
     """Return everything that can change a figure, in one line.
 
-    >>> signature(check_options({}))
-    'fcmbench|v1|missing:zero|num_cal:<=2|num_cal_005:left-out|relative:without-IQE'
+    >>> signature(check_options({}))[:64]
+    'fcmbench|v2|identifiers:text|tolerance:paper|missing:zero|num_ca'
     """
     chosen = (f"{name}:{value}" for name, value in options.items())
     return "|".join([KEY, f"v{VERSION}", *chosen, *_RULES])
@@ -38,11 +39,13 @@ FCMBENCH = Benchmark(
     aggregate=aggregate,
     signature=signature,
     summarise=summarise,
+    field_grades=FIELD_GRADES,
     sides=sides,
     part_name="Task",
     contributions=contributions,
     stratum=stratum,
     reported=load_reported(Path(__file__).with_name("reported.csv")),
+    headline_for=headline_for,
     views_for=views_for,
     charts=CHARTS,
     names_every_id=True,
