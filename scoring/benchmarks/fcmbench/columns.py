@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from scoring.benchmarks.base import (
-    Chart,
     Column,
+    Headline,
     Option,
     Options,
     TaskTree,
@@ -21,6 +21,7 @@ from scoring.benchmarks.base import (
     complete_options,
     load_reported,
 )
+from scoring.benchmarks.charts import Chart
 
 PERCEPTION = ("IQE", "DTR", "KIE")
 REASONING = ("CC", "VC", "NC", "RR")
@@ -38,6 +39,7 @@ TASK_NAMES = {
 
 # Asks which distortion an image has, so comparisons of conditions and languages leave it out.
 QUALITY_TASK = "IQE"
+CALCULATION = "NC"
 NORMAL = "Normal Captures"
 # The other conditions, in the order of the paper's table 2.
 CONDITIONS = (
@@ -69,6 +71,11 @@ def language_of(subtask: str) -> str:
 def asks_for_a_number(subtask: str) -> bool:
     """Whether the answer is one number, correct if it is close enough."""
     return subtask.endswith(_NUMBER)
+
+
+def calculates(question: Mapping[str, Any]) -> bool:
+    """Whether the question belongs to Numerical Calculation."""
+    return bool(question["task"] == CALCULATION)
 
 
 def counts_present_only(subtask: str) -> bool:
@@ -138,14 +145,21 @@ TREE = TaskTree(
 )
 
 
-OPTIONS = (Option("missing", "zero", choices=("zero", "skip")),)
+# Identifiers are compared as text or, as in the published evaluator, as floats. Numbers may differ
+# by a little in all calculations, as in the paper, or in those of the evaluator.
+TEXT, PAPER, REFERENCE = "text", "paper", "reference"
+OPTIONS = (
+    Option("identifiers", TEXT, choices=(TEXT, REFERENCE)),
+    Option("tolerance", PAPER, choices=(PAPER, REFERENCE)),
+    Option("missing", "zero", choices=("zero", "skip")),
+)
 
 
 def check_options(raw: Mapping[str, object]) -> Options:
     """Return complete, canonical options. Raises OptionError.
 
     >>> check_options({})
-    {'missing': 'zero'}
+    {'identifiers': 'text', 'tolerance': 'paper', 'missing': 'zero'}
     """
     return complete_options(OPTIONS, raw)
 
@@ -160,6 +174,16 @@ def columns_for(
 ) -> tuple[Column, ...]:
     """Return the seven tasks and their mean in the order of table 4, then the detail columns."""
     return (*_task_columns(), *_STRICT_COLUMNS, *_OTHER_COLUMNS)
+
+
+def headline_for(
+    options: Options,  # noqa: ARG001 - the same under all of them
+) -> Headline:
+    return Headline(
+        "mean F1 of seven tasks of a credit review, over {count} questions",
+        "items",
+        {"perception": "Perception", "reasoning": "Reasoning"},
+    )
 
 
 def _task_columns() -> tuple[Column, ...]:
@@ -234,7 +258,8 @@ _FOLDER = Path(__file__).parent
 def views_for(
     options: Options,  # noqa: ARG001 - the views are the same under all of them
 ) -> tuple[View, ...]:
-    """Return tables A5 and A6 of the paper, and its ratios per capture condition."""
+    """Return tables A5 and A6 of the paper, its ratios per capture condition, and the columns of
+    the benchmark's leaderboard."""
     return _VIEWS
 
 
@@ -267,7 +292,7 @@ def _language(language: str) -> View:
 
 _CONDITIONS = View(
     "conditions",
-    "Capture conditions",
+    "Robustness",
     f"Mean F1 of the tasks except {QUALITY_TASK} under each condition, divided by that on normal "
     "captures. More than 100 % is better than on normal captures.",
     (
@@ -290,15 +315,36 @@ _CONDITIONS = View(
         ),
     ),
 )
-_VIEWS = (_language(CHINESE), _language(ENGLISH), _CONDITIONS)
+# A figure of reported rows alone: which items the published subset has is not known here.
+SUBSET = "overall_subset"
+_OFFICIAL = View(
+    "official",
+    "Full and subset",
+    "The columns of the benchmark's own leaderboard: the mean of the tasks on the full test set "
+    "and on its published subset. The subset has figures in reported rows only.",
+    (
+        Column("overall", "Full", "Overall", "Mean of the tasks, full test set", rank="board"),
+        Column(SUBSET, "Subset", "Overall", "Mean of the tasks, published subset"),
+        *(_task(key) for key in TASKS),
+    ),
+    needs=SUBSET,
+)
+_VIEWS = (_language(CHINESE), _language(ENGLISH), _CONDITIONS, _OFFICIAL)
 
 
 CHARTS = (
     Chart(
         "tasks",
-        "profile",
+        "bars",
         "Score by task",
-        "F1 of every system in each of the seven tasks. The best systems have colours.",
+        "F1 of every system in each of the seven tasks. A star marks the best.",
+        TASKS,
+    ),
+    Chart(
+        "tasks-radar",
+        "radar",
+        "Profile over the tasks",
+        "F1 of the best systems in each of the seven tasks.",
         TASKS,
     ),
     Chart(
@@ -307,6 +353,37 @@ CHARTS = (
         "Perception and reasoning",
         "Mean F1 of the perception tasks against that of the reasoning tasks.",
         ("perception", "reasoning"),
+    ),
+    Chart(
+        "spread",
+        "spread",
+        "Distribution of the scores",
+        "The number of systems by overall F1, as in the paper's figure 5a.",
+        ("overall",),
+    ),
+    Chart(
+        "scaling",
+        "scaling",
+        "Parameters and score",
+        "Overall F1 against all parameters, dense models and mixtures of experts apart, as in the "
+        "paper's figure 5d.",
+        ("overall",),
+    ),
+    Chart(
+        "active",
+        "active",
+        "Active parameters and score",
+        "Overall F1 against the parameters that are used for one token: all of a dense model, and "
+        "the active ones of a mixture of experts.",
+        ("overall",),
+    ),
+    Chart(
+        "reasoning",
+        "reasoning",
+        "Reasoning mode and score",
+        "Overall F1 against the output tokens per item, by the model's reasoning mode, after the "
+        "paper's figures A7 and A8.",
+        ("overall",),
     ),
     Chart(
         "robustness",

@@ -18,7 +18,7 @@ from scoring.benchmarks.reading import (
 )
 from scoring.metrics.fields import UnparseableError
 
-from .columns import TASKS
+from .columns import TASKS, check_options
 from .scorer import read_gold_answer
 
 _NAMES = ("subtask", "robustness")
@@ -83,7 +83,7 @@ def _name_problem(record: Record) -> str | None:
 
 def _answer_problem(record: Record) -> str | None:
     try:
-        read_gold_answer(record.value["response"], record.value["subtask"])
+        read_gold_answer(record.value["response"], record.value["subtask"], check_options({}))
     except UnparseableError as error:
         return f"'response' is {error}"
     return None

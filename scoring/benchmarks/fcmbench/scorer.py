@@ -15,12 +15,24 @@ from scoring.metrics.fields import (
     extract_json,
     flatten,
     is_close,
+    near_pairs,
+    normalise_float,
+    normalise_text,
     parse_json,
     set_f1,
     unwrap_answer,
+    without_places,
 )
 
-from .columns import asks_for_a_number, counts_present_only, is_left_out
+from .columns import (
+    PAPER,
+    TEXT,
+    asks_for_a_number,
+    calculates,
+    check_options,
+    counts_present_only,
+    is_left_out,
+)
 
 TOLERANCE = 2.0
 _PRESENT = "present_categories"
@@ -49,26 +61,29 @@ class Comparison:
     extra: Fields
 
 
-def read_gold_answer(text: str, subtask: str) -> Answer:
+def read_gold_answer(text: str, subtask: str, options: Options) -> Answer:
     """Return the gold answer; the whole text is JSON. Raises UnparseableError."""
-    return _answer(unwrap_answer(parse_json(text)), subtask)
+    return _answer(unwrap_answer(parse_json(text)), subtask, options)
 
 
-def read_answer(response: str, subtask: str) -> Answer:
+def read_answer(response: str, subtask: str, options: Options) -> Answer:
     """Return the answer in a model's response. Never raises."""
     try:
-        return _answer(unwrap_answer(extract_json(response)), subtask)
+        return _answer(unwrap_answer(extract_json(response)), subtask, options)
     except UnparseableError as error:
         return Answer(None, frozenset(), str(error))
 
 
-def compare(gold: Answer, answer: Answer, subtask: str) -> Comparison:
-    """Compute F1 of the fields or, for calculations, whether the number is close enough.
+def compare(gold: Answer, answer: Answer, question: Payload, options: Options) -> Comparison:
+    """Compute F1 of the fields. In calculations numbers need only be close.
 
-    An answer that is null or unreadable has no fields; for a calculation it has no F1 either.
+    An answer that is null or unreadable has no fields. If the subtask asks for one number, it has
+    no F1 either.
     """
-    if asks_for_a_number(subtask):
+    if asks_for_a_number(question["subtask"]):
         return _compare_numbers(gold, answer)
+    if options["tolerance"] == PAPER and calculates(question):
+        return _compare_calculations(gold.fields, answer.fields)
     return Comparison(
         f1=set_f1(gold.fields, answer.fields),
         right=len(gold.fields & answer.fields),
@@ -87,10 +102,22 @@ def _compare_numbers(gold: Answer, answer: Answer) -> Comparison:
     )
 
 
-def _answer(value: Any, subtask: str) -> Answer:
+def _compare_calculations(gold: Fields, answer: Fields) -> Comparison:
+    pairs = near_pairs(gold, answer, TOLERANCE)
+    return Comparison(
+        f1=2 * len(pairs) / (len(gold) + len(answer)) if gold or answer else 1.0,
+        right=len(pairs),
+        missed=gold - {ours for ours, _ in pairs},
+        extra=answer - {theirs for _, theirs in pairs},
+    )
+
+
+def _answer(value: Any, subtask: str, options: Options) -> Answer:
+    value = without_places(value)
     if counts_present_only(subtask):
         value = {_PRESENT: value.get(_PRESENT, [])} if isinstance(value, dict) else {}
-    return Answer(value, flatten(value))
+    normalise = normalise_text if options["identifiers"] == TEXT else normalise_float
+    return Answer(value, flatten(value, normalise))
 
 
 # The most wrong fields that a result lists. The counts cover all of them.
@@ -113,8 +140,10 @@ def score_item(gold: Payload, prediction: Payload | None, options: Options) -> I
     Raises UnparseableError for gold that is not JSON.
     """
     subtask = gold["subtask"]
-    answer = read_answer("" if prediction is None else prediction["response"], subtask)
-    comparison = compare(read_gold_answer(gold["response"], subtask), answer, subtask)
+    answer = read_answer("" if prediction is None else prediction["response"], subtask, options)
+    comparison = compare(
+        read_gold_answer(gold["response"], subtask, options), answer, gold, options
+    )
     outcome = _outcome(subtask, is_missing=prediction is None, is_read=not answer.problem)
     f1, strict = _scores(outcome, comparison, options)
     return {
@@ -216,11 +245,11 @@ def summarise(
 def sides(
     gold: Payload,
     prediction: Payload | None,
-    options: Mapping[str, str],  # noqa: ARG001 - fields are read alike under all of them
+    options: Mapping[str, str],  # noqa: ARG001 - the shown values are the same under all of them
 ) -> Sides:
-    subtask = gold["subtask"]
-    answer = None if prediction is None else read_answer(prediction["response"], subtask)
+    subtask, shown = gold["subtask"], check_options({})
+    answer = None if prediction is None else read_answer(prediction["response"], subtask, shown)
     return Sides(
-        {"answer": read_gold_answer(gold["response"], subtask).value},
+        {"answer": read_gold_answer(gold["response"], subtask, shown).value},
         None if answer is None or answer.problem else {"answer": answer.value},
     )

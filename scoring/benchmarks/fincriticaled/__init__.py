@@ -1,17 +1,15 @@
 """FinCriticalED: are the financial facts of a page recovered? See README.md in this folder."""
 
-from pathlib import Path
-
-from scoring.benchmarks.base import Benchmark, Options, load_reported
+from scoring.benchmarks.base import Benchmark, Options
 
 from .aggregation import aggregate
-from .columns import CHARTS, SEVERITY, columns_for, views_for
-from .options import check_options
+from .columns import CHARTS, REPORTED, SEVERITY, columns_for, headline_for, views_for
+from .options import check_options, lacking
 from .readers import as_frozen, read_gold, read_predictions
 from .scorer import COMBINED, JUDGING, contributions, score_item, sides, summarise
 
 KEY = "fincriticaled"
-VERSION = "3"
+VERSION = "4"
 _UNUSED = ("beside", "")
 
 
@@ -19,7 +17,7 @@ def signature(options: Options) -> str:
     """Return everything that can change a figure, in one line.
 
     >>> signature(check_options({}))
-    'fincriticaled|v3|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:2'
+    'fincriticaled|v4|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:2'
     """
     # Added in a later version; figures do not change without it.
     chosen = (f"{name}:{value}" for name, value in options.items() if (name, value) != _UNUSED)
@@ -42,12 +40,14 @@ FINCRITICALED = Benchmark(
     part_name="Document type",
     contributions=contributions,
     combined=COMBINED,
-    reported=load_reported(Path(__file__).with_name("reported.csv")),
+    reported=REPORTED,
+    headline_for=headline_for,
     views_for=views_for,
     charts=CHARTS,
     example='{"id": "acme_10k_p012", "html": "<p>…"}',
     layouts=("a ZIP of ID.html, ID.txt or pred_ID.txt.",),
     rules=(SEVERITY.table(),),
     judging=JUDGING,
+    lacking=lacking,
     as_frozen=as_frozen,
 )

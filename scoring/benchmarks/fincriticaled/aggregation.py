@@ -9,7 +9,7 @@ from scoring.benchmarks.base import ItemResult, Options, Scores
 from scoring.metrics.facts import ERROR_TYPES
 from scoring.metrics.text import general_score
 
-from .columns import DOCUMENT_TYPES, OTHER, SEVERITY, type_key
+from .columns import DOCUMENT_TYPES, OTHER, SEVERITY, found_key, type_key
 from .options import (
     FIRST_FFA,
     PAGE_SCORES,
@@ -126,6 +126,7 @@ def _scores(sums: _Sums, labels: tuple[str, ...], total: dict[str, int]) -> dict
     return {
         **_general(sums.texts),
         **_accuracies(sums.all, labels),
+        **_of_found(sums.all, labels),
         "ffa": _rate(total, "correct"),
         "weighted_ffa": SEVERITY.weighted_accuracy(sums.errors, total["facts"]),
         **_recovery(total),
@@ -148,6 +149,14 @@ def _general(texts: dict[str, list[float]]) -> dict[str, float | None]:
 
 def _accuracies(facts: _Facts, labels: tuple[str, ...]) -> dict[str, float | None]:
     return {accuracy_of(label)[0]: _rate(facts.types[label], "correct") for label in labels}
+
+
+def _of_found(facts: _Facts, labels: tuple[str, ...]) -> dict[str, float | None]:
+    types = {label: facts.types[label] for label in labels}
+    return {
+        found_key(label): _ratio(counts["correct"], counts["found"])
+        for label, counts in types.items()
+    }
 
 
 def _recovery(counts: Mapping[str, int]) -> dict[str, float | None]:
