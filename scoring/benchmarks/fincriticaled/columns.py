@@ -9,15 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from portal.facts.spans import LABEL_SETS
 from scoring.benchmarks.base import (
-    Chart,
     Column,
+    Headline,
     Options,
     ReportedRow,
     RuleTable,
     View,
     load_reported,
 )
+from scoring.benchmarks.charts import Chart
 from scoring.benchmarks.judging import NAMES, TITLES
 from scoring.metrics.facts import ERROR_TYPES
 
@@ -117,7 +119,7 @@ _WEIGHTED_COLUMN = Column(
     headline=False,
 )
 _RECOVERY_COLUMNS = (
-    Column("found", "Found", RECOVERY, "facts found in a recognisable form", headline=False),
+    Column("found", "Found", RECOVERY, "facts in whose place something was read", headline=False),
     Column("missing_rate", "Missing", RECOVERY, "1 - found", direction="down", headline=False),
     Column("precision", "Precision", RECOVERY, "correct facts of those found", headline=False),
     Column(
@@ -163,6 +165,15 @@ def columns_for(options: Options) -> tuple[Column, ...]:
         _WEIGHTED_COLUMN,
         *_RECOVERY_COLUMNS,
         *_ERROR_COLUMNS,
+    )
+
+
+def headline_for(options: Options) -> Headline:
+    place = ", in place" if main_matcher(options) == "aligned" else ""
+    return Headline(
+        f"share of {{count}} financial facts reproduced exactly{place}",
+        "facts",
+        {"n_ffa": "Numbers", "t_ffa": "Dates", "general": "Text"},
     )
 
 
@@ -217,10 +228,64 @@ def type_key(document_type: str) -> str:
 
 def views_for(options: Options) -> tuple[View, ...]:
     """Return correct facts by document type; if more fact types are counted than in the paper's
-    first version, also its table; and the comparison of matchers."""
+    first version, also its table; accuracy among the found facts; the comparison of matchers."""
     first = (_FIRST,) if first_labels(options) else ()
     matchers = (_matchers(options),) if other_matchers(options) or judge_model(options) else ()
-    return (_VIEW, *first, *matchers)
+    return (_VIEW, *first, _found_facts(options), *matchers)
+
+
+def found_key(label: str) -> str:
+    """Return the key of the correct facts among the found ones of a type.
+
+    >>> found_key("Number"), found_key("FinancialConcept")
+    ('n_precision', 'fc_precision')
+    """
+    return accuracy_of(label)[0].removesuffix("_ffa") + "_precision"
+
+
+_OF_FOUND, _OF_ALL = "Correct of found", "Correct of all"
+_FOUND_FACTS = "found_facts"
+
+
+def _found_facts(options: Options) -> View:
+    """Return the two accuracies of every fact type: of the found facts, as the later release of the
+    benchmark reports it, and of all."""
+    labels = labels_of(options)
+    return View(
+        _FOUND_FACTS,
+        "Found facts",
+        "Correct facts of those that were found, as the benchmark's later release reports them, "
+        "and of all facts. The first does not count missing facts.",
+        (
+            *GENERAL_COLUMNS,
+            *(
+                Column(
+                    found_key(label),
+                    _short(label),
+                    _OF_FOUND,
+                    f"correct facts of type {label} / those found",
+                )
+                for label in labels
+            ),
+            Column("precision", "All", _OF_FOUND, "Correct facts / facts found", rank="board"),
+            *(
+                Column(
+                    accuracy_of(label)[0],
+                    _short(label),
+                    _OF_ALL,
+                    f"correct facts of type {label} / all of the type",
+                )
+                for label in labels
+            ),
+            Column("ffa", "All", _OF_ALL, "Correct facts / all facts"),
+        ),
+        _later_rows() if set(labels) == set(LABEL_SETS["v2"]) else (),
+        needs="precision",
+    )
+
+
+def _short(label: str) -> str:
+    return accuracy_of(label)[1].removesuffix("-FFA")
 
 
 def _matchers(options: Options) -> View:
@@ -247,13 +312,27 @@ def _matchers(options: Options) -> View:
     )
 
 
+# Table 4 of the paper's first version, and the results published with the later release.
+REPORTED = load_reported(Path(__file__).with_name("reported.csv"))
+
+
+def _later_rows() -> tuple[ReportedRow, ...]:
+    """Return the results published with the later release, each an accuracy among found facts."""
+    keys = {"ffa": "precision"}
+    keys |= {accuracy_of(label)[0]: found_key(label) for label in LABEL_SETS["v2"]}
+    return tuple(
+        replace(row, scores={keys.get(key, key): value for key, value in row.scores.items()})
+        for row in REPORTED
+        if row.protocol == "v2"
+    )
+
+
 def _first_rows() -> tuple[ReportedRow, ...]:
     """Return table 4 of the paper's first version, with its accuracy under the name used here."""
     names = {"ffa": FIRST_FFA}
-    rows = load_reported(Path(__file__).with_name("reported.csv"))
     return tuple(
         replace(row, scores={names.get(key, key): value for key, value in row.scores.items()})
-        for row in rows
+        for row in REPORTED
         if row.protocol == "v1"
     )
 
@@ -274,7 +353,7 @@ _FIRST = View(
 )
 _VIEW = View(
     "document_types",
-    "Document types",
+    "By document type",
     "Correct facts by the document type that the gold states.",
     (
         *(
@@ -294,6 +373,13 @@ CHARTS = (
         "How well the text is read (mean of R1, RL and 1 - E) against the share of correct facts. "
         "Text that looks right does not imply correct facts.",
         ("general", "ffa"),
+    ),
+    Chart(
+        "metrics",
+        "bars",
+        "All metrics",
+        "The six main figures of every system, text-level and fact-level. A star marks the best.",
+        ("r1", "rl", "edit_distance", "n_ffa", "t_ffa", "ffa"),
     ),
     Chart(
         "ranks",

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from portal.facts.spans import LABEL_SETS, check_labels
 from scoring.benchmarks.base import Option, OptionError, Options, complete_options
-from scoring.benchmarks.judging import NAMES, read_judge, short_name
+from scoring.benchmarks.judging import NAMES, judge_prompt, read_judge, short_name
 from scoring.judge.checks import OVERRIDES
-from scoring.judge.questions import FACTS
+from scoring.judge.questions import FACT_PROMPTS
 from scoring.metrics.facts import MATCHERS
 
 _MOST_LABELS = 20
@@ -99,11 +99,11 @@ def canonical_matcher(value: object) -> str:
     text = str(value).strip()
     if text in MATCHERS:
         return text
-    if judge := read_judge(text, FACTS.version):
+    if judge := read_judge(text, FACT_PROMPTS.version_of):
         return judge[1]
     raise OptionError(
-        f"option matcher must be {', '.join(MATCHERS)} or judge(MODEL), which asks by "
-        f"{FACTS.version}, not {value!r}"
+        f"option matcher must be {', '.join(MATCHERS)}, judge(MODEL) or judge(MODEL,PROMPT) with "
+        f"{', '.join(FACT_PROMPTS.shipped)} or facts-published, not {value!r}"
     )
 
 
@@ -145,8 +145,8 @@ def judge_model(options: Mapping[str, str]) -> str:
     >>> judge_model({"matcher": "aligned", "beside": "substring,judge(gpt-4o,facts-1)"})
     'gpt-4o'
     """
-    for each in _BETWEEN.split(f"{options['matcher']},{options.get('beside', '')}"):
-        if judge := read_judge(each, FACTS.version):
+    for each in _matchers(options):
+        if judge := read_judge(each, FACT_PROMPTS.version_of):
             return judge[0]
     return ""
 
@@ -183,3 +183,18 @@ def check_options(raw: Mapping[str, object]) -> Options:
     options = complete_options(known, raw)
     check_pair(options)
     return options
+
+
+def judge_version(options: Mapping[str, str]) -> str:
+    """Return the version of the judge's prompt in these options; empty if there is no judge."""
+    return next(filter(None, map(judge_prompt, _matchers(options))), "")
+
+
+def lacking(options: Mapping[str, str]) -> str:
+    """Return why the judge's prompt cannot be used here; empty if it can."""
+    version = judge_version(options)
+    return FACT_PROMPTS.lacking(version) if version else ""
+
+
+def _matchers(options: Mapping[str, str]) -> list[str]:
+    return _BETWEEN.split(f"{options['matcher']},{options.get('beside', '')}")

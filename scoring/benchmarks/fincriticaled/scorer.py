@@ -15,10 +15,10 @@ from portal.facts import visible_text
 from portal.facts.markup import Kind, tokens
 from scoring.benchmarks.base import ItemResult, OptionError, Options, Payload
 from scoring.benchmarks.items import Combined, Contribution, ItemSummary, Sides, excerpt, own_score
-from scoring.benchmarks.judging import JUDGE, Judging
+from scoring.benchmarks.judging import JUDGE, Judging, named_judge
 from scoring.judge.checks import Checked, Override, check_rows, mean_summary, page_summary
 from scoring.judge.facts import PageAnswer, merge, page_questions
-from scoring.judge.questions import FACTS, FactsAnswer, Question
+from scoring.judge.questions import FACT_PROMPTS, FactsAnswer, Question
 from scoring.metrics.facts import (
     ERROR_TYPES,
     MATCHERS,
@@ -39,6 +39,7 @@ from .options import (
     accuracy_of,
     first_labels,
     judge_model,
+    judge_version,
     labels_of,
     main_matcher,
     matcher_key,
@@ -190,7 +191,8 @@ NOTHING_TO_JUDGE = "There is no text to judge."
 
 
 def check_options(raw: Mapping[str, object], model: str) -> Options:
-    """Return complete, canonical options with this judge as the matcher. Raises OptionError.
+    """Return complete, canonical options with this judge as the matcher; `prompt` in `raw` is the
+    version of its prompt. Raises OptionError.
 
     >>> chosen = check_options({"override": "reference"}, "gpt-4o")
     >>> chosen["matcher"], chosen["override"]
@@ -198,7 +200,8 @@ def check_options(raw: Mapping[str, object], model: str) -> Options:
     """
     if "matcher" in raw:
         raise OptionError("option matcher is the judge here; grade has the others")
-    return check_any({**raw, "matcher": f"judge({model})"})
+    rest = {name: value for name, value in raw.items() if name != "prompt"}
+    return check_any({**rest, "matcher": named_judge(model, raw.get("prompt"))})
 
 
 def questions(
@@ -209,7 +212,8 @@ def questions(
     if prediction is None or not read_prediction(prediction["html"], labels).text:
         return []
     page = gold_page(gold["html"], labels)
-    return page_questions(gold["html"], prediction["html"], page, labels)
+    prompt = FACT_PROMPTS.get(judge_version(options))
+    return page_questions(gold["html"], prediction["html"], page, labels, prompt=prompt)
 
 
 def score_judged(
@@ -265,7 +269,7 @@ def _summary(results: Iterable[ItemResult]) -> dict[str, Any]:
 
 
 def _version(options: Options) -> str:
-    return f"{judge_model(options)}, {FACTS.version}"
+    return f"{judge_model(options)}, {judge_version(options)}"
 
 
 def _by_judge(result: ItemResult, options: Options) -> ItemResult | None:

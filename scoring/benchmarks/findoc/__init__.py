@@ -5,6 +5,7 @@ from hashlib import sha256
 
 from scoring.benchmarks.base import Benchmark, Options
 
+from .graded import FIELD_GRADES
 from .readers import read_gold, read_predictions
 from .scorer import (
     CHARTS,
@@ -12,6 +13,7 @@ from .scorer import (
     check_options,
     columns_for,
     contributions,
+    headline_for,
     phrases_of,
     score_item,
     summarise,
@@ -53,7 +55,9 @@ FINDOC = Benchmark(
     aggregate=aggregate,
     signature=signature,
     summarise=summarise,
+    field_grades=FIELD_GRADES,
     contributions=contributions,
+    headline_for=headline_for,
     charts=CHARTS,
     example='{"id": "report-2023", "text": "Balance sheet as at March 31 …"}',
     layouts=("a ZIP of ID.txt.",),

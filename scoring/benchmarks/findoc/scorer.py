@@ -6,11 +6,11 @@ import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from scoring.benchmarks.base import (
-    Chart,
     Column,
+    Headline,
     ItemResult,
     Option,
     OptionError,
@@ -19,6 +19,7 @@ from scoring.benchmarks.base import (
     Scores,
     complete_options,
 )
+from scoring.benchmarks.charts import Chart
 from scoring.benchmarks.items import Contribution, ItemSummary, excerpt
 from scoring.metrics.document_accuracy import (
     DISCLOSURES,
@@ -74,7 +75,7 @@ _sections = partial(canonical_phrases, option="sections")
 _disclosures = partial(canonical_phrases, option="disclosures")
 
 OPTIONS = (
-    Option("matching", "exact", choices=("exact", "substring")),
+    Option("matching", "exact", choices=get_args(Matching)),
     Option("sections", _sections(SECTIONS), canonical=_sections),
     Option("disclosures", _disclosures(DISCLOSURES), canonical=_disclosures),
     Option("missing", "zero", choices=("zero", "skip")),
@@ -97,8 +98,13 @@ FINAL = "final_score"
 _NUMBERS = {
     "exact": "distinct numbers of the gold that are also numbers of the text",
     "substring": "numbers of the gold that occur anywhere in the digits of the text",
+    "unique-substring": "distinct numbers of the gold that occur anywhere in the text's digits",
 }
 _LINE_ITEMS = "strings of the gold, longer than three characters, that the text contains"
+
+
+def _contained(phrases: str) -> str:
+    return f"share of the phrases {phrases} that the text contains"
 
 
 def columns_for(options: Options) -> tuple[Column, ...]:
@@ -107,9 +113,24 @@ def columns_for(options: Options) -> tuple[Column, ...]:
     return (
         Column("numeric_accuracy", "Numbers", ACCURACY, _NUMBERS[options["matching"]]),
         Column("line_item_accuracy", "Line items", ACCURACY, _LINE_ITEMS),
-        Column("section_accuracy", "Sections", ACCURACY, f"contained of {sections}"),
-        Column("disclosure_accuracy", "Disclosures", ACCURACY, f"contained of {disclosures}"),
+        Column("section_accuracy", "Sections", ACCURACY, _contained(sections)),
+        Column("disclosure_accuracy", "Disclosures", ACCURACY, _contained(disclosures)),
         Column(FINAL, "Final", ACCURACY, _weights(), rank="board"),
+    )
+
+
+def headline_for(
+    options: Options,  # noqa: ARG001 - the same under all of them
+) -> Headline:
+    return Headline(
+        "share of the numbers, line items, sections and disclosures of {count} statements that are "
+        "in the text, weighted",
+        "items",
+        {
+            "numeric_accuracy": "Numbers",
+            "line_item_accuracy": "Line items",
+            "disclosure_accuracy": "Disclosures",
+        },
     )
 
 
