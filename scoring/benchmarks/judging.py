@@ -80,16 +80,31 @@ class Judging:
     by_matcher: Reading = no_facts
 
 
-def read_judge(text: str, prompt: str) -> tuple[str, str] | None:
+def read_judge(text: str, prompts: Callable[[str], str]) -> tuple[str, str] | None:
     """Return model and canonical form of `judge(MODEL)` or `judge(MODEL,PROMPT)`; None for anything
-    else, including other prompts.
+    else, including unknown prompts. `prompts` is `PromptSet.version_of`.
 
-    >>> read_judge("judge(qwen3:32b)", "facts-1")
+    >>> from scoring.judge.questions import FACT_PROMPTS
+    >>> read_judge("judge(qwen3:32b)", FACT_PROMPTS.version_of)
     ('qwen3:32b', 'judge(qwen3:32b,facts-1)')
-    >>> read_judge("judge(qwen3:32b,facts-0)", "facts-1") is None
+    >>> read_judge("judge(qwen3:32b,facts-0)", FACT_PROMPTS.version_of) is None
     True
     """
     found = _JUDGE.fullmatch(text.strip())
-    if found is None or found["prompt"] not in {None, prompt}:
-        return None
-    return found["model"], f"judge({found['model']},{prompt})"
+    version = prompts(found["prompt"] or "") if found else ""
+    return (found["model"], f"judge({found['model']},{version})") if found and version else None
+
+
+def judge_prompt(text: str) -> str:
+    """Return the prompt's version in a judge's canonical form; empty for anything else.
+
+    >>> judge_prompt("judge(qwen3:32b,facts-1)"), judge_prompt("aligned")
+    ('facts-1', '')
+    """
+    found = _JUDGE.fullmatch(text)
+    return (found["prompt"] or "") if found else ""
+
+
+def named_judge(model: str, prompt: object) -> str:
+    """Return a judge as an option; an empty prompt is the default."""
+    return f"judge({model},{prompt})" if prompt else f"judge({model})"

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.benchmarks.base import ItemResult, Options, Scores
-from scoring.metrics.receipt_values import WEIGHTS
 from scoring.metrics.receipts import ERRORS, FIELDS, TASKS, Counts, Rates, rates
+from scoring.metrics.receipts.values import WEIGHTS
 
 from .columns import (
     BALANCED,

@@ -19,7 +19,7 @@ from typing import Any
 from tqdm import tqdm
 
 from scoring.benchmarks.base import OptionError, Options
-from scoring.metrics.receipt_values import Embedding
+from scoring.metrics.receipts.values import Embedding
 
 PACKAGE = "sentence_transformers"
 # The model's name in options and signatures: its folder and a hash.
@@ -157,7 +157,7 @@ class Helpers:
 
 
 def lacking(options: Options, *, helpers: Helpers) -> str:
-    """Return what these options need and is not set up here; empty if nothing is missing."""
+    """Return which embedding these options need that is not set up here; empty if none."""
     name = options.get("embedding", NO_EMBEDDING)
     if name in {NO_EMBEDDING, helpers.embedding_name}:
         return ""
