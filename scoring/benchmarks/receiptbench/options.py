@@ -7,14 +7,27 @@ import re
 from collections.abc import Mapping
 
 from scoring.benchmarks.base import Option, OptionError, Options, complete_options
-from scoring.benchmarks.judging import read_judge
-from scoring.judge.questions import FIELDS
-from scoring.metrics.receipt_values import WEIGHTS
+from scoring.benchmarks.judging import judge_prompt, read_judge
+from scoring.judge.questions import FIELD_PROMPTS
 from scoring.metrics.receipts import SEMANTIC_THRESHOLD
+from scoring.metrics.receipts.amounts import Read, read_amount, read_amount_as_published
+from scoring.metrics.receipts.values import WEIGHTS
 
 from .embedding import NAME, NO_EMBEDDING, Helpers
 
 LEVENSHTEIN = "levenshtein"
+# Amounts are read by their value, or by the published cleaning.
+VALUE, REFERENCE = "value", "reference"
+_READERS: dict[str, Read] = {VALUE: read_amount, REFERENCE: read_amount_as_published}
+_AMOUNT_WORDS = {
+    VALUE: "Amounts: by value in any notation, such as 1.000,00 or (79.33).",
+    REFERENCE: "Amounts: by the published cleaning, which drops $, commas and spaces.",
+}
+
+
+def reader_of(options: Options) -> Read:
+    """Return how amounts are read. Old gradings do not have this option."""
+    return _READERS[options.get("amounts", VALUE)]
 
 
 def canonical_semantic(value: object) -> str:
@@ -26,11 +39,11 @@ def canonical_semantic(value: object) -> str:
     text = str(value).strip()
     if text == LEVENSHTEIN:
         return text
-    if judge := read_judge(text, FIELDS.version):
+    if judge := read_judge(text, FIELD_PROMPTS.version_of):
         return judge[1]
     raise OptionError(
-        f"option semantic must be {LEVENSHTEIN} or judge(MODEL), which asks by {FIELDS.version}, "
-        f"not {value!r}"
+        f"option semantic must be {LEVENSHTEIN}, judge(MODEL) or judge(MODEL,PROMPT) with "
+        f"{', '.join(FIELD_PROMPTS.shipped)} or fields-published, not {value!r}"
     )
 
 
@@ -45,26 +58,38 @@ def judge_model(options: Options) -> str:
     >>> judge_model({"semantic": "judge(gpt-4o,fields-1)"}), judge_model({})
     ('gpt-4o', '')
     """
-    judge = read_judge(_decides(options), FIELDS.version)
+    judge = read_judge(_decides(options), FIELD_PROMPTS.version_of)
     return judge[0] if judge else ""
+
+
+def judge_version(options: Options) -> str:
+    """Return the version of the judge's prompt in these options; empty if there is no judge."""
+    return judge_prompt(_decides(options))
+
+
+def prompt_lacking(options: Options) -> str:
+    """Return why the judge's prompt cannot be used here; empty if it can."""
+    version = judge_version(options)
+    return FIELD_PROMPTS.lacking(version) if version else ""
 
 
 def judge_name(options: Options) -> str:
     """Return what decides about meaning, as the signature names it.
 
     >>> judge_name({}), judge_name({"semantic": "judge(gpt-4o,fields-1)"})
-    ('levenshtein>=0.75', 'judge(gpt-4o,fields-1)')
+    ('levenshtein>=0.75+facts', 'judge(gpt-4o,fields-1)')
     """
     name = _decides(options)
-    return f"{LEVENSHTEIN}>={SEMANTIC_THRESHOLD}" if name == LEVENSHTEIN else name
+    return f"{LEVENSHTEIN}>={SEMANTIC_THRESHOLD}+facts" if name == LEVENSHTEIN else name
 
 
 def meaning_words(options: Options) -> str:
     """Describe the same for readers."""
     if model := judge_model(options):
-        return f"Meaning: decided by the LLM judge {model} with {FIELDS.version}."
+        return f"Meaning: decided by the LLM judge {model} with {judge_version(options)}."
     return (
-        f"Meaning: the same from a Levenshtein similarity of {SEMANTIC_THRESHOLD}, without a judge."
+        f"Meaning: the same from a Levenshtein similarity of {SEMANTIC_THRESHOLD} if dates, times, "
+        "numbers and identifiers are equal, without a judge."
     )
 
 
@@ -111,6 +136,7 @@ def _options(helpers: Helpers) -> tuple[Option, ...]:
 
     return (
         Option("weights", "C", choices=tuple(WEIGHTS)),
+        Option("amounts", VALUE, choices=tuple(_READERS)),
         Option("mismatch", "both", choices=("both", "fp")),
         Option("missing", "zero", choices=("zero", "skip")),
         Option("semantic", LEVENSHTEIN, canonical=canonical_semantic),
@@ -129,4 +155,8 @@ def words(options: Options) -> tuple[str, ...]:
         f"{name} {share}" for name, share in zip(_PARTS, WEIGHTS[label], strict=True) if share
     )
     used = "no embedding" if embedding == NO_EMBEDDING else f"sentence embedding {embedding}"
-    return f"Lists: weights {label} ({shares}), {used}.", meaning_words(options)
+    return (
+        f"Lists: weights {label} ({shares}), {used}.",
+        _AMOUNT_WORDS[options.get("amounts", VALUE)],
+        meaning_words(options),
+    )

@@ -20,11 +20,10 @@ from scoring.benchmarks.items import (
     excerpt,
     own_score,
 )
-from scoring.benchmarks.judging import Judging
+from scoring.benchmarks.judging import Judging, named_judge
 from scoring.judge.fields import Pair, Verdicts, field_question, pairs_of
-from scoring.judge.questions import FieldAnswer, Question
+from scoring.judge.questions import FIELD_PROMPTS, FieldAnswer, Question
 from scoring.metrics.limits import TooLargeError
-from scoring.metrics.receipt_values import WEIGHTS, Weights
 from scoring.metrics.receipts import (
     FIELDS,
     Counts,
@@ -35,13 +34,15 @@ from scoring.metrics.receipts import (
     adds_up,
     compare_field,
     compare_weighted,
+    receipt_currency,
     receipt_reward,
 )
+from scoring.metrics.receipts.values import WEIGHTS, Weights
 
 from .columns import OVERALL
 from .embedding import Helpers, embedding_for
 from .options import check_options as check_any
-from .options import judge_model
+from .options import judge_model, judge_version, reader_of
 from .readers import UnparseableError, read_fields
 
 READ, MISSING, LEFT_OUT, UNPARSEABLE = "read", "missing", "left_out", "unparseable"
@@ -88,6 +89,7 @@ def score_with(
         mismatch=cast("Mismatch", options["mismatch"]),
         judge=judge,
         embed=embedding_for(options, helpers),
+        read=reader_of(options),
     )
     outcome, problem, found = read_prediction(prediction, options)
     compared = None
@@ -106,8 +108,8 @@ def score_with(
         "problem": problem,
         **_about(gold),
         "reward": None if outcome == LEFT_OUT else receipt_reward(outcomes.values()),
-        "arithmetic": adds_up(found),
-        "arithmetic_gold": adds_up(gold["fields"]),
+        "arithmetic": adds_up(found, protocol.read),
+        "arithmetic_gold": adds_up(gold["fields"], protocol.read),
         "unknown_fields": sum(name not in _NAMES for name in found),
         "fields": {
             name: _shown(result, gold["fields"].get(name), found.get(name))
@@ -132,15 +134,16 @@ def read_prediction(
 
 
 def _compare(gold: Mapping[str, Any], found: Mapping[str, Any], protocol: Protocol) -> _Compared:
-    others = _weights(has_embedding=protocol.embed is not None)
+    others = compared_weights(has_embedding=protocol.embed is not None)
     compared = _Compared({}, {label: {} for label in others})
+    currency = receipt_currency(gold)
     for rule in FIELDS:
         values = gold.get(rule.name), found.get(rule.name)
         if rule.name not in _WEIGHTED:
-            compared.outcomes[rule.name] = compare_field(rule, *values, protocol)
+            compared.outcomes[rule.name] = compare_field(rule, *values, protocol, currency)
             continue
         chosen, *rest = compare_weighted(
-            rule, *values, protocol, (protocol.weights, *others.values())
+            rule, *values, protocol, (protocol.weights, *others.values()), currency
         )
         compared.outcomes[rule.name] = chosen
         for label, outcome in zip(others, rest, strict=True):
@@ -148,7 +151,7 @@ def _compare(gold: Mapping[str, Any], found: Mapping[str, Any], protocol: Protoc
     return compared
 
 
-def _weights(*, has_embedding: bool) -> dict[str, Weights]:
+def compared_weights(*, has_embedding: bool) -> dict[str, Weights]:
     """Return the weights that are compared; without an embedding, their lexical shares."""
     if has_embedding:
         return dict(WEIGHTS)
@@ -260,14 +263,17 @@ _MOST_SHOWN = 100
 
 
 def check_options(raw: Mapping[str, object], model: str, *, helpers: Helpers) -> Options:
-    """Return complete, canonical options with this judge. Raises OptionError.
+    """Return complete, canonical options with this judge; `prompt` in `raw` is the version of its
+    prompt. Raises OptionError.
 
     >>> check_options({}, "gpt-4o", helpers=Helpers())["semantic"]
     'judge(gpt-4o,fields-1)'
     """
     if "semantic" in raw:
         raise OptionError("option semantic is the judge here; grade has the other")
-    return check_any({**raw, "semantic": f"judge({model})"}, helpers=helpers)
+    rest = {name: value for name, value in raw.items() if name != "prompt"}
+    judge = named_judge(model, raw.get("prompt"))
+    return check_any({**rest, "semantic": judge}, helpers=helpers)
 
 
 def questions(
@@ -275,7 +281,11 @@ def questions(
 ) -> list[Question[FieldAnswer]]:
     """Return the questions about this receipt; none without fields, or with too many values to
     compare."""
-    return [field_question(pair) for pair in _pairs(gold, prediction, options) or ()]
+    pairs = _pairs(gold, prediction, options)
+    if not pairs:
+        return []
+    prompt = FIELD_PROMPTS.get(judge_version(options))
+    return [field_question(pair, prompt) for pair in pairs]
 
 
 def score_judged(
