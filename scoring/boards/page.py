@@ -1,8 +1,4 @@
-"""The page of a board: its leaderboard, tabs, rules and links.
-
-The page of a stress variant also shows how much each system loses against the normal capture.
-Figures are compared only for the same system, pages, gold and signature.
-"""
+"""The page of a board: its views, leaderboard, filters, rules and links."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +7,13 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
-from django.utils import timezone
+from django.core.paginator import Page, Paginator
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import may_see_all_gold
 from portal.datasets.models import Release
-from scoring.access import Viewer, may_open_release, visible_boards
-from scoring.benchmarks import RuleTable
+from scoring.access import Viewer, may_open_release
+from scoring.benchmarks import Headline, RuleTable, deciding_column
 from scoring.leaderboard.columns import (
     GROUPED,
     BoardColumn,
@@ -28,112 +24,31 @@ from scoring.leaderboard.columns import (
     heads,
     table_frame,
 )
-from scoring.leaderboard.disclosure import PARTS, entry_as_shown, part_words, shown_columns
-from scoring.leaderboard.figures import show
+from scoring.leaderboard.disclosure import PARTS, part_words
 from scoring.leaderboard.filters import ALL_ROWS, RowFilter
-from scoring.leaderboard.rows import Row
-from scoring.leaderboard.selectors import Leaderboard, Tab, leaderboard, part_for
-from scoring.models import Board, Entry, Phase, Regrade, RegradedPhase, Submission
+from scoring.leaderboard.headline import (
+    HeadlineTable,
+    Lead,
+    headline_table,
+    lead_of,
+    supporting_columns,
+)
+from scoring.leaderboard.sections import Section
+from scoring.leaderboard.selectors import Leaderboard, Tab, leaderboard, part_for, rows_between
+from scoring.models import Board, Entry, Phase, Regrade, RegradedPhase
 from scoring.models.boards import PhaseWindow, choose_phase, phase_windows
 
+from .relative import Relative, relative_results
 from .selectors import ExampleFile, example_file, is_open_to
 
-System = tuple[str, str, str]
-
-
-@dataclass(frozen=True)
-class Loss:
-    """One figure of a system: its difference to the normal capture and their ratio, as texts.
-
-    `ratio` is empty if the figure of the normal capture is 0, or if the figure is a count.
-    """
-
-    difference: str
-    ratio: str
-
-
-@dataclass(frozen=True)
-class RelativeRow:
-    entry: Entry
-    normal: Entry
-    losses: tuple[Loss, ...]
-
-
-@dataclass(frozen=True)
-class Relative:
-    """The comparison of `simulation` with the release named by `normal`; rows as on the board."""
-
-    simulation: str
-    normal: str
-    columns: tuple[BoardColumn, ...]
-    rows: tuple[RelativeRow, ...]
-
-
-def relative_results(user: Viewer, table: Leaderboard) -> Relative | None:
-    """The losses on a stress variant; None for other datasets, and if no system of the board has a
-    result on the original. One query for a variant, none for other datasets."""
-    if table.phase is None or table.phase.release.dataset.derived_from_id is None:
-        return None
-    normal = _normal_entries(user, table.phase)
-    shown = shown_columns(table.phase, table.columns)
-    columns = tuple(column for column in shown if not column.is_rank)
-    rows = [
-        RelativeRow(row.entry, known, _losses(row, known, columns))
-        for section in table.sections
-        if section.kind == Entry.Kind.GRADED
-        for row in section.rows
-        if not row.is_disqualified and (known := normal.get(_system(row.entry)))
-    ]
-    if not rows:
-        return None
-    phase = rows[0].normal.phase
-    assert phase is not None
-    return Relative(
-        simulation=table.phase.release.dataset.simulation,
-        normal=f"{phase.release.dataset.title} {phase.release.version}",
-        columns=columns,
-        rows=tuple(rows),
-    )
-
-
-def _normal_entries(user: Viewer, phase: Phase) -> dict[System, Entry]:
-    """The newest result of each system on a release of the original dataset with the same items
-    and gold."""
-    release = phase.release
-    entries = Entry.objects.filter(
-        kind=Entry.Kind.GRADED,
-        board__in=visible_boards(user),
-        phase__release__in=Release.objects.with_gold_of(release).filter(
-            dataset=release.dataset.derived_from_id
-        ),
-    )
-    entries = entries.exclude(verdict=Submission.Verdict.DISQUALIFIED)
-    related = entries.select_related("phase__release__dataset").order_by("id")
-    now = timezone.now()
-    return {_system(entry): entry_as_shown(entry, entry.phase, now) for entry in related}
-
-
-def _system(entry: Entry) -> System:
-    """The key of a system: its name and organisation in the model card, and the signature."""
-    return entry.name.casefold(), entry.organisation.casefold(), entry.signature
-
-
-def _losses(row: Row, normal: Entry, columns: Sequence[BoardColumn]) -> tuple[Loss, ...]:
-    return tuple(
-        _loss(column, row.values[column.basis], normal.scores.get(column.basis))
-        for column in columns
-    )
-
-
-def _loss(column: BoardColumn, value: float | None, normal: float | None) -> Loss:
-    if value is None or normal is None:
-        return Loss(show(None), "")
-    text = show(abs(value - normal), unit=column.unit, decimals=column.decimals)
-    sign = "" if value == normal else "+" if value > normal else "−"
-    ratio = show(value / normal, unit="", decimals=2) if column.unit and normal else ""
-    return Loss(f"{sign}{text}", ratio)
-
-
+# The views of a board that are not views of its benchmark: the first view, the benchmark's own
+# table, and the losses on a stress variant.
+HEADLINE, ALL_SCORES, ROBUSTNESS = "headline", "scores", "robustness"
+# The parameters of a table before filters and pages.
+OF_TABLE = ("phase", "sort", "view", "part")
+PAGE_ROWS = 100
+# The page number that asks for all rows.
+EVERY_ROW = "all"
 # A table with more columns may be wider than the page.
 WIDE_FROM = 9
 
@@ -144,14 +59,35 @@ class Rules:
 
     phase: Phase
     signature: str
-    options: Mapping[str, Any]
+    options: dict[str, str]
     words: Sequence[str]
     """Explanations of the options."""
+    headline: Headline | None
     release: Release
     shows_hash: bool
     """False if the gold is hidden from the reader: then its hash is hidden too."""
     links_release: bool
     tables: Sequence[RuleTable]
+
+    @cached_property
+    def item_count(self) -> int:
+        """The number of items that the phase grades. One query for a split."""
+        return self.phase.items.count() if self.phase.split else self.release.item_count
+
+    @property
+    def fact_count(self) -> int | None:
+        """The number of facts that the phase grades; None if it is not public or not known."""
+        return self.release.fact_count if self.shows_hash and not self.phase.split else None
+
+    @property
+    def measures(self) -> str:
+        """The deciding figure in words."""
+        deciding = deciding_column(self.phase.columns)
+        if self.headline is None:
+            return f"{deciding.label}: {deciding.help}"
+        count = self.fact_count if self.headline.counted == "facts" else self.item_count
+        words = self.headline.measures.replace("{count} ", f"{count:,} " if count else "")
+        return f"{deciding.label}: {words}"
 
 
 @dataclass(frozen=True)
@@ -162,14 +98,22 @@ class LeaderboardPage:
     user: Viewer
     board: Board
     frame: TableFrame
+    face: str
+    """HEADLINE, ALL_SCORES, ROBUSTNESS or the key of one of the benchmark's views."""
     phase: Phase | None
     phases: Sequence[PhaseWindow]
     part: str
     """The part that an organiser asked for; empty: the part that is shown now."""
     wanted: RowFilter
+    others: str
+    """Not empty if the reader asked for reported and human rows too."""
+    number: str
+    """The page of rows that the reader asked for, or EVERY_ROW."""
     sort: str
     stamp: str
     """Cache key of the table's part of the page; empty: it is not cached."""
+    table_stamp: str
+    """Cache key of the table with all rows; empty: it is not cached."""
 
     @cached_property
     def table(self) -> Leaderboard:
@@ -180,11 +124,16 @@ class LeaderboardPage:
             view=self.frame.view.key if self.frame.view else "",
             part=self.part,
             wanted=self.wanted,
+            stamp=self.table_stamp,
         )
 
     @property
     def benchmark(self) -> str:
         return self.board.spec.title
+
+    @property
+    def is_headline(self) -> bool:
+        return self.face == HEADLINE
 
     @cached_property
     def groups(self) -> Sequence[HeadGroup]:
@@ -194,16 +143,83 @@ class LeaderboardPage:
     def heads(self) -> Sequence[Head]:
         return heads(self.frame.columns, self.frame.sort, self._query)
 
+    @cached_property
+    def lead(self) -> Lead | None:
+        """Who leads among the rows graded under the rules of now. Two queries."""
+        if self.rules is None or self.face not in {HEADLINE, ALL_SCORES}:
+            return None
+        graded = [each for each in self.table.unfiltered if each.kind == Entry.Kind.GRADED]
+        current = [each for each in graded if each.key == self.rules.signature] or graded[-1:]
+        return lead_of(current[0], self.rules.phase) if current else None
+
+    @cached_property
+    def other_count(self) -> int:
+        """The number of reported and human rows that the reader can add to those graded here; 0 if
+        there are no others to be added to."""
+        kinds = {each.kind for each in self.table.unfiltered}
+        if Entry.Kind.GRADED not in kinds:
+            return 0
+        others = [each for each in self.table.unfiltered if each.kind != Entry.Kind.GRADED]
+        return sum(each.size for each in others)
+
+    @property
+    def shows_others(self) -> bool:
+        asked = set(self.wanted.kind) - {Entry.Kind.GRADED}
+        return bool(self.others or asked) or not self.other_count
+
+    def _visible(self, sections: Sequence[Section]) -> list[Section]:
+        return [each for each in sections if self.shows_others or each.kind == Entry.Kind.GRADED]
+
+    @property
+    def total(self) -> int:
+        """Number of rows without filters."""
+        return sum(each.size for each in self._visible(self.table.unfiltered))
+
+    @cached_property
+    def rows(self) -> "Page[int]":
+        """The rows of this page, by their place among all that are shown."""
+        shown = sum(each.size for each in self._visible(self.table.sections))
+        size = max(shown, 1) if self.number == EVERY_ROW else PAGE_ROWS
+        return Paginator(range(shown), size).get_page(self.number)
+
+    @cached_property
+    def sections(self) -> Sequence[Section]:
+        """The sections with the rows of this page."""
+        first = max(self.rows.start_index() - 1, 0)
+        return rows_between(
+            self._visible(self.table.sections), first, first + len(self.rows.object_list)
+        )
+
+    @cached_property
+    def headline(self) -> HeadlineTable:
+        words = self.rules.headline if self.rules else None
+        return headline_table(
+            self.sections,
+            self._visible(self.table.unfiltered),
+            self.frame.columns,
+            supporting_columns(self.phase, self.frame.columns, words.supporting if words else {}),
+        )
+
+    @property
+    def explained(self) -> list[BoardColumn]:
+        """The columns to explain below the table: those of all figures that it shows."""
+        figures = [column for column in self.frame.columns if not column.is_rank]
+        if not self.is_headline:
+            return figures
+        chosen = {column.key for column in self.headline.supporting}
+        rest = [column for column in figures if column.key not in chosen]
+        return [*self.headline.supporting, *rest]
+
     @property
     def phase_tabs(self) -> Sequence[Tab]:
         """The board's phases; empty if there is only one."""
         if len(self.phases) < 2:
             return []
-        kept = {"view": self.frame.view.key} if self.frame.view else {}
+        kept = {**self._view_query, **self._rows_query}
         return [
             Tab(
                 each.phase.title,
-                _query_string({"phase": each.phase.slug, **kept, **self.wanted.query}),
+                _query_string({"phase": each.phase.slug, **kept}),
                 each.phase == self.phase,
             )
             for each in self.phases
@@ -211,14 +227,16 @@ class LeaderboardPage:
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        """The board's tables; empty if there is only one."""
-        if not self.frame.views:
-            return []
-        kept, current = {**self._phase_query, **self.wanted.query}, self.frame.view
-        return [Tab("Overall", _query_string(kept), current is None)] + [
-            Tab(view.title, _query_string({**kept, "view": view.key}), view == current)
-            for view in self.frame.views
-        ]
+        """The board's views."""
+        kept = {**self._phase_query, **self._rows_query}
+        views = [(ALL_SCORES, "All scores"), *((each.key, each.title) for each in self.frame.views)]
+        if self.phase and self.phase.release.dataset.derived_from_id is not None:
+            views.append((ROBUSTNESS, "Robustness"))
+        return [
+            Tab("Headline", _query_string(kept), self.is_headline),
+            *(Tab(name, _query_string({**kept, "view": key}), self.face == key)
+              for key, name in views),
+        ]  # fmt: skip
 
     @property
     def parts(self) -> Sequence[Tab]:
@@ -237,7 +255,7 @@ class LeaderboardPage:
 
     @cached_property
     def rules(self) -> Rules | None:
-        return _rules(self.user, self.phase) if self.phase else None
+        return rules_of(self.user, self.phase) if self.phase else None
 
     @property
     def grouped_query(self) -> str:
@@ -255,7 +273,8 @@ class LeaderboardPage:
     def hidden_fields(self) -> Sequence[tuple[str, str]]:
         """Hidden fields of the filter form, which keep the rest of the query."""
         shown = {**self._phase_query, **self._view_query, **self._sort_query}
-        return list((shown | ({"part": self.part} if self.part else {})).items())
+        shown |= {"part": self.part} if self.part else {}
+        return [*shown.items(), *(("kind", kind) for kind in self.wanted.kind)]
 
     @cached_property
     def relative(self) -> Relative | None:
@@ -277,28 +296,21 @@ class LeaderboardPage:
 
     @property
     def file_query(self) -> str:
-        """The query of the table as CSV."""
+        """The query of the same rows as a file or on another page of them."""
         return _query_string({**self._query, **self._sort_query})
 
     @property
     def link_query(self) -> str:
-        """The query of a permanent link: it names the phase and the order, whose defaults may
+        """The query of a permanent link: it names phase, view and order, whose defaults may
         change."""
         named = {"phase": self.phase.slug} if self.phase else {}
-        return _query_string(
-            {**named, **self._query, "sort": self._sort_query.get("sort", GROUPED)}
-        )
+        order = {} if self.is_headline else {"sort": self._sort_query.get("sort", GROUPED)}
+        return _query_string({**named, "view": self.face, **self._query, **order})
 
     @cached_property
     def example(self) -> ExampleFile | None:
         """A file to try a sample board with."""
         return example_file(self.board)
-
-    @cached_property
-    def item_count(self) -> int:
-        """The number of items that the phase grades. One query for a split."""
-        assert self.phase is not None
-        return self.phase.items.count() if self.phase.split else self.phase.release.item_count
 
     @property
     def may_submit(self) -> bool:
@@ -310,7 +322,13 @@ class LeaderboardPage:
 
     @property
     def is_wide(self) -> bool:
-        return len(self.frame.columns) > WIDE_FROM
+        return not self.is_headline and len(self.frame.columns) > WIDE_FROM
+
+    @property
+    def phase_suffix(self) -> str:
+        """The end of a link to another page about the same phase."""
+        query = _query_string(self._phase_query)
+        return f"?{query}" if query else ""
 
     @property
     def _phase_query(self) -> dict[str, str]:
@@ -318,18 +336,24 @@ class LeaderboardPage:
 
     @property
     def _view_query(self) -> dict[str, str]:
-        return {"view": self.frame.view.key} if self.frame.view else {}
+        return {} if self.is_headline else {"view": self.face}
 
     @property
     def _sort_query(self) -> dict[str, str]:
         sort = self.frame.sort
-        return {"sort": f"{'-' if sort.is_reversed else ''}{sort.key}"} if sort.key else {}
+        if self.is_headline or not sort.key:
+            return {}
+        return {"sort": f"{'-' if sort.is_reversed else ''}{sort.key}"}
+
+    @property
+    def _rows_query(self) -> dict[str, Any]:
+        return {**self.wanted.query, **({"others": "on"} if self.others else {})}
 
     @property
     def _query(self) -> dict[str, Any]:
-        """The query without the order."""
+        """The query without the order and the page of rows."""
         part = {"part": self.part} if self.part else {}
-        return {**self._phase_query, **self._view_query, **part, **self.wanted.query}
+        return {**self._phase_query, **self._view_query, **part, **self._rows_query}
 
 
 def leaderboard_page(
@@ -340,36 +364,61 @@ def leaderboard_page(
     sort: str,
     view: str = "",
     part: str = "",
+    page: str = "",
     wanted: RowFilter = ALL_ROWS,
+    others: str = "",
     windows: Sequence[PhaseWindow] | None = None,
     stamp: str = "",
+    table_stamp: str = "",
 ) -> LeaderboardPage:
-    """The page, with three queries when it is rendered; four on a sample board or for a split. One
-    less if `windows` is given, two less if its table is cached.
+    """The page, with five queries when it is rendered; six on a sample board or for a split. One
+    less if `windows` is given, all but one less if its table is cached.
 
-    An unknown phase gives the newest, an unknown view the benchmark's own table. Only organisers
-    can ask for a part that is not shown now.
+    An unknown phase gives the newest, an unknown view the headline; an order without a view asks
+    for the whole table. Only organisers can ask for a part that is not shown now.
     """
     windows = phase_windows(board) if windows is None else windows
     shown = choose_phase(windows, phase)
+    frame = table_frame(board, shown, sort, view=view)
+    face = _face(frame, view, sort)
+    if face == HEADLINE:
+        sort = next(column.key for column in frame.columns if column.decides)
     return LeaderboardPage(
         user=user,
         board=board,
-        frame=table_frame(board, shown, sort, view=view),
+        frame=frame,
+        face=face,
         phase=shown,
         phases=windows,
         part=part_for(user, shown, part),
         wanted=wanted,
+        others=others,
+        number=page,
         sort=sort,
         stamp=stamp,
+        table_stamp=table_stamp,
     )
+
+
+def _face(frame: TableFrame, view: str, sort: str) -> str:
+    if frame.view:
+        return frame.view.key
+    if view in {ALL_SCORES, ROBUSTNESS}:
+        return view
+    return ALL_SCORES if sort and view != HEADLINE else HEADLINE
 
 
 def _query_string(query: Mapping[str, Any]) -> str:
     return urlencode(query, doseq=True)
 
 
-def _rules(user: Viewer, phase: Phase) -> Rules:
+def board_rules(user: Viewer, board: Board, phase: str) -> Rules | None:
+    """The rules of this phase, or of the newest; None for a board without phases. One query."""
+    chosen = choose_phase(phase_windows(board), phase)
+    return rules_of(user, chosen) if chosen else None
+
+
+def rules_of(user: Viewer, phase: Phase) -> Rules:
     spec, release = phase.board.spec, phase.release
     options = spec.check_options(phase.options)
     return Rules(
@@ -377,6 +426,7 @@ def _rules(user: Viewer, phase: Phase) -> Rules:
         signature=spec.signature(options),
         options=options,
         words=spec.words(options),
+        headline=spec.headline_for(options),
         release=release,
         shows_hash=may_see_all_gold(user, release),
         links_release=may_open_release(user, release),

@@ -144,7 +144,9 @@ def _item_leaks(phase: Settings) -> Iterator[Leak]:
     if phase.diagnostics == Phase.Diagnostics.FACTS:
         yield Leak("diagnostics", "Submitters see every fact with its gold value: all of the gold.")
     elif phase.diagnostics != TOTALS:
-        yield Leak("diagnostics", "Submitters see which of their answers are right, item by item.")
+        yield Leak(
+            "diagnostics", "Submitters see which of their answers are correct, item by item."
+        )
     if phase.diagnostics != TOTALS and not is_release_open(phase.release):
         yield Leak("diagnostics", "Submitters see the ids of all items, which are private.")
 
@@ -154,7 +156,7 @@ def _score_leaks(phase: Settings) -> Iterator[Leak]:
     if phase.score_decimals is None:
         yield Leak(
             "score_decimals",
-            "Scores have all digits, and right answers are counted: changing one answer reveals "
+            "Scores are unrounded, and correct answers are counted: changing one answer reveals "
             "whether the change was right.",
         )
     elif phase.score_decimals > most:

@@ -1,5 +1,6 @@
 """The list of boards, open phases, the task tree, and the example file of a board."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -16,7 +17,7 @@ from portal.datasets.access import gold_splits_for
 from portal.datasets.documents.selectors import first_images
 from portal.datasets.models import PageImage, ReleaseItem
 from scoring.access import Viewer, may_open_release, visible_boards
-from scoring.benchmarks import TaskTree, TreeItem, TreeStage, TreeTask
+from scoring.benchmarks import TaskTree, TreeItem, TreeStage, TreeTask, benchmark_card
 from scoring.models import Board, Entry, Phase, Submission, Window
 from scoring.models.boards import PhaseWindow, phase_windows
 
@@ -103,6 +104,17 @@ def example_file(board: Board) -> ExampleFile | None:
         if submission.phase.release.opens(submission.phase.split):
             return ExampleFile(submission)
     return None
+
+
+_DOCS_LINK = re.compile(r"\]\(\.\./\.\./\.\./docs/([\w/-]+)\.md")
+
+
+def board_card(board: Board) -> tuple[str, str]:
+    """Return the title of the benchmark's card and its text, in Markdown. Links to files of the
+    repository become links to the documentation on this site."""
+    title, _, card = benchmark_card(board.benchmark).partition("\n")
+    card = _DOCS_LINK.sub(lambda link: f"]({reverse('docs:page', args=[link[1]])}", card)
+    return title.removeprefix("# "), card
 
 
 EXAMPLES = 3

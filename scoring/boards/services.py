@@ -21,7 +21,9 @@ from .protection import UNSET, default_settings, disclosure, disclosures
 
 MOST_DECIMALS = 6
 # Settings of a board that can change, and settings of a phase that cannot once it has submissions.
-BOARD_SETTINGS = ("title", "description", "rules", "card_fields", "default_sort", "column_groups")
+BOARD_SETTINGS = (
+    "title", "description", "rules", "terms", "card_fields", "default_sort", "column_groups",
+)  # fmt: skip
 GRADED_BY = frozenset({"release", "split", "options", "public_share"})
 
 
@@ -89,7 +91,7 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
     if phase.split and not phase.release.items.filter(split=phase.split).exists():
         faults["split"] = f"The release has no items of the split “{phase.split}”."
     if phase.score_decimals is not None and phase.score_decimals > MOST_DECIMALS:
-        faults["score_decimals"] = f"At most {MOST_DECIMALS}; leave it empty for all digits."
+        faults["score_decimals"] = f"At most {MOST_DECIMALS}. Leave empty for unrounded scores."
     if is_showing_more(phase):
         faults["diagnostics"] = (
             "If scores are rounded or split in parts, submitters can see totals only: single items "
