@@ -9,6 +9,7 @@ urlpatterns = [
     path("boards/new/", views.new_board, name="board-new"),
     path("boards/<slug:slug>/", views.board, name="board"),
     path("boards/<slug:slug>/benchmark/", views.benchmark, name="board-benchmark"),
+    path("boards/<slug:slug>/take-part/", views.take_part, name="board-take-part"),
     path("boards/<slug:slug>/tasks/", views.tasks, name="board-tasks"),
     path("boards/<slug:slug>/example/", views.example, name="board-example"),
     path("boards/<slug:slug>/state/", views.change_state, name="board-state"),
