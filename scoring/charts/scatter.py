@@ -5,29 +5,30 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from typing import Any, Literal, NamedTuple
+from itertools import pairwise
+from typing import Any
 
+from .labels import Bar, place_labels
 from .look import (
     COLOURS,
     INK,
-    LETTER,
     MUTED,
-    PADDING,
-    SHAPES,
+    Margins,
     Room,
     clean,
+    drawn_groups,
+    framed,
+    group_styles,
     highlighted,
+    legend_height,
     scaled,
     short_names,
     text_of,
     tooltip,
 )
-from .shapes import Axis, Scatter
-
-Align = Literal["left", "center", "right"]
+from .shapes import Axis, Point, Scatter
 
 _ROOM = 0.08
-_LINE, _GAP = 13, 8
 
 
 @dataclass(frozen=True)
@@ -83,140 +84,11 @@ def log_ticks(room: Span) -> list[float]:
     return sorted(tick for tick in rounded if room.low <= tick <= room.high)
 
 
-class Label(NamedTuple):
-    """The offset of a name from its point, in units of the picture to the right and up, and whether
-    its start, middle or end is there."""
-
-    x: float
-    y: float
-    align: Align
-
-    @property
-    def is_far(self) -> bool:
-        """Whether the name is more than a line away, so that a line must connect it to its
-        point."""
-        return abs(self.y) > _LINE
-
-
-class _Box(NamedTuple):
-    left: float
-    right: float
-    low: float
-    high: float
-
-    def overlap(self, other: "_Box") -> float:
-        width = min(self.right, other.right) - max(self.left, other.left)
-        height = min(self.high, other.high) - max(self.low, other.low)
-        return width * height if width > 0 and height > 0 else 0
-
-
-def place_labels(
-    points: Sequence[tuple[float, float]], names: Sequence[str], width: float, height: float
-) -> list[Label | None]:
-    """Choose a place for the name of each point: next to, above or below it, where it covers the
-    least; None if it would cover others everywhere. Points after the last name have no name and may
-    be covered.
-
-    Places are chosen one after another, so the first points get the best places. The result is
-    deterministic.
-    """
-    dots = [_Box(x - 5, x + 5, y - 5, y + 5) for x, y in points]
-    taken: list[_Box] = []
-    placed: list[Label | None] = []
-    for (x, y), name in zip(points, names, strict=False):
-        length = LETTER * len(name)
-        near = _Box(x - length - _REACH, x + length + _REACH, y - _REACH, y + _REACH)
-        best = _best_place(
-            (x, y),
-            length,
-            [dot for dot in dots if dot.overlap(near)],
-            [box for box in taken if box.overlap(near)],
-            _Box(0, width, 0, height),
-        )
-        if best is not None:
-            taken += [_box(x, y, length, best), *_leader(x, y, best)]
-        placed.append(best)
-    return placed
-
-
-# From best to worst: right, left, then above and below, at growing distance.
-_BESIDE = Label(_GAP, 0, "left"), Label(-_GAP, 0, "right")
-_FURTHER = Label(4 * _GAP, 0, "left"), Label(-4 * _GAP, 0, "right")
-_PLACES: tuple[Label, ...] = (
-    *_BESIDE,
-    *(
-        label._replace(y=sign * line * _LINE)
-        for line in range(1, 9)
-        for sign in (1, -1)
-        for label in (Label(0, 0, "center"), *_BESIDE, *(_FURTHER if line > 1 else ()))
-    ),
-)
-# The longest distance of a name from its point, and the longest connecting line.
-_REACH = 9 * _LINE
-# Names may touch at corners without covering characters, and in a crowd may cover two points.
-_MOST_COVERED, _MOST_DOTS = 40, 200
-
-
-def _best_place(
-    point: tuple[float, float],
-    length: float,
-    dots: Sequence[_Box],
-    taken: Sequence[_Box],
-    picture: _Box,
-) -> Label | None:
-    """Return the first place that covers nothing, or the one that covers least; None if that is too
-    much. `taken` is by names and lines."""
-    found: dict[Label, float] = {}
-    for label in _PLACES:
-        name = _box(*point, length, label)
-        outside = _outside(name, picture)
-        if outside > _MOST_COVERED or _covered([name], dots) > _MOST_DOTS:
-            continue
-        boxes = [name, *_leader(*point, label)]
-        names = _covered(boxes, taken)
-        if names > _MOST_COVERED:
-            continue
-        cost = names + outside + _covered(boxes, dots)
-        if not cost:
-            return label
-        if cost <= _MOST_COVERED + _MOST_DOTS:
-            found[label] = cost
-    return min(found, key=lambda label: found[label]) if found else None
-
-
-def _box(x: float, y: float, length: float, label: Label) -> _Box:
-    left = x + label.x - length * {"left": 0, "center": 0.5, "right": 1}[label.align]
-    middle = y + label.y
-    return _Box(left, left + length, middle - _LINE / 2, middle + _LINE / 2)
-
-
-def _leader(x: float, y: float, label: Label) -> list[_Box]:
-    """Return the line from a point to its name as small boxes, without the point's own box."""
-    if not label.is_far:
-        return []
-    steps = int(abs(label.y) // 5)
-    shares = [step / steps for step in range(2, steps)]
-    spots = [(x + share * label.x, y + share * label.y) for share in shares]
-    return [_Box(left - 2, left + 2, low - 2, low + 2) for left, low in spots]
-
-
-def _covered(boxes: Sequence[_Box], taken: Sequence[_Box]) -> float:
-    return sum(box.overlap(other) for box in boxes for other in taken)
-
-
-def _outside(name: _Box, picture: _Box) -> float:
-    """Return the area of the name outside the picture. It weighs more than covered area."""
-    across = max(0, picture.left - name.left) + max(0, name.right - picture.right)
-    above = max(0, picture.low - name.low) + max(0, name.high - picture.high)
-    return (across + above) * _LINE * 4
-
-
-# Width of the axis with its title.
-_AXIS_WIDTH = 54 + 2 * PADDING
-_PLOT_HEIGHT = 340
+# The room of the axes with their titles, and of half a label, such as a date, at their ends.
+_MARGINS = Margins(left=72, right=48, top=12, bottom=56)
 # More names than one per this width would cover each other.
-_WIDTH_A_NAME = 40
-_HALF_LETTER = 6
+_WIDTH_A_NAME = 44
+_HALF_LETTER = 7
 _DAY = 24 * 60 * 60 * 1000
 # Sizes are shown in billions (7B) instead of giga.
 _BILLIONS = "replace(format(datum.value, '~s'), 'G', 'B')"
@@ -237,24 +109,73 @@ def named(room: Room) -> int:
 
 
 def scatter_layers(chart: Scatter, room: Room) -> dict[str, Any]:
+    if not chart.points:
+        raise ValueError("a chart needs at least one point")
+    width = room.width - _MARGINS.left - _MARGINS.right
+    groups = _groups(chart)
+    top = legend_height(groups, width) if groups else _MARGINS.top
+    frame = framed(room.width, room.height + top, _MARGINS._replace(top=top))
     xs = [_drawn(chart.x, point.x) for point in chart.points]
     ys = [chart.y.drawn(point.y) for point in chart.points]
-    if not xs:
-        raise ValueError("a chart needs at least one point")
     least = 3 * _DAY if chart.x.scale == "time" else 0
-    width = room.width - _AXIS_WIDTH
-    across = span(xs, width, is_log=chart.x.scale == "log", least=least)
-    up = span(ys, _PLOT_HEIGHT)
+    across = span(
+        [*xs, *_ends(chart.x, [point.x_ends for point in chart.points])],
+        width,
+        is_log=chart.x.scale == "log",
+        least=least,
+    )
+    up = span([*ys, *_ends(chart.y, [point.y_ends for point in chart.points])], frame["height"])
     layers = [_line(chart)] if len(chart.line) > 1 else []
-    layers += [_points(chart, xs, ys, room), *_names(chart, xs, ys, across, up, room)]
+    layers += _intervals(chart, room)
+    layers += [_points(chart, room), *_names(chart, xs, ys, across, up, room)]
     return {
-        "width": width,
-        "height": _PLOT_HEIGHT,
+        **frame,
         "encoding": {
             "x": _axis(chart.x, "x", across, room),
             "y": _axis(chart.y, "y", up, room),
         },
         "layer": layers,
+    }
+
+
+def _ends(axis: Axis, found: Sequence[tuple[float, float] | None]) -> list[float]:
+    return [axis.drawn(end) for ends in found if ends for end in ends]
+
+
+def _groups(chart: Scatter) -> list[str]:
+    return drawn_groups([point.group for point in chart.points], chart.groups)
+
+
+def _intervals(chart: Scatter, room: Room) -> list[dict[str, Any]]:
+    """Draw the 95 % intervals as thin lines behind the points."""
+    names, layers = _names_of(chart, room), []
+    for field, other in (("x", "y"), ("y", "x")):
+        axis, across = getattr(chart, field), getattr(chart, other)
+        values = [
+            {
+                field: axis.drawn(ends[0]),
+                "to": axis.drawn(ends[1]),
+                other: _drawn(across, getattr(point, other)),
+                "name": name,
+                "group": point.group,
+            }
+            for name, point in zip(names, chart.points, strict=True)
+            if (ends := getattr(point, f"{field}_ends"))
+        ]
+        if values:
+            layers.append(_rules(values, f"{field}2", chart))
+    return layers
+
+
+def _rules(values: list[dict[str, Any]], to: str, chart: Scatter) -> dict[str, Any]:
+    colours = group_styles(_groups(chart), chart.groups).get("color")
+    # The legend is that of the points.
+    scale = {"domain": _groups(chart), "range": colours}
+    encoding = {"color": {**text_of("group"), "scale": scale}} if colours else {}
+    return {
+        "data": {"values": values},
+        "mark": {"type": "rule", "strokeWidth": 1.6, "color": COLOURS[0], "clip": True},
+        "encoding": {to: {"field": "to"}, **encoding, "opacity": highlighted(0.45)},
     }
 
 
@@ -290,7 +211,7 @@ def _axis(axis: Axis, field: str, span: Span, room: Room) -> dict[str, Any]:
             "axis": {
                 "format": _date_format(span),
                 "labelOverlap": "greedy",
-                "labelSeparation": 12,
+                "labelSeparation": 14,
                 "labelFlush": False,
                 "tickCount": room.width // 130,
             },
@@ -332,28 +253,16 @@ def _line(chart: Scatter) -> dict[str, Any]:
     }
 
 
-def _points(chart: Scatter, xs: list[float], ys: list[float], room: Room) -> dict[str, Any]:
-    groups = list(chart.groups) or [""]
+def _points(chart: Scatter, room: Room) -> dict[str, Any]:
     names = _names_of(chart, room)
-    fields = [("whole", "System"), ("told_x", chart.x.title), ("told_y", chart.y.title)]
-    fields += [("group", "Kind")] if chart.groups else []
     layer: dict[str, Any] = {
         "data": {
             "values": [
-                {
-                    "x": x,
-                    "y": y,
-                    "group": point.group,
-                    "name": name,
-                    "whole": clean(point.name),
-                    "told_x": chart.x.show(point.x),
-                    "told_y": chart.y.show(point.y),
-                }
-                for point, name, x, y in zip(chart.points, names, xs, ys, strict=True)
+                _point(chart, point, name) for point, name in zip(chart.points, names, strict=True)
             ]
         },
-        "mark": {"type": "point", "filled": True, "size": 70, "color": COLOURS[0], "clip": True},
-        "encoding": {"opacity": highlighted(), "tooltip": tooltip(*fields)},
+        "mark": {"type": "point", "filled": True, "size": 110, "color": COLOURS[0], "clip": True},
+        "encoding": {"opacity": highlighted(), "tooltip": tooltip(*_tooltip_fields(chart))},
         # The ticks of a logarithmic axis are chosen for its full range.
         "params": [
             {
@@ -363,12 +272,34 @@ def _points(chart: Scatter, xs: list[float], ys: list[float], room: Room) -> dic
             }
         ],
     }
-    if len(groups) > 1:
-        layer["encoding"] |= {
-            "color": scaled("group", groups, COLOURS, room.width - _AXIS_WIDTH),
-            "shape": scaled("group", groups, SHAPES, room.width - _AXIS_WIDTH),
-        }
+    width = room.width - _MARGINS.left - _MARGINS.right
+    layer["encoding"] |= {
+        channel: scaled("group", _groups(chart), values, width)
+        for channel, values in group_styles(_groups(chart), chart.groups).items()
+    }
     return layer
+
+
+def _point(chart: Scatter, point: Point, name: str) -> dict[str, Any]:
+    return {
+        "x": _drawn(chart.x, point.x),
+        "y": chart.y.drawn(point.y),
+        "group": point.group,
+        "name": name,
+        "whole": clean(point.name),
+        "told_x": _told(chart.x, point.x, point.x_ends),
+        "told_y": _told(chart.y, point.y, point.y_ends),
+    }
+
+
+def _told(axis: Axis, value: float | date, ends: tuple[float, float] | None) -> str:
+    interval = f" ({axis.show(ends[0])} to {axis.show(ends[1])})" if ends else ""
+    return axis.show(value) + interval
+
+
+def _tooltip_fields(chart: Scatter) -> list[tuple[str, str]]:
+    fields = [("whole", "System"), ("told_x", chart.x.title), ("told_y", chart.y.title)]
+    return [*fields, *([("group", "Kind")] if chart.groups else [])]
 
 
 def _names_of(chart: Scatter, room: Room) -> list[str]:
@@ -378,10 +309,16 @@ def _names_of(chart: Scatter, room: Room) -> list[str]:
 def _names(
     chart: Scatter, xs: list[float], ys: list[float], across: Span, up: Span, room: Room
 ) -> list[dict[str, Any]]:
-    """Draw the names that fit, with a thin line to points that are not next to them."""
-    names = _names_of(chart, room)[: named(room)]
-    places = [(across.place(x), up.place(y)) for x, y in zip(xs, ys, strict=True)]
-    labels = place_labels(places, names, across.length, up.length)
+    """Draw the names that fit, with a thin line to points that are not next to them. Points on the
+    line of the chart are named first."""
+    on_line = [(_drawn(chart.x, x), chart.y.drawn(y)) for x, y in chart.line]
+    marks = sorted(
+        zip(xs, ys, _names_of(chart, room), strict=True),
+        key=lambda mark: mark[:2] not in on_line,
+    )
+    places = [(across.place(x), up.place(y)) for x, y, _ in marks]
+    names = [name for _, _, name in marks[: named(room)]]
+    labels = place_labels(places, names, across.length, up.length, bars=_bars(chart, across, up))
     values = [
         {
             "x": x,
@@ -392,11 +329,32 @@ def _names(
             "align": label.align,
             "is_far": label.is_far,
         }
-        for x, y, label, name in zip(xs, ys, labels, names, strict=False)
+        for (x, y, name), label in zip(marks, labels, strict=False)
         if label is not None
     ]
     far = [value for value in values if value.pop("is_far")]
     return [*([_leaders(far)] if far else []), _texts(values)]
+
+
+def _bars(chart: Scatter, across: Span, up: Span) -> list[Bar]:
+    """Return the places of the intervals and of the steps of the line."""
+    corners = [
+        (across.place(_drawn(chart.x, x)), up.place(chart.y.drawn(y))) for x, y in chart.line
+    ]
+    found: list[Bar] = [
+        bar
+        for (left, low), (right, high) in pairwise(corners)
+        for bar in ((left, right, low, low), (right, right, min(low, high), max(low, high)))
+    ]
+    for point in chart.points:
+        x, y = across.place(_drawn(chart.x, point.x)), up.place(chart.y.drawn(point.y))
+        if point.x_ends:
+            low, high = (across.place(chart.x.drawn(end)) for end in point.x_ends)
+            found.append((low, high, y, y))
+        if point.y_ends:
+            low, high = (up.place(chart.y.drawn(end)) for end in point.y_ends)
+            found.append((x, x, low, high))
+    return found
 
 
 def _leaders(values: list[dict[str, Any]]) -> dict[str, Any]:

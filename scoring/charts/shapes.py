@@ -45,18 +45,26 @@ class Table(NamedTuple):
     """The rows formatted for a page."""
 
 
+# The low and high end of a 95 % interval.
+Ends = tuple[float, float]
+
+
 class Point(NamedTuple):
-    """A system in a scatter chart. Moments are dates. `group` sets colour and shape."""
+    """A system in a scatter chart. Moments are dates. `group` sets colour and shape; `x_ends` and
+    `y_ends` are the intervals."""
 
     name: str
     x: float | date
     y: float
     group: str = ""
+    x_ends: Ends | None = None
+    y_ends: Ends | None = None
 
 
 @dataclass(frozen=True)
 class Scatter:
-    """`line` connects, in steps from left to right, the best results so far or the Pareto front."""
+    """`line` connects, in steps from left to right, the best results so far or the Pareto front.
+    `groups` are all groups that the board can have, in the order of their colours."""
 
     x: Axis
     y: Axis
@@ -65,18 +73,35 @@ class Scatter:
     line: tuple[tuple[float | date, float], ...] = ()
 
     def table(self) -> Table:
-        has_groups = bool(self.groups)
-        heads = ("System", self.x.label, self.y.label, *(("Kind",) if has_groups else ()))
-        groups = [((point.group,) if has_groups else ()) for point in self.points]
-        lines: list[tuple[Cell, ...]] = [
-            (point.name, point.x, point.y, *group)
-            for point, group in zip(self.points, groups, strict=True)
-        ]
-        texts = tuple(
-            (point.name, self.x.show(point.x), self.y.show(point.y), *group)
-            for point, group in zip(self.points, groups, strict=True)
+        lines = tuple(tuple(cell for cell, _ in self._cells(point)) for point in self.points)
+        texts = tuple(tuple(text for _, text in self._cells(point)) for point in self.points)
+        return Table(self._heads(), lines, texts)
+
+    def _heads(self) -> tuple[str, ...]:
+        return (
+            "System",
+            self.x.label,
+            *_end_heads(self.x, self._has("x_ends")),
+            self.y.label,
+            *_end_heads(self.y, self._has("y_ends")),
+            *(("Kind",) if self.groups else ()),
         )
-        return Table(heads, tuple(lines), texts)
+
+    def _cells(self, point: Point) -> list[tuple[Cell, str]]:
+        cells: list[tuple[Cell, str]] = [(point.name, point.name)]
+        for axis, field in ((self.x, "x"), (self.y, "y")):
+            values: list[Cell] = [getattr(point, field)]
+            if self._has(f"{field}_ends"):
+                values += getattr(point, f"{field}_ends") or (None, None)
+            cells += [(value, axis.show(value)) for value in values]
+        return [*cells, *([(point.group, point.group)] if self.groups else [])]
+
+    def _has(self, ends: str) -> bool:
+        return any(getattr(point, ends) for point in self.points)
+
+
+def _end_heads(axis: Axis, has_ends: bool) -> tuple[str, ...]:
+    return (f"{axis.label} low", f"{axis.label} high") if has_ends else ()
 
 
 class Slope(NamedTuple):
@@ -100,20 +125,31 @@ class Slopes:
 
 
 class GridRow(NamedTuple):
+    """A row with its figures and, if it has any, their intervals and its group."""
+
     name: str
     values: tuple[float | None, ...]
+    ends: tuple[Ends | None, ...] = ()
+    group: str = ""
+
+
+Style = Literal["dots", "cells", "bars", "radar"]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows of figures in the same columns: drawn as dots on one axis, or as shaded cells."""
+    """Rows of figures in the same columns: drawn as dots on one axis, as shaded cells, as a small
+    bar chart for each column, or as a radar. `best` are the best figures of the columns; `groups`
+    are as for `Scatter`."""
 
-    style: Literal["dots", "cells"]
+    style: Style
     row_head: str
     axis: Axis
     columns: tuple[str, ...]
     rows: tuple[GridRow, ...]
     reference: float | None = None
+    best: tuple[float | None, ...] = ()
+    groups: tuple[str, ...] = ()
 
     def table(self) -> Table:
         lines = tuple((row.name, *row.values) for row in self.rows)

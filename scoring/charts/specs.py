@@ -2,6 +2,7 @@
 expression.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from .look import (
@@ -17,10 +18,13 @@ from .look import (
     PARAMS,
     SHAPES,
     WIDE,
+    Margins,
     Room,
     clean,
+    framed,
     highlighted,
     legend_characters,
+    legend_height,
     nominal,
     quantitative,
     scaled,
@@ -28,11 +32,12 @@ from .look import (
     text_of,
     tooltip,
 )
+from .panels import panel_layers, radar_layers
 from .scatter import Span, scatter_layers, span
-from .shapes import Bars, Grid, Scatter, Shape, Slope, Slopes
+from .shapes import Bars, Grid, Scatter, Shape, Slope, Slopes, Style
 
-# Padding of the whole picture, whose size is known before it is drawn.
-BARS_HEIGHT = 260
+_BARS_HEIGHT = 280
+_BARS_MARGINS = Margins(left=64, right=24, top=14, bottom=56)
 
 
 def bars_layers(chart: Bars, room: Room) -> dict[str, Any]:
@@ -48,9 +53,7 @@ def bars_layers(chart: Bars, room: Room) -> dict[str, Any]:
         "axis": {"grid": False, "labelFlush": False, "values": edges},
     }
     return {
-        "width": room.width,
-        "height": BARS_HEIGHT,
-        "autosize": {"type": "fit", "contains": "padding"},
+        **framed(room.width, _BARS_HEIGHT, _BARS_MARGINS),
         "data": {
             "values": [
                 {
@@ -59,7 +62,7 @@ def bars_layers(chart: Bars, room: Room) -> dict[str, Any]:
                     "middle": chart.axis.drawn((bar.low + bar.high) / 2),
                     "number": bar.number,
                     "text": str(bar.number) if bar.number else "",
-                    "told": chart.range_text(bar),
+                    "shown": chart.range_text(bar),
                 }
                 for bar in chart.bars
             ]
@@ -80,7 +83,7 @@ def bars_layers(chart: Bars, room: Room) -> dict[str, Any]:
                 "encoding": {
                     "x2": {"field": "high"},
                     "y2": {"datum": 0},
-                    "tooltip": tooltip(("told", chart.axis.title), ("number", chart.counted)),
+                    "tooltip": tooltip(("shown", chart.axis.title), ("number", chart.counted)),
                 },
             },
             {
@@ -91,7 +94,9 @@ def bars_layers(chart: Bars, room: Room) -> dict[str, Any]:
     }
 
 
-_ROW = 24
+_ROW = 26
+# Of a rank next to a name, and the gap to its line.
+_RANK_WIDTH = 36
 UP, SAME, DOWN = "better on the right", "same rank", "worse on the right"
 _COLOURS = {UP: ACCENT, SAME: MUTED, DOWN: ORANGE}
 _DASHES = {UP: [1, 0], SAME: [2, 3], DOWN: [7, 4]}
@@ -119,9 +124,15 @@ def slope_layers(chart: Slopes, room: Room) -> dict[str, Any]:
         for x, place in ((0, left[name]), (1, right[name]))
     ]
     changes = [each for each in _COLOURS if any(line["change"] == each for line in lines)]
+    side = round(max(map(len, (*names, chart.left, chart.right))) * LETTER) + _RANK_WIDTH
+    between = room.width - 2 * side
+    top = legend_height(changes, between)
     return {
-        "width": room.between,
-        "height": _ROW * len(names),
+        **framed(
+            room.width,
+            _ROW * (len(names) + 1) + top + PADDING,
+            Margins(side, side, top, PADDING),
+        ),
         "encoding": {
             "x": quantitative("x", axis=None, scale={"domain": [0, 1], "nice": False}),
             "y": quantitative(
@@ -131,7 +142,7 @@ def slope_layers(chart: Slopes, room: Room) -> dict[str, Any]:
             ),
         },
         "layer": [
-            _lines(chart, lines, changes, room),
+            _lines(chart, lines, changes, between),
             _texts(chart.left, "right", 0, {n: f"{n}  {s.left}" for n, s in rows}, left),
             _texts(chart.right, "left", 1, {n: f"{s.right}  {n}" for n, s in rows}, right),
         ],
@@ -147,7 +158,7 @@ def _change(slope: Slope) -> str:
 
 
 def _lines(
-    chart: Slopes, lines: list[dict[str, Any]], changes: list[str], room: Room
+    chart: Slopes, lines: list[dict[str, Any]], changes: list[str], width: float
 ) -> dict[str, Any]:
     colours = [_COLOURS[each] for each in changes]
     dashes = [_DASHES[each] for each in changes]
@@ -157,8 +168,8 @@ def _lines(
         "mark": {"type": "line", "strokeWidth": 2},
         "encoding": {
             "detail": text_of("name"),
-            "color": scaled("change", changes, colours, room.width),
-            "strokeDash": scaled("change", changes, dashes, room.width),
+            "color": scaled("change", changes, colours, width),
+            "strokeDash": scaled("change", changes, dashes, width),
             "opacity": highlighted(),
             "tooltip": tooltip(("whole", "System"), *ranks),
         },
@@ -191,8 +202,11 @@ def _text(values: list[dict[str, Any]], align: str, **encoding: Any) -> dict[str
     }
 
 
-_DOTS_ROW = 34
-_CELL_HEIGHT, _CELL_WIDTH, _NARROWEST = 26, 90, 36
+_DOTS_ROW = 36
+_DOTS_BELOW, _DOTS_RIGHT = 56, 20
+_CELL_HEIGHT, _CELL_WIDTH, _NARROWEST = 28, 160, 36
+# Headings of cells are at an angle of 40 degrees, of which these are sine and cosine.
+_RISE, _RUN = 0.64, 0.77
 # This many of the best rows have a colour of their own.
 COLOURED = len(COLOURS)
 _OTHERS = "Others"
@@ -203,7 +217,8 @@ _DARKEST = 0.45
 def dots_layers(chart: Grid, room: Room) -> dict[str, Any]:
     """Draw the first rows in colour and all others in grey behind them."""
     columns = _columns(chart, room)
-    width = room.width - _label_width(columns)
+    left = _label_width(columns)
+    width = room.width - left - _DOTS_RIGHT
     # Names appear only in the legend, one below the other if they are long.
     names = short_names([row.name for row in chart.rows], legend_characters(width))
     shown = names[:COLOURED] + ([_OTHERS] if len(names) > COLOURED else [])
@@ -214,7 +229,7 @@ def dots_layers(chart: Grid, room: Room) -> dict[str, Any]:
             "row": name if place < COLOURED else _OTHERS,
             "name": name,
             "whole": clean(row.name),
-            "told": chart.axis.show(value),
+            "shown": chart.axis.show(value),
         }
         for place, (name, row) in enumerate(zip(names, chart.rows, strict=True))
         for column, value in zip(columns, row.values, strict=True)
@@ -226,9 +241,10 @@ def dots_layers(chart: Grid, room: Room) -> dict[str, Any]:
     across = span([*(value["value"] for value in values), *reference], width)
     coloured = [value for value in values if value["row"] != _OTHERS]
     grey = [value for value in values if value["row"] == _OTHERS]
+    top = legend_height(shown, width)
+    height = _DOTS_ROW * len(chart.columns) + top + _DOTS_BELOW
     return {
-        "width": width,
-        "height": _DOTS_ROW * len(chart.columns),
+        **framed(room.width, height, Margins(left, _DOTS_RIGHT, top, _DOTS_BELOW)),
         "layer": [
             *(_reference(each, across) for each in reference),
             *(_dots(chart, part, shown, across, room) for part in (grey, coloured) if part),
@@ -271,7 +287,7 @@ def _dots(
             "shape": scaled("row", shown, shapes, across.length),
             "opacity": highlighted(opacity),
             "tooltip": tooltip(
-                ("whole", chart.row_head), ("column", "Figure"), ("told", chart.axis.title)
+                ("whole", chart.row_head), ("column", "Figure"), ("shown", chart.axis.title)
             ),
         },
     }
@@ -303,11 +319,15 @@ def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
     if not values:
         raise ValueError("a chart needs at least one figure")
     low, high = (each(value["value"] for value in values) for each in (min, max))
-    width = (room.width - _label_width(names)) // len(columns)
+    left, longest = _label_width(names), max(map(len, columns)) * LETTER
+    top, right = round(longest * _RISE) + 24, round(len(columns[-1]) * LETTER * _RUN)
+    width = (room.width - left - right) // len(columns)
     width = max(_NARROWEST, min(_CELL_WIDTH, width))
+    whole = min(room.width, width * len(columns) + left + right)
+    right = whole - left - width * len(columns)
+    height = _CELL_HEIGHT * len(chart.rows) + top + PADDING
     return {
-        "width": width * len(columns),
-        "height": _CELL_HEIGHT * len(chart.rows),
+        **framed(whole, height, Margins(left, right, top, PADDING)),
         "data": {"values": values},
         "encoding": {
             "x": nominal(
@@ -336,7 +356,7 @@ def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
                 },
             },
             {
-                "mark": {"type": "text", "color": INK, "fontSize": 11},
+                "mark": {"type": "text", "color": INK, "fontSize": 12},
                 "encoding": {"text": text_of("text"), "opacity": highlighted()},
             },
         ],
@@ -353,8 +373,6 @@ def specification(shape: Shape, room: Room = WIDE) -> Spec:
     return {
         "$schema": SCHEMA,
         "background": PAPER,
-        "padding": PADDING,
-        "autosize": {"type": "pad", "contains": "padding"},
         "config": CONFIG,
         "params": PARAMS,
         **_drawn(shape, room),
@@ -367,5 +385,13 @@ def _drawn(shape: Shape, room: Room) -> Spec:
     if isinstance(shape, Bars):
         return bars_layers(shape, room)
     if isinstance(shape, Grid):
-        return dots_layers(shape, room) if shape.style == "dots" else cells_layers(shape, room)
+        return _GRIDS[shape.style](shape, room)
     return slope_layers(shape, room)
+
+
+_GRIDS: dict[Style, Callable[[Grid, Room], Spec]] = {
+    "dots": dots_layers,
+    "cells": cells_layers,
+    "bars": panel_layers,
+    "radar": radar_layers,
+}
