@@ -12,7 +12,7 @@ from portal.accounts.access import is_organiser
 from portal.datasets.models import Dataset, Release
 from scoring.access import Viewer
 from scoring.benchmarks import Column, deciding_column
-from scoring.leaderboard.figures import show
+from scoring.figures import show
 from scoring.models import Board, Phase, RankMove, Regrade, RegradedPhase, Submission
 
 

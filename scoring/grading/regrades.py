@@ -58,7 +58,9 @@ class _Moved(NamedTuple):
 def lock_unfinished(phases: Iterable[Phase]) -> list[Grading]:
     """Locks the unfinished gradings of these phases that do not belong to a re-grade, so that none
     of them ends before the transaction does."""
-    live = Grading.objects.live().filter(regrade__isnull=True, submission__phase__in=list(phases))
+    live = Grading.objects.unfinished().filter(
+        regrade__isnull=True, submission__phase__in=list(phases)
+    )
     return list(live.select_for_update(of=("self",), no_key=True).order_by("pk"))
 
 
@@ -99,7 +101,9 @@ def _update_phase(regrade: Regrade, part: RegradedPhase) -> None:
     # A running ranking job may have read the former entries.
     queue_ranking(phase)
     RankMove.objects.bulk_create(
-        _move(regrade, phase, each, before[each.entry.pk], after[each.entry.pk]) for each in moved
+        _move(regrade, phase, each, before[each.entry.pk], after[each.entry.pk])
+        for each in moved
+        if each.entry.kind == Entry.Kind.GRADED
     )
 
 
@@ -127,7 +131,7 @@ def _ranked_by_tests(phase: Phase) -> dict[int, RankedScore]:
 def _move_entries(regrade: Regrade, phase: Phase) -> list[_Moved]:
     """Updates the figures of every row in the phase; card, verdict and pin stay."""
     results, moved = _results(regrade), []
-    entries = Entry.objects.filter(phase=phase, kind=Entry.Kind.GRADED).select_related("grading")
+    entries = Entry.objects.filter(phase=phase, grading__isnull=False).select_related("grading")
     for entry in entries.order_by("pk"):
         assert entry.grading is not None
         former, grading = entry.grading, results.get(entry.grading.submission_id)
@@ -197,7 +201,7 @@ def _covered(regrade: Regrade, plan: PhasePlan) -> RegradedPhase:
     """Raises RegradeRefused if another re-grade has moved the phase since the plan was made."""
     if lock_phase(plan.phase.pk).release_id != plan.phase.release_id:
         raise RegradeRefused(
-            f"“{plan.phase.title}” was graded again meanwhile. Check the plan again."
+            f"“{plan.phase.title}” was graded again in the meantime. Check the plan again."
         )
     return RegradedPhase(
         regrade=regrade,
@@ -258,7 +262,7 @@ def advance_regrade(pk: int) -> None:
         _end(regrade, Regrade.State.FAILED, error=_faults(list(failed)))
         return
     # The ranks at the end need the replicates of the batch.
-    if batch.live().exists() or are_being_resampled(batch):
+    if batch.unfinished().exists() or are_being_resampled(batch):
         return
     # From here on nothing can be submitted to these phases or scored in them.
     phases = [lock_phase(part.phase_id) for part in regrade.phases.order_by("phase")]
@@ -292,7 +296,9 @@ def _end(regrade: Regrade, state: Regrade.State, *, error: str = "") -> None:
     regrade.state, regrade.error, regrade.finished_at = state, error, timezone.now()
     regrade.save(update_fields=["state", "error", "finished_at"])
     # Chunks check the state and stop.
-    regrade.gradings.live().update(state=Grading.State.CANCELLED, finished_at=regrade.finished_at)
+    regrade.gradings.unfinished().update(
+        state=Grading.State.CANCELLED, finished_at=regrade.finished_at
+    )
 
 
 @transaction.atomic
@@ -335,7 +341,7 @@ def resume_stranded() -> int:
     running = Regrade.objects.filter(
         state=Regrade.State.RUNNING, created_at__lt=timezone.now() - STRANDED_AFTER
     ).annotate(pk_text=Cast("pk", CharField()))
-    live = Grading.objects.live().filter(regrade=OuterRef("pk"))
+    live = Grading.objects.unfinished().filter(regrade=OuterRef("pk"))
     stranded = list(
         running.exclude(Exists(jobs)).exclude(Exists(live)).values_list("pk", flat=True)
     )

@@ -16,8 +16,8 @@ from portal.jobs.models import Job
 from portal.jobs.selectors import QueuePosition, StageLog, queue_position, stage_log
 from scoring.access import Viewer, rights_for
 from scoring.benchmarks import deciding_column
+from scoring.figures import Figure, columns_of, figure
 from scoring.leaderboard.disclosure import as_shown
-from scoring.leaderboard.figures import Figure, columns_of, figure
 from scoring.models import Entry, Grading, RankMove, Submission
 
 # Errors with messages for users. All others may quote gold or predictions.

@@ -164,7 +164,7 @@ def start_grading(
     phase = lock_phase(submission.phase_id)
     release = release or phase.release
     positions = list(
-        phase.items_of(release.pk).order_by("position").values_list("position", flat=True)
+        submission.items_of(release.pk).order_by("position").values_list("position", flat=True)
     )
     spec = phase.board.spec
     options = spec.check_options(phase.options)

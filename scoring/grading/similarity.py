@@ -101,6 +101,9 @@ def flag_similar(submission_id: int) -> list[Similarity]:
     """Compares the submission with all others of its phase, in the database, and flags similar
     pairs once. Four queries, and one or two more for each flagged pair."""
     submission = Submission.objects.select_related("phase").get(pk=submission_id)
+    if submission.rerun_of_id is not None:
+        # It is meant to be the same.
+        return []
     alike = _others(submission).filter(_mine_says_the_same(submission))
     common = _common_items(submission, alike)
     same = dict(_counted(alike.exclude(item__in=common)).filter(number__gte=FEWEST_ITEMS))
@@ -118,7 +121,9 @@ def _others(submission: Submission) -> QuerySet[Prediction]:
     teams = TeamMember.objects.filter(user=submission.owner_id).values("team")
     mates = TeamMember.objects.filter(team__in=teams).values("user")
     others = (
-        Prediction.objects.filter(submission__phase=submission.phase_id, digest__gt="")
+        Prediction.objects.filter(
+            submission__phase=submission.phase_id, submission__rerun_of=None, digest__gt=""
+        )
         .exclude(submission__owner=submission.owner_id)
         .exclude(submission__owner__in=mates)
         .order_by()

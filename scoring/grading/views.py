@@ -38,7 +38,7 @@ class RegradeForm(forms.Form):
         assert isinstance(phase, forms.ChoiceField)
         assert isinstance(release, forms.ModelChoiceField)
         titles = [(each.slug, f"phase “{each.title}”") for each in self.phases.values()]
-        phase.choices = [("", "the whole board"), *titles]
+        phase.choices = [("", "Whole board"), *titles]
         datasets = {each.release.dataset_id for each in self.phases.values()}
         release.queryset = (
             Release.objects.filter(dataset__in=datasets, benchmark=board.benchmark)

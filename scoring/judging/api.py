@@ -21,6 +21,7 @@ from scoring.models.judging import (
     MOST_KEY,
     MOST_URL,
     NO_PRICES,
+    Purpose,
     check_amount,
     check_key,
     check_model_name,
@@ -33,6 +34,7 @@ from .services import (
     JudgingRefused,
     MonthSpent,
     endpoint_of,
+    host_fault,
     remove_endpoint,
     set_endpoint,
     spent_this_month,
@@ -87,7 +89,8 @@ class JudgeEndpointSerializer(serializers.ModelSerializer[JudgeEndpoint]):
 
     @extend_schema_field(JudgeMonthSerializer)
     def get_this_month(self, endpoint: JudgeEndpoint) -> Any:
-        return JudgeMonthSerializer(spent_this_month(endpoint.board, endpoint)).data
+        month = spent_this_month(endpoint.board, endpoint, Purpose(endpoint.purpose))
+        return JudgeMonthSerializer(month).data
 
 
 class NewJudgeEndpointSerializer(serializers.Serializer[Any]):
@@ -119,6 +122,8 @@ class NewJudgeEndpointSerializer(serializers.Serializer[Any]):
     )
 
     def validate_base_url(self, url: str) -> str:
+        if fault := host_fault(url):
+            raise serializers.ValidationError(fault)
         return normalised_url(url)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -146,10 +151,11 @@ class BoardJudgeEndpoint(APIView):
     """The board's own endpoint, for organisers; 404 if it uses the site's judge."""
 
     permission_classes = [IsOrganiser]
+    purpose = Purpose.JUDGE
 
     @extend_schema(responses=JudgeEndpointSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        return _answer(board_for(request.user, slug))
+        return _answer(board_for(request.user, slug), self.purpose)
 
     @extend_schema(request=NewJudgeEndpointSerializer, responses=JudgeEndpointSerializer)
     def put(self, request: Request, slug: str) -> Response:
@@ -159,23 +165,30 @@ class BoardJudgeEndpoint(APIView):
         wanted.is_valid(raise_exception=True)
         values = dict(wanted.validated_data)
         key = values.pop("key", None)
-        set_endpoint(board=board, values=values, key=key, actor=actor_of(request))
-        return _answer(board)
+        actor = actor_of(request)
+        set_endpoint(board=board, values=values, key=key, actor=actor, purpose=self.purpose)
+        return _answer(board, self.purpose)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
         """Removes the endpoint and its key. The spending of the month is kept."""
         board = board_for(request.user, slug)
-        if not remove_endpoint(board=board, actor=actor_of(request)):
+        if not remove_endpoint(board=board, actor=actor_of(request), purpose=self.purpose):
             raise Http404(_NONE)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class BoardModelEndpoint(BoardJudgeEndpoint):
+    """The board's endpoint for models that organisers run; 404 without one."""
+
+    purpose = Purpose.MODEL
 
 
 _NONE = "This board has no endpoint of its own."
 
 
-def _answer(board: Board) -> Response:
-    endpoint = endpoint_of(board)
+def _answer(board: Board, purpose: Purpose) -> Response:
+    endpoint = endpoint_of(board, purpose)
     if endpoint is None:
         raise Http404(_NONE)
     return Response(JudgeEndpointSerializer(endpoint).data)

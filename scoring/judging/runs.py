@@ -21,10 +21,9 @@ from portal.datasets.models import ReleaseItem
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue
 from scoring.benchmarks import ItemResult, Options
-from scoring.benchmarks.judging import Judging
+from scoring.benchmarks.judging import Judging, judge_prompt
 from scoring.judge.asking import Asker, Judged, judge_all
 from scoring.judge.endpoint import Budget
-from scoring.judge.questions import FACTS
 from scoring.models import Board, JudgeRun, JudgeVerdict, Phase, Prediction, Submission
 
 from .services import JudgingRefused, judge_of, judged_result, open_board_judge
@@ -55,7 +54,7 @@ def start_judge_run(
     )
     if under_way.exists():
         raise JudgingRefused(f"“{submission.name}” is already being judged.")
-    items = phase.items_of(phase.release_id).count()
+    items = submission.items_of(phase.release_id).count()
     run = _new_run(submission, model, items_total=items, budget=budget, created_by=actor)
     enqueue(kind=JUDGE_KIND, payload={"run": run.pk}, group=run.job_group, total=run.items_total)
     record_event(verb="start_judge_run", subject=run, actor=actor, version=run.version)
@@ -63,15 +62,18 @@ def start_judge_run(
 
 
 def _new_run(submission: Submission, model: str, **fields: Any) -> JudgeRun:
-    """A run with the phase's labels, and the judge instead of the matcher."""
+    """A run with the phase's labels, and the judge instead of the matcher; with the prompt of the
+    phase's own judge, if it has one."""
     phase = submission.phase
-    labels = phase.board.spec.check_options(phase.options)["labels"]
+    chosen = phase.board.spec.check_options(phase.options)
+    asked = {"labels": chosen["labels"], "prompt": judge_prompt(chosen["matcher"])}
+    options = judging_of(phase).options(asked, model)
     return JudgeRun.objects.create(
         submission=submission,
         release=phase.release,
         model=model,
-        prompt_version=FACTS.version,
-        options=judging_of(phase).options({"labels": labels}, model),
+        prompt_version=judge_prompt(options["matcher"]),
+        options=options,
         **fields,
     )
 
@@ -96,7 +98,7 @@ def store_judge_run(
     """Stores a finished run with verdicts from elsewhere, by the item's name. Raises JudgingRefused
     for names that are not in the release."""
     phase = submission.phase
-    items = {item.name: item for item in phase.items_of(phase.release_id)}
+    items = {item.name: item for item in submission.items_of(phase.release_id)}
     if unknown := sorted(set(verdicts) - set(items)):
         raise JudgingRefused(f"{phase.release} has no item “{unknown[0]}”.")
     run = _new_run(
@@ -118,7 +120,7 @@ def judge_items(
 ) -> Iterator[list[Judged[ReleaseItem, ItemResult]]]:
     """Judges the pages without a verdict in groups; stops if `go_on(done)` returns False."""
     done, judging = run.verdicts.count(), judging_of(run.submission.phase)
-    items = run.submission.phase.items_of(run.release_id).order_by("position")
+    items = run.submission.items_of(run.release_id).order_by("position")
     # Read all keys first: an open cursor keeps SQLite's snapshot, and then writes fail.
     left = list(items.exclude(pk__in=run.verdicts.values("item")).values_list("pk", flat=True))
     for start in range(0, len(left), _AT_ONCE):

@@ -1,4 +1,5 @@
-"""The judge of the site, from the settings, and the judge of a board with its own endpoint.
+"""The judge of the site, from the settings, and the endpoints of boards: of their judges, and of
+the models that organisers run.
 
 A board never spends more than its monthly budget, however many workers there are. Each group of
 jobs has a row with the money it has spent and reserved for the next calls. All of it counts as
@@ -15,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -29,7 +31,7 @@ from scoring.judge.asking import Asker, FolderCache, Record
 from scoring.judge.endpoint import Backoff, Budget, Endpoint, Prices, Stopped, Unscored, Usage
 from scoring.judge.questions import FIELDS, FieldAnswer, Question
 from scoring.models import Board, JudgeEndpoint, JudgeSpending
-from scoring.models.judging import JudgeSpendingQuerySet, month_of_now
+from scoring.models.judging import JudgeSpendingQuerySet, Purpose, month_of_now
 
 if TYPE_CHECKING:
     from scoring.judge.client import Client
@@ -53,14 +55,17 @@ class MonthSpent:
         return max(self.budget - self.spent - self.ahead, 0.0)
 
 
-def endpoint_of(board: Board) -> JudgeEndpoint | None:
-    """The board's own endpoint; None if it uses the one in the settings."""
-    return JudgeEndpoint.objects.filter(board=board).select_related("set_by").first()
+def endpoint_of(board: Board, purpose: Purpose = Purpose.JUDGE) -> JudgeEndpoint | None:
+    """The board's own endpoint. Without one, a judge is that of the settings."""
+    endpoints = JudgeEndpoint.objects.filter(board=board, purpose=purpose)
+    return endpoints.select_related("set_by").first()
 
 
-def spent_this_month(board: Board, endpoint: JudgeEndpoint | None) -> MonthSpent:
+def spent_this_month(
+    board: Board, endpoint: JudgeEndpoint | None, purpose: Purpose = Purpose.JUDGE
+) -> MonthSpent:
     month = month_of_now()
-    rows = JudgeSpending.objects.of(board.pk, month)
+    rows = JudgeSpending.objects.of(board.pk, purpose, month)
     return MonthSpent(
         month=month,
         spent=rows.filter(is_open=False).total(),
@@ -80,9 +85,10 @@ class MonthlyAllowance:
     transaction, because others must see reserved money at once.
     """
 
-    def __init__(self, board_id: int, what: str) -> None:
+    def __init__(self, board_id: int, what: str, purpose: Purpose = Purpose.JUDGE) -> None:
         self.refusal = ""
         self._board_id = board_id
+        self._purpose = purpose
         self._what = what[: JudgeSpending._meta.get_field("what").max_length]
         self._opener = threading.get_ident()
         self._row: JudgeSpending | None = None
@@ -102,8 +108,8 @@ class MonthlyAllowance:
 
     @transaction.atomic
     def _grow(self, used: float, cost: float) -> bool:
-        locked = JudgeEndpoint.objects.select_for_update().filter(board=self._board_id)
-        endpoint = locked.first()
+        locked = JudgeEndpoint.objects.select_for_update()
+        endpoint = locked.filter(board=self._board_id, purpose=self._purpose).first()
         if endpoint is None:
             self.refusal = "the board's own endpoint was removed"
             return False
@@ -121,7 +127,7 @@ class MonthlyAllowance:
         return True
 
     def _others(self, month: date) -> JudgeSpendingQuerySet:
-        rows = JudgeSpending.objects.of(self._board_id, month)
+        rows = JudgeSpending.objects.of(self._board_id, self._purpose, month)
         return rows.exclude(pk=self._row.pk) if self._row else rows
 
     def _used_up(self, budget: float, month: date) -> str:
@@ -147,7 +153,11 @@ class MonthlyAllowance:
             same = JudgeSpending.objects.filter(board=self._board_id, what=self._what)
             same.filter(is_open=True).update(is_open=False)
         self._row = JudgeSpending.objects.create(
-            board_id=self._board_id, month=month, what=self._what, amount=amount
+            board_id=self._board_id,
+            purpose=self._purpose,
+            month=month,
+            what=self._what,
+            amount=amount,
         )
 
     def close(self, used: float) -> None:
@@ -223,7 +233,7 @@ def judge_fault(board: Board, options: Options) -> str:
 def judge_of(board: Board) -> BoardJudge:
     """The judge of a board. Raises JudgingRefused if it cannot be asked."""
     own = endpoint_of(board)
-    return _own_judge(own) if own else settings_judge()
+    return own_judge(own) if own else settings_judge()
 
 
 def settings_judge() -> BoardJudge:
@@ -237,8 +247,13 @@ def settings_judge() -> BoardJudge:
     return BoardJudge(endpoint, _settings_prices(), is_own=False)
 
 
-def _own_judge(own: JudgeEndpoint) -> BoardJudge:
-    """Uses only the board's key, because the key of the settings belongs to another endpoint."""
+def own_judge(own: JudgeEndpoint) -> BoardJudge:
+    """Uses only the board's key, because the key of the settings belongs to another endpoint.
+
+    Raises JudgingRefused if the key is lost, or if the host is not allowed any more.
+    """
+    if fault := host_fault(own.base_url):
+        raise JudgingRefused(fault)
     try:
         key = own.read_key()
     except Unsealable as error:
@@ -248,6 +263,16 @@ def _own_judge(own: JudgeEndpoint) -> BoardJudge:
         ) from error
     endpoint = _endpoint(own.base_url, own.model, key, own.calls_per_minute)
     return BoardJudge(endpoint, Prices(own.price_input, own.price_output), is_own=True)
+
+
+def host_fault(url: str) -> str:
+    """Why no endpoint may have this URL; empty if it may. Without ENDPOINT_HOSTS any host may."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    allowed = {name.lower() for name in settings.ENDPOINT_HOSTS}
+    if not allowed or host in allowed or f"{host}:{parts.port}" in allowed:
+        return ""
+    return f"The site's operator does not allow endpoints at “{host}” (ENDPOINT_HOSTS)."
 
 
 def _endpoint(base_url: str, model: str, key: str, calls_per_minute: int) -> Endpoint:
@@ -353,11 +378,18 @@ class Trial:
     usage: Usage
     cost: float
     fault: str = ""
+    answer: str = ""
+    """The model's answer about the test picture; empty for a judge."""
 
 
 @transaction.atomic
 def set_endpoint(
-    *, board: Board, values: Mapping[str, Any], key: str | None, actor: User | None
+    *,
+    board: Board,
+    values: Mapping[str, Any],
+    key: str | None,
+    actor: User | None,
+    purpose: Purpose = Purpose.JUDGE,
 ) -> JudgeEndpoint:
     """Sets the board's endpoint. `values` has all of SETTINGS, validated by the caller's form.
 
@@ -366,7 +398,7 @@ def set_endpoint(
     """
     # Lock the board, so that concurrent calls see each other's changes.
     Board.objects.select_for_update(no_key=True).get(pk=board.pk)
-    endpoint = JudgeEndpoint.objects.filter(board=board).first() or JudgeEndpoint(board=board)
+    endpoint = endpoint_of(board, purpose) or JudgeEndpoint(board=board, purpose=purpose)
     had_key, is_moved = endpoint.has_key, endpoint.base_url != values["base_url"]
     for name in SETTINGS:
         setattr(endpoint, name, values[name])
@@ -380,7 +412,7 @@ def set_endpoint(
     endpoint.set_by, endpoint.set_at = actor, timezone.now()
     endpoint.save()
     record_event(
-        verb="set_judge_endpoint",
+        verb=f"set_{purpose}_endpoint",
         subject=board,
         actor=actor,
         **{name: values[name] for name in SETTINGS},
@@ -399,14 +431,14 @@ def _key_act(key: str | None, *, had_key: bool, has_key: bool) -> str:
 
 
 @transaction.atomic
-def remove_endpoint(*, board: Board, actor: User | None) -> bool:
+def remove_endpoint(*, board: Board, actor: User | None, purpose: Purpose = Purpose.JUDGE) -> bool:
     """Removes the board's endpoint with its key, and returns whether there was one.
 
     The spending of the month is kept and counts for the next endpoint too.
     """
-    removed, _ = JudgeEndpoint.objects.filter(board=board).delete()
+    removed, _ = JudgeEndpoint.objects.filter(board=board, purpose=purpose).delete()
     if removed:
-        record_event(verb="remove_judge_endpoint", subject=board, actor=actor)
+        record_event(verb=f"remove_{purpose}_endpoint", subject=board, actor=actor)
     return bool(removed)
 
 

@@ -2,6 +2,8 @@
 
 from django.urls import path
 
+from scoring.models.judging import Purpose
+
 from . import api, views
 
 urlpatterns = [
@@ -16,6 +18,18 @@ urlpatterns = [
         views.try_it,
         name="judge-endpoint-try",
     ),
+    path(
+        "boards/<slug:slug>/runs/endpoint/",
+        views.endpoint,
+        {"purpose": Purpose.MODEL},
+        name="model-endpoint",
+    ),
+    path(
+        "boards/<slug:slug>/runs/endpoint/remove/",
+        views.remove,
+        {"purpose": Purpose.MODEL},
+        name="model-endpoint-remove",
+    ),
 ]
 api_urlpatterns = [
     path(
@@ -27,5 +41,10 @@ api_urlpatterns = [
         "boards/<slug:slug>/judge-endpoint/try/",
         api.BoardJudgeEndpointTry.as_view(),
         name="judge-endpoint-try",
+    ),
+    path(
+        "boards/<slug:slug>/model-endpoint/",
+        api.BoardModelEndpoint.as_view(),
+        name="model-endpoint",
     ),
 ]

@@ -19,6 +19,7 @@ from scoring.models.judging import (
     MOST_KEY,
     MOST_URL,
     NO_PRICES,
+    Purpose,
     check_key,
     check_model_name,
     check_url,
@@ -30,6 +31,7 @@ from .services import (
     JudgingRefused,
     Trial,
     endpoint_of,
+    host_fault,
     remove_endpoint,
     set_endpoint,
     spent_this_month,
@@ -75,7 +77,8 @@ class EndpointForm(forms.Form):
         min_value=0,
         max_value=MOST_AMOUNT,
         label="Monthly budget",
-        help_text="Calls that could exceed it are not made. Calendar month, UTC; empty: no limit.",
+        help_text="Calls that could exceed it are not made. Calendar month, UTC. Leave empty for "
+        "no limit.",
     )
     calls_per_minute = forms.IntegerField(
         min_value=0,
@@ -100,7 +103,10 @@ class EndpointForm(forms.Form):
         )
 
     def clean_base_url(self) -> str:
-        return normalised_url(self.cleaned_data["base_url"])
+        url = normalised_url(self.cleaned_data["base_url"])
+        if fault := host_fault(url):
+            raise forms.ValidationError(fault)
+        return url
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -130,23 +136,28 @@ def _typed(value: Any) -> Any:
 @sensitive_post_parameters("key")
 @organiser_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def endpoint(request: UserRequest, slug: str) -> HttpResponse:
+def endpoint(request: UserRequest, slug: str, purpose: Purpose = Purpose.JUDGE) -> HttpResponse:
     """The form of the endpoint, and its spending this month."""
     board = board_for(request.user, slug)
-    own = endpoint_of(board)
+    own = endpoint_of(board, purpose)
     form = EndpointForm(request.POST if request.method == "POST" else None, endpoint=own)
     if form.is_valid():
         saved = set_endpoint(
-            board=board, values=form.values(), key=form.new_key(), actor=request.user
+            board=board,
+            values=form.values(),
+            key=form.new_key(),
+            actor=request.user,
+            purpose=purpose,
         )
         _confirm_saved(request, own, saved)
-        return redirect("scoring:judge-endpoint", slug)
+        return redirect(f"scoring:{purpose}-endpoint", slug)
     context = {
         "board": board,
         "own": own,
         "form": form,
-        "month": spent_this_month(board, own),
-        "settings_model": settings.JUDGE_MODEL,
+        "month": spent_this_month(board, own, purpose),
+        "is_judge": purpose == Purpose.JUDGE,
+        "settings_model": settings.JUDGE_MODEL if purpose == Purpose.JUDGE else "",
     }
     status = 400 if form.errors else 200
     return render(request, "scoring/judging/endpoint.html", context, status=status)
@@ -161,17 +172,20 @@ def _confirm_saved(
             "Saved. The URL has changed, so the key was deleted. Enter the key for the new URL.",
         )
     else:
-        messages.success(request, f"Saved. This board's judge is {saved.model}.")
+        is_judge = saved.purpose == Purpose.JUDGE
+        words = f"This board's judge is {saved.model}." if is_judge else "You can run a model now."
+        messages.success(request, f"Saved. {words}")
 
 
 @organiser_required
 @require_POST
-def remove(request: UserRequest, slug: str) -> HttpResponse:
+def remove(request: UserRequest, slug: str, purpose: Purpose = Purpose.JUDGE) -> HttpResponse:
     """Removes the endpoint. Repeating it changes nothing."""
     board = board_for(request.user, slug)
-    remove_endpoint(board=board, actor=request.user)
-    messages.success(request, "Endpoint and key removed. The board uses the site's judge.")
-    return redirect("scoring:judge-endpoint", slug)
+    remove_endpoint(board=board, actor=request.user, purpose=purpose)
+    after = " The board uses the site's judge." if purpose == Purpose.JUDGE else ""
+    messages.success(request, f"Endpoint and key removed.{after}")
+    return redirect(f"scoring:{purpose}-endpoint", slug)
 
 
 @organiser_required
@@ -184,8 +198,13 @@ def try_it(request: UserRequest, slug: str) -> HttpResponse:
     except JudgingRefused as refusal:
         messages.warning(request, str(refusal))
     else:
-        (messages.warning if trial.fault else messages.success)(request, _trial_words(trial))
+        tell_trial(request, trial)
     return redirect("scoring:judge-endpoint", slug)
+
+
+def tell_trial(request: HttpRequest, trial: Trial) -> None:
+    """Shows the result of a test question on the next page."""
+    (messages.warning if trial.fault else messages.success)(request, _trial_words(trial))
 
 
 def _trial_words(trial: Trial) -> str:
@@ -198,4 +217,5 @@ def _trial_words(trial: Trial) -> str:
     else:
         tokens = f"with {tokens}"
     cost = f", which cost {trial.cost:.6f}" if trial.cost else ""
-    return f"{trial.model} answered in {trial.milliseconds:,} ms {tokens}{cost}."
+    read = f" “{trial.answer}”" if trial.answer else ""
+    return f"{trial.model} answered{read} in {trial.milliseconds:,} ms {tokens}{cost}."

@@ -1,6 +1,8 @@
 """Filters for signatures, and for markup without the templates' indentation."""
 
 import re
+from collections.abc import Iterable
+from html import escape
 
 from django import template
 from django.utils.html import format_html_join
@@ -27,3 +29,22 @@ def unindented(html: str) -> str:
     '<td>  1\\n</td> <td>2</td>'
     """
     return _AROUND_LINE_BREAKS.sub("\n", html)
+
+
+@register.filter
+def definitions(figures: Iterable[tuple[str, str, str]]) -> SafeString:
+    """The rows of a definition list for figures of label, text and interval. A board shows hundreds
+    of them, which a loop in a template takes ten times as long to render.
+
+    >>> definitions([("R1", "61.00", ""), ("<b>", "", "0.4")])
+    '<div><dt>R1</dt><dd>61.00</dd></div><div><dt>&lt;b&gt;</dt><dd> <small>0.4</small></dd></div>'
+    """
+    rows = (
+        f"<div><dt>{escape(label)}</dt><dd>{escape(text)}{_note(interval)}</dd></div>"
+        for label, text, interval in figures
+    )
+    return mark_safe("".join(rows))  # noqa: S308 - every text is escaped
+
+
+def _note(text: str) -> str:
+    return f" <small>{escape(text)}</small>" if text else ""
