@@ -6,41 +6,15 @@ Import this module only before asking, because its library takes a second to imp
 import json
 import time
 from collections.abc import Callable
-from threading import Lock
 from typing import Any
 
 import httpx2
 import openai
 from openai.types.chat import ChatCompletion
 
-from .endpoint import Budget, Endpoint, Pacer, Reply, Stopped, Ticket, Unscored, Usage
+from .calling import Caller, Failed, FormRefused
+from .endpoint import Budget, Endpoint, Reply, Ticket, Unscored, Usage
 from .questions import Answer, Message, estimated_tokens, response_format
-
-# After this number of questions in a row without an answer the endpoint counts as down.
-_DEAD_AFTER = 5
-_REFUSED = (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError)
-_BUSY = {408, 409, 429}
-# Endpoints answer an unknown response format with 400, 422 or 501.
-_UNKNOWN_FORM = {400, 422, 501}
-# Parameters that some models refuse by name, and their replacements; an empty one is left out.
-_INSTEAD = {"max_tokens": "max_completion_tokens", "temperature": ""}
-
-
-class _Failed(Exception):
-    """A failed attempt that can be repeated; `wait` is the endpoint's delay in seconds, if any."""
-
-    def __init__(self, reason: str, wait: float | None = None) -> None:
-        super().__init__(reason)
-        self.wait = wait
-
-
-class _FormRefused(Exception):
-    """The endpoint refuses the request, perhaps for its response format; `part` is the parameter
-    that it names, if any."""
-
-    def __init__(self, reason: str, part: str = "") -> None:
-        super().__init__(reason)
-        self.part = part
 
 
 class Client:
@@ -52,14 +26,8 @@ class Client:
     ) -> None:
         self.model = endpoint.model
         self.budget = budget
-        self._backoff = endpoint.backoff
-        self._pacer = Pacer(endpoint.calls_per_minute, sleep)
-        self._sleep = sleep
+        self._caller = Caller(endpoint, budget, sleep)
         self._form = 0
-        self._refused: frozenset[str] = frozenset()
-        self._failures = 0
-        self._stopped = ""
-        self._lock = Lock()
         # No retries in the library, because the budget must count each attempt.
         self._api = openai.OpenAI(
             base_url=endpoint.base_url,
@@ -88,61 +56,15 @@ class Client:
             if forms[number]:
                 request["response_format"] = forms[number]
             try:
-                reply = self._as_taken(request)
-            except _FormRefused as refused:
+                most = Usage(estimated_tokens(messages), most_output)
+                reply = self._caller.ask(request, most, self._call)
+            except FormRefused as refused:
                 refusal = str(refused)
             else:
                 # Start with this form from now on.
                 self._form = max(self._form, number)
                 return reply
         raise Unscored(f"the endpoint refuses the request: {refusal}")
-
-    def _as_taken(self, request: dict[str, Any]) -> Reply:
-        """Asks without the parameters that the endpoint has refused, or with replacements."""
-        most = Usage(estimated_tokens(request["messages"]), request["max_tokens"])
-        while True:
-            refused = self._refused
-            named = {_INSTEAD[key] if key in refused else key: request[key] for key in request}
-            named.pop("", None)
-            try:
-                return self._attempts(named, most)
-            except _FormRefused as refusal:
-                if refusal.part not in _INSTEAD or refusal.part in refused:
-                    raise
-                with self._lock:
-                    self._refused |= {refusal.part}
-
-    def _attempts(self, request: dict[str, Any], most: Usage) -> Reply:
-        attempts = self._backoff.attempts
-        for attempt in range(attempts):
-            if self._stopped:
-                raise Stopped(self._stopped)
-            self._pacer.wait()
-            try:
-                with self.budget.call(most) as ticket:
-                    reply = self._call(request, ticket)
-            except _Failed as failure:
-                if attempt + 1 == attempts:
-                    raise self._given_up(failure) from failure
-                wait = self._backoff.wait(attempt, failure.wait)
-                if failure.wait is not None:
-                    self._pacer.hold(wait)
-                self._sleep(wait)
-            else:
-                self._failures = 0
-                return reply
-        raise AssertionError("there is at least one attempt")
-
-    def _given_up(self, failure: _Failed) -> Unscored | Stopped:
-        with self._lock:
-            self._failures += 1
-            if self._failures < _DEAD_AFTER:
-                return Unscored(f"no answer after {self._backoff.attempts} attempts: {failure}")
-        return self._stop(f"the endpoint answered none of {_DEAD_AFTER} questions: {failure}")
-
-    def _stop(self, reason: str) -> Stopped:
-        self._stopped = reason
-        return Stopped(reason)
 
     def _call(self, request: dict[str, Any], ticket: Ticket) -> Reply:
         try:
@@ -151,31 +73,21 @@ class Client:
             if not isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout):
                 ticket.broke_off()
             is_slow = isinstance(error, openai.APITimeoutError)
-            raise _Failed("timed out" if is_slow else "the connection broke") from error
+            raise Failed("timed out" if is_slow else "the connection broke") from error
         except openai.APIStatusError as error:
             raise self._status(error) from error
         except (openai.APIError, json.JSONDecodeError) as error:
             ticket.broke_off()
-            raise _Failed("the response is not a chat completion") from error
+            raise Failed("the response is not a chat completion") from error
         return _read(completion, ticket)
 
     def _status(self, error: openai.APIStatusError) -> Exception:
-        reason = f"HTTP {error.status_code}"
-        if isinstance(error, _REFUSED) or error.code == "insufficient_quota":
-            return self._stop(f"the endpoint refuses all calls: {reason}; check URL, model and key")
-        if error.status_code in _UNKNOWN_FORM:
-            return _FormRefused(reason, error.param or "")
-        if error.status_code in _BUSY or error.status_code >= 500:
-            return _Failed(reason, _retry_after(error.response))
-        return Unscored(f"the endpoint refuses the request: {reason}")
-
-
-def _retry_after(response: httpx2.Response) -> float | None:
-    """The seconds of the header, if any. Dates are ignored, because endpoints rarely send them."""
-    try:
-        return max(float(response.headers.get("retry-after", "")), 0.0)
-    except ValueError:
-        return None
+        return self._caller.status(
+            error.status_code,
+            code=error.code or "",
+            part=error.param or "",
+            retry_after=error.response.headers.get("retry-after", ""),
+        )
 
 
 def _read(completion: ChatCompletion, ticket: Ticket) -> Reply:
@@ -188,6 +100,6 @@ def _read(completion: ChatCompletion, ticket: Ticket) -> Reply:
         usage = Usage(known.prompt_tokens, known.completion_tokens) if known else None
     except (AttributeError, IndexError, TypeError) as error:
         ticket.broke_off()
-        raise _Failed("the response is not a chat completion") from error
+        raise Failed("the response is not a chat completion") from error
     ticket.answered(usage)
     return Reply(text, choice.finish_reason == "length")

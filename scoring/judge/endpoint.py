@@ -150,12 +150,14 @@ class Budget:
         prices: Prices | None = None,
         limit: float | None = None,
         allowance: Allowance | None = None,
+        used: Usage | None = None,
     ) -> None:
-        """Every call within `limit` must also be covered by the allowance."""
+        """Every call within `limit` must also be covered by the allowance. `used` is what earlier
+        calls have used, which counts too."""
         self.prices = prices or Prices()
         self.limit = limit
         self._allowance = allowance
-        self._usage = Usage()
+        self._usage = used or Usage()
         self._set_aside: list[float] = []
         self._changed = Condition()
 

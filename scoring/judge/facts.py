@@ -18,7 +18,7 @@ from portal.facts.spans import KNOWN_LABELS
 from scoring.metrics.facts import Fact, Page
 
 from .endpoint import Unscored
-from .questions import FACTS, FactRow, FactsAnswer, Question
+from .questions import FACTS, FactRow, FactsAnswer, Prompt, Question
 
 # Characters of one side, about 100,000 tokens of a table of digits. The rest of a prediction is not
 # judged, so that its facts are not found.
@@ -101,13 +101,15 @@ def page_questions(
     gold: Page,
     labels: Sequence[str],
     most: int = MOST_FACTS,
+    *,
+    prompt: Prompt = FACTS,
 ) -> list[Question[FactsAnswer]]:
     """The questions about one page. Each contains both pages in full, because a fact's place
     depends on the whole page."""
     reference, transcription = (shown_page(html, labels) for html in (gold_html, prediction_html))
     return [
         Question(
-            prompt=FACTS,
+            prompt=prompt,
             schema=FactsAnswer,
             sections={
                 "REFERENCE": reference,

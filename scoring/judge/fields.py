@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from scoring.metrics.receipts import FIELDS as RULES
 from scoring.metrics.receipts import Protocol, compare_field
 
-from .questions import FIELDS, FieldAnswer, Question
+from .questions import FIELDS, FieldAnswer, Prompt, Question
 
 _MOST_OUTPUT = 200
 # A reading with the same meaning is never that much longer than the reference, but an attempt to
@@ -61,6 +61,6 @@ def pairs_of(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> list[Pai
     return list(noted)
 
 
-def field_question(pair: Pair) -> Question[FieldAnswer]:
+def field_question(pair: Pair, prompt: Prompt = FIELDS) -> Question[FieldAnswer]:
     sections = {"FIELD": pair.field, "REFERENCE": pair.gold, "READING": pair.prediction}
-    return Question(FIELDS, FieldAnswer, sections, _MOST_OUTPUT)
+    return Question(prompt, FieldAnswer, sections, _MOST_OUTPUT)

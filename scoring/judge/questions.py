@@ -5,10 +5,15 @@ know it, and so cannot fake the end of its section. The judge is not asked for t
 
 Prompts are versioned files in prompts/. A used prompt is never changed, because signatures and keys
 of cached answers contain its version. New wording needs a new file with the next number.
+
+A prompt that exists only as a paper's own words is not shipped. The operator can put these words in
+a folder; they are used with a frame of ours, which names sections and answer, and their version
+contains a hash of both.
 """
 
 import hashlib
 import json
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +23,8 @@ from string import Template
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from .published import PUBLISHED, published_words
 
 
 def _no_text(value: object) -> object:
@@ -78,13 +85,16 @@ _PROMPTS = Path(__file__).with_name("prompts")
 
 @dataclass(frozen=True)
 class Prompt:
-    """The instructions for a judge; `version` is the name of the file, such as facts-1."""
+    """The instructions for a judge; `version` is the name of the file, such as facts-1. `words` are
+    those of a paper, and come first."""
 
     version: str
     template: Template
+    words: str = ""
 
     def text(self, boundary: str) -> str:
-        return self.template.substitute(boundary=boundary)
+        framed = self.template.substitute(boundary=boundary)
+        return f"{self.words.rstrip()}\n\n{framed}" if self.words else framed
 
 
 def load_prompt(version: str) -> Prompt:
@@ -92,6 +102,57 @@ def load_prompt(version: str) -> Prompt:
     return Prompt(version, Template((_PROMPTS / f"{version}.md").read_text(encoding="utf-8")))
 
 
+class MissingPrompt(LookupError):
+    """The words of this version are not in the operator's folder."""
+
+
+@dataclass(frozen=True)
+class PromptSet:
+    """The prompts for one kind of question, default first."""
+
+    kind: str
+    shipped: tuple[str, ...]
+
+    def version_of(self, wanted: str) -> str:
+        """The full version, or empty if there is none: `` is the default, `facts-published` the
+        operator's words as they are now. Any hash is accepted, since options may be of another
+        site."""
+        if wanted in {"", *self.shipped}:
+            return wanted or self.shipped[0]
+        if wanted == f"{self.kind}-{PUBLISHED}":
+            published = self._published()
+            return published.version if published else ""
+        known = re.fullmatch(rf"{self.kind}-{PUBLISHED}-[0-9a-f]{{12}}", wanted)
+        return wanted if known else ""
+
+    def get(self, version: str) -> Prompt:
+        """The prompt of a full version; raises MissingPrompt."""
+        if version in self.shipped:
+            return load_prompt(version)
+        published = self._published()
+        if published is None or published.version != version:
+            raise MissingPrompt(f"the words of the judge's prompt {version} are not set up here")
+        return published
+
+    def lacking(self, version: str) -> str:
+        """Why the prompt of this version cannot be used here; empty if it can."""
+        try:
+            self.get(version)
+        except MissingPrompt as missing:
+            return str(missing)
+        return ""
+
+    def _published(self) -> Prompt | None:
+        words = published_words("judge").get(self.kind)
+        if words is None:
+            return None
+        frame = load_prompt(f"frame-{self.kind}").template
+        digest = hashlib.sha256(f"{words}\0{frame.template}".encode()).hexdigest()
+        return Prompt(f"{self.kind}-{PUBLISHED}-{digest[:12]}", frame, words)
+
+
+FACT_PROMPTS = PromptSet("facts", ("facts-1", "facts-paper-1"))
+FIELD_PROMPTS = PromptSet("fields", ("fields-1", "fields-paper-1"))
 FACTS = load_prompt("facts-1")
 FIELDS = load_prompt("fields-1")
 
