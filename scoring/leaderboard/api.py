@@ -23,9 +23,10 @@ from scoring.models.submissions import CARD_FIELDS
 from scoring.web import CsvRenderer
 
 from .charts import BoardCharts, board_charts
+from .citing import cite_page
 from .columns import BoardColumn
 from .drawings import MEDIA_TYPES, ROOMS, Form, chart_csv, chart_picture, chart_vega_lite
-from .files import leaderboard_csv
+from .files import COLUMN, TEXT, ExportForm, leaderboard_csv
 from .filters import CLOSED, OPEN, RowFilterForm
 from .rows import tokens_of
 from .selectors import Leaderboard, StampedBoard, requested_leaderboard, stamped_board
@@ -66,6 +67,10 @@ class RowSerializer(serializers.ModelSerializer[Entry]):
         "card does not give it.",
     )
 
+    has_manifest = serializers.BooleanField(
+        help_text="Whether its submission has a run manifest, which says how it was made."
+    )
+
     class Meta:
         model = Entry
         fields = [
@@ -81,17 +86,27 @@ class RowSerializer(serializers.ModelSerializer[Entry]):
             "ranks",
             "output_tokens_per_item",
             "output_tokens_from",
+            "has_manifest",
         ]
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
-        """Serialize a `Row` of a leaderboard."""
+        """Serialize a `Row` of a leaderboard. The fields are read directly: their values are plain
+        already, and there may be thousands of rows."""
         entry = instance.entry
         tokens = tokens_of(entry)
-        entry.output_tokens_per_item = tokens and tokens.per_item
-        entry.output_tokens_from = tokens and tokens.source
-        entry.submission, entry.team = instance.submission_id, instance.team
-        entry.values, entry.ranks = instance.values, instance.ranks
-        return super().to_representation(entry)
+        other = {
+            "submission": instance.submission_id,
+            "team": instance.team and instance.team._asdict(),
+            "values": instance.values,
+            "ranks": instance.ranks,
+            "output_tokens_per_item": tokens and tokens.per_item,
+            "output_tokens_from": tokens and tokens.source,
+            "has_manifest": instance.has_manifest,
+        }
+        return {
+            name: other[name] if name in other else getattr(entry, name)
+            for name in self.Meta.fields
+        }
 
 
 class SectionSerializer(serializers.Serializer[Any]):
@@ -224,6 +239,70 @@ def _asked(query: str) -> Mapping[str, Any]:
     return MappingProxyType(wanted.validated_data)
 
 
+class BibtexSerializer(serializers.Serializer[Any]):
+    """How to cite the `paper`, the `release`, the `board` or the `entry`."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    bibtex = serializers.CharField()
+
+
+class BadgeSerializer(serializers.Serializer[Any]):
+    """The rank of an entry. `rank` is null if it is not ranked."""
+
+    text = serializers.CharField()
+    rank = serializers.IntegerField(allow_null=True)
+    of = serializers.IntegerField(help_text="Number of ranked rows that it is compared with.")
+
+
+class CiteSerializer(serializers.Serializer[Any]):
+    """The citations of a board and its table in the formats of papers. `badge` is null without
+    `submission`."""
+
+    citations = BibtexSerializer(many=True)
+    latex = serializers.CharField()
+    markdown = serializers.CharField()
+    embed_html = serializers.CharField(help_text="Shows the table on another site.")
+    badge = BadgeSerializer(allow_null=True)
+
+
+class CiteQuerySerializer(LeaderboardQuerySerializer):
+    submission = _optional("Key of a submission of the table, to cite it too.")
+    columns = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Keys of the columns. Can be repeated. Default: all.",
+    )
+    rows = serializers.IntegerField(
+        required=False, min_value=1, help_text="Number of the best rows. Default: all."
+    )
+    intervals = serializers.BooleanField(required=False, help_text="Print intervals.")
+    width = serializers.ChoiceField(
+        choices=[TEXT, COLUMN],
+        required=False,
+        help_text="Width of the LaTeX table: the text of an article, or one of two columns.",
+    )
+
+
+class BoardCite(APIView):
+    """How to cite a board, its benchmark and an entry, and its table as LaTeX and Markdown."""
+
+    @extend_schema(parameters=[CiteQuerySerializer], responses=CiteSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        stamped = stamped_board(request.user, slug)
+        asked = _asked(request.query_params.urlencode())
+        table = requested_leaderboard(
+            request.user, stamped.board, stamped.windows, asked, asked["wanted"]
+        )
+        form = ExportForm(request.query_params, table.columns)
+        if not form.is_valid():
+            raise serializers.ValidationError(form.messages)
+        root = request.build_absolute_uri("/").rstrip("/")
+        query = request.query_params.dict()
+        page = cite_page(request.user, table, form.export(), query, root=root)
+        return Response(CiteSerializer(page).data)
+
+
 class ChartQuerySerializer(serializers.Serializer[Any]):
     phase = _optional("Slug of a phase.")
     rows = _optional(
@@ -289,6 +368,11 @@ class PngRenderer(_PictureRenderer):
     format = "png"
 
 
+class PdfRenderer(_PictureRenderer):
+    media_type = "application/pdf"
+    format = "pdf"
+
+
 class VegaLiteRenderer(_PictureRenderer):
     media_type = MEDIA_TYPES["vl"]
     format = "vl"
@@ -297,7 +381,7 @@ class VegaLiteRenderer(_PictureRenderer):
 class NotDrawnError(APIException):
     status_code = 503
     default_code = "not_drawn"
-    default_detail = "The picture could not be drawn. Try again in a moment."
+    default_detail = "The chart could not be drawn. Try again in a moment."
 
 
 class ChartList(APIView):
@@ -310,10 +394,17 @@ class ChartList(APIView):
 
 
 class ChartDetail(APIView):
-    """One chart as JSON, or with `?format=csv`, `svg`, `png` or `vl` as a table, a picture or its
-    Vega-Lite specification."""
+    """One chart as JSON, or with `?format=csv`, `svg`, `png`, `pdf` or `vl` as a table, a picture
+    or its Vega-Lite specification."""
 
-    renderer_classes = [JSONRenderer, CsvRenderer, SvgRenderer, PngRenderer, VegaLiteRenderer]
+    renderer_classes = [
+        JSONRenderer,
+        CsvRenderer,
+        SvgRenderer,
+        PngRenderer,
+        PdfRenderer,
+        VegaLiteRenderer,
+    ]
 
     @extend_schema(
         parameters=[ChartFileQuerySerializer],
@@ -322,6 +413,7 @@ class ChartDetail(APIView):
             (200, "text/csv"): OpenApiTypes.STR,
             (200, "image/svg+xml"): OpenApiTypes.STR,
             (200, "image/png"): OpenApiTypes.BINARY,
+            (200, "application/pdf"): OpenApiTypes.BINARY,
             (200, MEDIA_TYPES["vl"]): OpenApiTypes.OBJECT,
             503: OpenApiResponse(description="The picture could not be drawn. Try again later."),
         },
@@ -341,7 +433,7 @@ class ChartDetail(APIView):
         if form == "vl":
             return Response(chart_vega_lite(found.shape, size))
         try:
-            return Response(chart_picture(shown, found, cast("Form", form), size))
+            return Response(chart_picture(found, cast("Form", form), size))
         except DrawingError as error:
             raise NotDrawnError from error
 
