@@ -7,9 +7,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from scoring.benchmarks import Column, View
+from scoring.figures import show
 from scoring.models import Board, Phase
-
-from .figures import show
 
 RANK_PREFIX = "rank_"
 NAME, SIZE = "name", "size"
@@ -45,7 +44,7 @@ def board_columns(columns: Sequence[Column]) -> tuple[BoardColumn, ...]:
     shown: list[BoardColumn] = []
     for _, members in groupby(columns, key=lambda column: column.group):
         figures = list(members)
-        shown += [_figure(column) for column in figures if column.headline]
+        shown += [figure_column(column) for column in figures if column.headline]
         shown += [_rank(column) for column in figures if column.rank]
     return tuple(shown)
 
@@ -66,10 +65,11 @@ def of_groups(columns: tuple[BoardColumn, ...], groups: Collection[str]) -> tupl
     return tuple(column for column in columns if column.group in chosen)
 
 
-def _figure(column: Column) -> BoardColumn:
+def figure_column(column: Column, *, label: str = "") -> BoardColumn:
+    """Return the column of a figure, with its own label unless another is given."""
     return BoardColumn(
         key=column.key,
-        label=column.label,
+        label=label or column.label,
         group=column.group,
         help=column.help,
         basis=column.key,

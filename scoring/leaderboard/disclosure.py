@@ -22,10 +22,10 @@ from django.utils import timezone
 from portal.accounts.access import is_organiser
 from scoring.access import Viewer, are_scores_shown, is_rounding
 from scoring.benchmarks import Column, View
+from scoring.figures import columns_of, show
 from scoring.models import Entry, Grading, Phase, Window
 
 from .columns import BoardColumn
-from .figures import columns_of, show
 
 PUBLIC, PRIVATE, ALL = "public", "private", "all"
 PARTS = {PUBLIC: "Public part", PRIVATE: "Private part", ALL: "All items"}
@@ -136,7 +136,7 @@ def shown_parts(phase: Phase, grading: Grading) -> dict[str, dict[str, Any]]:
 
 def entry_as_shown(entry: Entry, phase: Phase | None, now: datetime, *, part: str = "") -> Entry:
     """Return the entry with the scores that are shown now, or those of `part`. Do not save it."""
-    if phase is not None and phase.has_parts and entry.kind == Entry.Kind.GRADED:
+    if phase is not None and phase.has_parts and entry.is_graded:
         entry.scores = entry.parts.get(part or shown_part(phase, now), {})
     return entry
 
