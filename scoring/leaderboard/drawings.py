@@ -1,85 +1,57 @@
-"""Charts as files: SVG, PNG, CSV and Vega-Lite.
+"""Charts as files: SVG, PNG, PDF, CSV and Vega-Lite.
 
 A separate process draws each picture once. The cache keys are made of the drawn data.
 """
 
 import gzip
 import json
-import re
-import threading
 from base64 import b64decode, b64encode
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple, get_args
+from urllib.parse import parse_qs
 
+from django.contrib.auth.models import AnonymousUser
 from django.core.cache import cache
 
 from portal.files.tables import csv_text
 from portal.jobs.services import enqueue
 from portal.web.conditional import etag_of
-from scoring.charts.drawing import DrawingError, draw_png, draw_svg, library_version, make_library
-from scoring.charts.look import NARROW, WIDE, Room, Words, with_words
+from scoring.charts.drawing import (
+    draw_file,
+    draw_svg,
+    library_version,
+    make_library,
+    start_engine,
+)
+from scoring.charts.look import NARROW, WIDE, Room, Size, Words, size_of, with_words
 from scoring.charts.shapes import Shape
 from scoring.charts.specs import specification
 from scoring.models import Board
 
-from .charts import BoardChart, BoardCharts
+from .charts import BoardChart, BoardCharts, board_charts
+from .selectors import stamped_board
 
-_Key = TypeVar("_Key", bound=Hashable)
 _WEEK = 7 * 24 * 60 * 60
-# One drawing process at a time: it needs a processor and much memory.
-_one_at_a_time = threading.Lock()
-_LONGEST_WAIT = 30
 
 
-@contextmanager
-def _process() -> Iterator[None]:
-    if not _one_at_a_time.acquire(timeout=_LONGEST_WAIT):
-        raise DrawingError("other charts are being drawn")
-    try:
-        yield
-    finally:
-        _one_at_a_time.release()
+def _kept_svg(chart: BoardChart, shape: Shape, room: Room) -> str:
+    """Return the picture. Raises DrawingError."""
+    spec, words = specification(shape, room), Words(chart.title, chart.description)
+    name = _name("svg", spec, words)
+    svg: str | None = cache.get(name)
+    if svg is None:
+        svg = with_words(draw_svg(spec), words)
+        cache.set(name, svg, _WEEK)
+    return svg
 
 
-class Sketch(NamedTuple):
-    """The input of one drawing."""
-
-    shape: Shape
-    words: Words
-    room: Room = WIDE
-
-
-def kept_svgs(wanted: Mapping[_Key, Sketch]) -> dict[_Key, str]:
-    """Return pictures by key. All uncached pictures are drawn together, since starting the process
-    takes longer than drawing. Equal sketches share one picture. Raises DrawingError."""
-    specs = {key: specification(each.shape, each.room) for key, each in wanted.items()}
-    names = {key: _name("svg", specs[key], each.words) for key, each in wanted.items()}
-    found: dict[str, str] = cache.get_many(set(names.values()))
-    if len(found) < len(set(names.values())):
-        with _process():
-            # The previous holder of the lock may have drawn them.
-            found = cache.get_many(set(names.values()))
-            missing = {name: key for key, name in names.items() if name not in found}
-            if missing:
-                svgs = draw_svg([specs[key] for key in missing.values()])
-                drawn = {
-                    name: with_words(svg, wanted[key].words)
-                    for (name, key), svg in zip(missing.items(), svgs, strict=True)
-                }
-                cache.set_many(drawn, _WEEK)
-                found |= drawn
-    return {key: found[name] for key, name in names.items()}
-
-
-def kept_png(shape: Shape) -> bytes:
+def _kept_file(shape: Shape, form: Literal["png", "pdf"]) -> bytes:
     """Return the chart in light colours. Raises DrawingError."""
     spec = specification(shape)
-    name = _name("png", spec)
+    name = _name(form, spec)
     found = cache.get(name)
     if found is None:
-        with _process():
-            found = b64encode(draw_png(spec)).decode()
+        found = b64encode(draw_file(spec, form)).decode()
         cache.set(name, found, _WEEK)
     return b64decode(found)
 
@@ -94,27 +66,26 @@ def kept_library() -> bytes:
     name = f"chart-library:{library_version()}"
     found = cache.get(name)
     if found is None:
-        with _process():
-            found = cache.get(name)
-            if found is None:
-                found = b64encode(gzip.compress(make_library().encode(), mtime=0)).decode()
-                cache.set(name, found, None)
+        found = b64encode(gzip.compress(make_library().encode(), mtime=0)).decode()
+        cache.set(name, found, None)
     return b64decode(found)
 
 
-Form = Literal["svg", "png", "csv", "vl"]
+Form = Literal["svg", "png", "pdf", "csv", "vl"]
 FORMS: tuple[Form, ...] = get_args(Form)
 MEDIA_TYPES: dict[Form, str] = {
     "svg": "image/svg+xml",
     "png": "image/png",
+    "pdf": "application/pdf",
     "csv": "text/csv",
     "vl": "application/vnd.vegalite.v6+json",
 }
-SUFFIXES: dict[Form, str] = {"svg": "svg", "png": "png", "csv": "csv", "vl": "vl.json"}
 # The sizes of SVG and Vega-Lite.
 ROOMS: dict[str, Room] = {"": WIDE, "narrow": NARROW}
 
-_SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
+
+def suffix(form: Form) -> str:
+    return "vl.json" if form == "vl" else form
 
 
 def file_name(shown: BoardCharts, chart: BoardChart) -> str:
@@ -136,56 +107,62 @@ def chart_vega_lite(shape: Shape, size: str = "") -> bytes:
     return json.dumps(specification(shape, ROOMS[size])).encode()
 
 
-def chart_picture(shown: BoardCharts, chart: BoardChart, form: Form, size: str = "") -> bytes:
+def chart_picture(chart: BoardChart, form: Form, size: str = "") -> bytes:
     """Return the picture of a chart that has a shape. Raises DrawingError."""
     assert chart.shape is not None
-    if form == "png":
-        return kept_png(chart.shape)
-    return kept_svgs(_sketches(shown))[chart.key, size].encode()
-
-
-class Size(NamedTuple):
-    width: int = 0
-    height: int = 0
+    if form == "png" or form == "pdf":
+        return _kept_file(chart.shape, form)
+    return _kept_svg(chart, chart.shape, ROOMS[size]).encode()
 
 
 class Picture(NamedTuple):
     """A chart on the page, with the sizes reserved for it on wide and on narrow screens."""
 
     chart: BoardChart
-    wide: Size = Size()
-    narrow: Size = Size()
+    wide: Size
+    narrow: Size
 
 
-def chart_pictures(shown: BoardCharts) -> list[Picture]:
-    """Return all charts with a shape, drawing the missing ones. Raises DrawingError."""
-    svgs = kept_svgs(_sketches(shown))
+def pictures(charts: Iterable[BoardChart]) -> list[Picture]:
+    """Return the charts that have a shape with the sizes of their pictures, which need not be
+    drawn."""
     return [
-        Picture(chart, *(_size(svgs[chart.key, size]) for size in ROOMS))
-        for chart in shown.drawable
+        Picture(chart, *(size_of(specification(chart.shape, room)) for room in ROOMS.values()))
+        for chart in charts
+        if chart.shape is not None
+    ]
+
+
+def prepare_drawing(shown: BoardCharts) -> None:
+    """Start the drawing process if the pictures are not drawn yet: the browser will request them
+    next."""
+    for chart in shown.drawable[:1]:
+        assert chart.shape is not None
+        words = Words(chart.title, chart.description)
+        if _name("svg", specification(chart.shape), words) not in cache:
+            start_engine()
+
+
+def public_charts(slug: str) -> list[BoardCharts]:
+    """Return what the public sees of a published board: its newest phase, with rows of each
+    source."""
+    public = AnonymousUser()
+    stamped = stamped_board(public, slug)
+    first = board_charts(public, stamped.board, stamped.windows)
+    keys = [parse_qs(tab.query).get("rows", [""])[0] for tab in first.origins]
+    others = [key for key in keys if key != first.origin]
+    return [
+        first,
+        *(board_charts(public, stamped.board, stamped.windows, origin=key) for key in others),
     ]
 
 
 def draw_ahead(shown: Iterable[BoardCharts]) -> None:
-    """Draw the pictures of several pages in one process, before anyone requests them. Raises
-    DrawingError."""
-    kept_svgs({(each.query, *key): made for each in shown for key, made in _sketches(each).items()})
-
-
-def _size(svg: str) -> Size:
-    found = _SIZE.search(svg)
-    assert found
-    return Size(int(found[1]), int(found[2]))
-
-
-def _sketches(shown: BoardCharts) -> dict[tuple[str, str], Sketch]:
-    """Return all pictures of the board's charts by chart key and size."""
-    return {
-        (chart.key, size): Sketch(chart.shape, Words(chart.title, chart.description), room)
-        for chart in shown.drawable
-        if chart.shape
-        for size, room in ROOMS.items()
-    }
+    """Draw the pictures of several pages before anyone requests them. Raises DrawingError."""
+    for page in shown:
+        for chart in page.drawable:
+            for size in ROOMS:
+                chart_picture(chart, "svg", size)
 
 
 DRAWING_KIND = "draw_charts"
