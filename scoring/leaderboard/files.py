@@ -1,17 +1,24 @@
-"""A leaderboard's table as files: CSV with six decimals, and LaTeX for papers.
+"""A leaderboard's table as files: CSV with six decimals, LaTeX for papers, Markdown.
 
-LaTeX has one table per section, since rows of different sections are not comparable. The best value
-of each column is bold, the second underlined. Disqualified rows are left out and counted. Intervals
-can be printed below the figures; they are not symmetric, so ± would be wrong.
+LaTeX and Markdown have one table per section, since rows of different sections are not comparable.
+The best value of each column is bold; in LaTeX the second is underlined. Disqualified rows are left
+out of LaTeX and counted. Intervals can be printed with the figures; they are not symmetric, so ±
+would be wrong.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+from django import forms
 
 from portal.datasets.responses import TextFile
 from portal.files.tables import (
+    COLUMN_WIDTH,
     LONG_IN_TYPEWRITER,
     PACKAGES,
+    TEXT_WIDTH,
     Cell,
     Head,
     Heading,
@@ -25,9 +32,93 @@ from portal.files.tables import Row as TableRow
 from scoring.models import Entry
 
 from .columns import BoardColumn, head_groups
+from .filters import QueryForm
 from .rows import Cell as BoardCell
 from .rows import Row, tokens_of
-from .selectors import Leaderboard, Section
+from .sections import RowGroup, Section, best_first
+from .selectors import Leaderboard
+
+COLUMN, TEXT = "column", "text"
+
+
+@dataclass(frozen=True)
+class Export:
+    """The choices for a file: the keys of its columns and the number of the best rows of each
+    section, all of them if these are empty; whether with intervals; and, for LaTeX, whether it is
+    as wide as one of two columns or as the text of an article."""
+
+    columns: tuple[str, ...] = ()
+    rows: int | None = None
+    intervals: bool = False
+    width: str = TEXT
+
+    def of(self, table: Leaderboard) -> Leaderboard:
+        """Return the table with these columns and rows. Ranks and best figures stay those of the
+        whole table."""
+        places = [
+            at
+            for at, column in enumerate(table.columns)
+            if not self.columns or column.key in self.columns
+        ]
+        return replace(
+            table,
+            columns=tuple(table.columns[at] for at in places),
+            sections=tuple(self._section(table, each, places) for each in table.sections),
+        )
+
+    def _section(self, table: Leaderboard, section: Section, places: Sequence[int]) -> Section:
+        groups = section.groups
+        if self.rows:
+            ranked = best_first(_shown(section), table.columns)[: self.rows]
+            groups = (RowGroup("", tuple(ranked)),)
+        return replace(
+            section,
+            groups=tuple(
+                replace(group, rows=tuple(_cut(row, places) for row in group.rows))
+                for group in groups
+            ),
+        )
+
+
+def _cut(row: Row, places: Sequence[int]) -> Row:
+    return replace(row, columns=tuple(row.columns[at] for at in places))
+
+
+class ExportForm(QueryForm):
+    """The choices of an `Export`. Files do not show what is wrong with them, so wrong values are
+    refused."""
+
+    width = forms.ChoiceField(
+        label="Width of the LaTeX table",
+        choices=[(TEXT, "Full text width"), (COLUMN, "One column of two")],
+        required=False,
+    )
+    rows = forms.IntegerField(
+        label="Number of top rows",
+        min_value=1,
+        max_value=5000,
+        required=False,
+        help_text="Leave empty for all rows.",
+    )
+    intervals = forms.BooleanField(label="Include 95 % intervals", required=False)
+    columns = forms.MultipleChoiceField(
+        label="Columns", required=False, widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(self, data: Any, columns: Sequence[BoardColumn]) -> None:
+        super().__init__(data)
+        self.fields["columns"].choices = [  # type: ignore[attr-defined]
+            (column.key, f"{column.group}: {column.label}" if column.group else column.label)
+            for column in columns
+        ]
+
+    def export(self) -> Export:
+        """Return the choices of a valid form."""
+        found = self.cleaned_data
+        return Export(
+            tuple(found["columns"]), found["rows"], found["intervals"], found["width"] or TEXT
+        )
+
 
 # The same in every table and version. The figures follow under their columns' keys.
 CARD_COLUMNS = (
@@ -37,6 +128,7 @@ CARD_COLUMNS = (
     "category",
     "open_weights",
     "architecture",
+    "reasoning",
     "licence",
     "released_on",
     "output_tokens",
@@ -112,19 +204,21 @@ _NOTHING = "--"
 _STUBS = ("Model", "Size")
 
 
-def leaderboard_latex_file(table: Leaderboard, *, with_intervals: bool = False) -> TextFile:
+def leaderboard_latex_file(table: Leaderboard, export: Export = Export()) -> TextFile:
     """Return a file named after board, phase and view, such as `board-test.tex`."""
-    text = leaderboard_latex(table, with_intervals=with_intervals)
+    text = leaderboard_latex(table, export)
     return TextFile(f"{file_stem(table)}.tex", "application/x-tex", text)
 
 
-def leaderboard_latex(table: Leaderboard, *, with_intervals: bool = False) -> str:
+def leaderboard_latex(table: Leaderboard, export: Export = Export()) -> str:
     """Return the tables with figures and intervals rounded as on the page, or a comment if there
-    are no rows."""
+    are no rows. In an article with two columns, a table as wide as the text needs `table*`."""
     lines = [f"% {escaped(table.board.title)}; needs {PACKAGES}."]
-    sections = [section for section in table.sections if _shown(section)]
+    sections = [section for section in export.of(table).sections if _shown(section)]
+    if export.rows:
+        lines.append(f"% At most {export.rows} rows of each table, the best.")
     for number, section in enumerate(sections, start=1):
-        lines += ["", *_table(table, section, number, with_intervals=with_intervals)]
+        lines += ["", *_table(export.of(table), section, number, export)]
     if not sections:
         lines.append("% There are no rows yet.")
     return "\n".join(lines) + "\n"
@@ -134,18 +228,21 @@ def _shown(section: Section) -> list[Row]:
     return [row for row in section.rows if not row.is_disqualified]
 
 
-def _table(
-    table: Leaderboard, section: Section, number: int, *, with_intervals: bool
-) -> Iterator[str]:
-    with_intervals = with_intervals and section.has_intervals
+def _table(table: Leaderboard, section: Section, number: int, export: Export) -> Iterator[str]:
+    with_intervals = export.intervals and section.has_intervals
     if left_out := len(section.rows) - len(_shown(section)):
         yield f"% Left out: {left_out} disqualified."
     groups = [group.label for group in head_groups(table.columns) for _ in range(group.span)]
     heads = [_head(*pair) for pair in zip(table.columns, groups, strict=True)]
-    lines = list(_lines(table, section, with_intervals=with_intervals))
     caption = _caption(table, section, with_intervals=with_intervals)
-    label = f"{file_stem(table)}-{number}"
-    yield from Table(_STUBS, heads, lines).lines_of_latex(caption, label)
+    is_narrow = export.width == COLUMN
+    yield from Table(
+        # A size may be as long as a column is wide.
+        _STUBS[:1] if is_narrow else _STUBS,
+        heads,
+        list(_lines(table, section, with_intervals=with_intervals, has_size=not is_narrow)),
+        room=COLUMN_WIDTH if is_narrow else TEXT_WIDTH,
+    ).lines_of_latex(caption, f"{file_stem(table)}-{number}")
 
 
 def _head(column: BoardColumn, group: str) -> Head:
@@ -154,7 +251,9 @@ def _head(column: BoardColumn, group: str) -> Head:
     return Head(column.label, "" if column.is_rank else arrow, group)
 
 
-def _lines(table: Leaderboard, section: Section, *, with_intervals: bool) -> Iterator[Line]:
+def _lines(
+    table: Leaderboard, section: Section, *, with_intervals: bool, has_size: bool
+) -> Iterator[Line]:
     is_first = True
     for group in section.groups:
         rows = [row for row in group.rows if not row.is_disqualified]
@@ -162,15 +261,16 @@ def _lines(table: Leaderboard, section: Section, *, with_intervals: bool) -> Ite
             yield Heading(group.heading, has_rule=not is_first)
         for row in rows:
             is_first = False
-            yield _latex_line(row, table, with_intervals=with_intervals)
+            yield _latex_line(row, table, with_intervals=with_intervals, has_size=has_size)
 
 
-def _latex_line(row: Row, table: Leaderboard, *, with_intervals: bool) -> TableRow:
+def _latex_line(row: Row, table: Leaderboard, *, with_intervals: bool, has_size: bool) -> TableRow:
     cells = tuple(
         _cell(cell, row.values[column.basis], with_interval=with_intervals)
         for column, cell in zip(table.columns, row.cells, strict=True)
     )
-    return TableRow(row.entry.name, (row.entry.size or _NOTHING,), cells)
+    texts = (row.entry.size or _NOTHING,) if has_size else ()
+    return TableRow(row.entry.name, texts, cells)
 
 
 def _cell(cell: BoardCell, value: float | None, *, with_interval: bool) -> Cell:
@@ -195,3 +295,64 @@ def _caption(table: Leaderboard, section: Section, *, with_intervals: bool) -> s
         origin = f"As reported: {breakable(section.key)}"
     below = r" Below: 95\,\% intervals over documents." if with_intervals else ""
     return f"{', '.join(parts)}. {origin}.{below}"
+
+
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&#])")
+
+
+def markdown_text(text: str) -> str:
+    """Return text on one line that Markdown shows as it is, also in a table.
+
+    >>> print(markdown_text("a|b <c>"))
+    a\\|b \\<c\\>
+    """
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def leaderboard_markdown_file(table: Leaderboard, export: Export = Export()) -> TextFile:
+    """Return a file named after board, phase and view, such as `board-test.md`."""
+    text = leaderboard_markdown(table, export)
+    return TextFile(f"{file_stem(table)}.md", "text/markdown", text)
+
+
+def leaderboard_markdown(table: Leaderboard, export: Export = Export()) -> str:
+    """Return the tables as on the page, each below its source."""
+    shown = export.of(table)
+    parts = [
+        "\n".join(_markdown_table(shown, section, with_intervals=export.intervals))
+        for section in shown.sections
+        if _shown(section)
+    ]
+    title = f"**{markdown_text(table.board.title)}**"
+    return "\n\n".join([title, *(parts or ["There are no rows yet."])]) + "\n"
+
+
+def _markdown_table(table: Leaderboard, section: Section, *, with_intervals: bool) -> Iterator[str]:
+    yield f"{_source(table, section)}\n"
+    groups = {column.group for column in table.columns if not column.is_rank}
+    heads = [
+        f"{column.group}: {column.label}" if column.is_rank and len(groups) > 1 else column.label
+        for column in table.columns
+    ]
+    yield _markdown_row([*_STUBS, *map(markdown_text, heads)])
+    yield _markdown_row([*(":--" for _ in _STUBS), *("--:" for _ in heads)])
+    for row in _shown(section):
+        cells = [_markdown_cell(cell, with_interval=with_intervals) for cell in row.cells]
+        yield _markdown_row(
+            [markdown_text(row.entry.name), markdown_text(row.entry.size) or "–", *cells]
+        )
+
+
+def _source(table: Leaderboard, section: Section) -> str:
+    if section.kind != Entry.Kind.GRADED or table.phase is None:
+        return f"As reported: {markdown_text(section.key)}."
+    return f"Phase {markdown_text(table.phase.title)}. Signature: {markdown_text(section.key)}."
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown_cell(cell: BoardCell, *, with_interval: bool) -> str:
+    text = f"**{cell.text}**" if cell.is_best else cell.text
+    return f"{text} ({cell.interval})" if with_interval and cell.interval else text

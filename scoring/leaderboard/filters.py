@@ -4,15 +4,20 @@ A filter hides rows. Ranks and best figures are those of the whole table. Filter
 charts read the size on a model card with the same parser.
 """
 
+import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, date
+from functools import lru_cache, partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from django import forms
 
 from scoring.models import Category, Entry
+
+from .rows import Row
 
 _UNITS = {
     "k": 1e3,
@@ -62,14 +67,32 @@ def parameters(size: str) -> float | None:
     >>> parameters("1.2B"), parameters("3B + 671B"), parameters("235B-A22B"), parameters("-")
     (1200000000.0, 674000000000.0, 235000000000.0, None)
     """
-    text = size.lower()
-    if len(text) > _LONGEST:
-        return None
+    return None if len(size) > _LONGEST else _parsed(size.lower())
+
+
+# A filter reads the sizes of all rows of a board on every request.
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> float | None:
     if _PLAIN.fullmatch(text):
         return float(text.replace(",", ""))
     models = [_of_model(part) for part in _JOINED.split(text)]
     stated = [model for model in models if model is not None]
     return sum(stated) if stated else None
+
+
+def active_parameters(size: str) -> float | None:
+    """Parse the active parameters of a mixture of experts; None if the size does not state them.
+
+    >>> [active_parameters(size) for size in ("235B/A22B", "30B, 3B active", "8B")]
+    [22000000000.0, 3000000000.0, None]
+    """
+    text = size.lower()
+    if len(text) > _LONGEST:
+        return None
+    models = [part for part in _JOINED.split(text) if _of_model(part) is not None]
+    active = [each.parameters for each in _amounts(text) if each.role == "active"]
+    # Of several models, each must state its own.
+    return sum(active) if active and len(active) == max(1, len(models)) else None
 
 
 def _of_model(text: str) -> float | None:
@@ -98,6 +121,7 @@ OPEN, CLOSED = "open", "closed"
 _OPEN_BY_CATEGORY: dict[str, bool] = {Category.OPEN_VLM: True, Category.PROPRIETARY_VLM: False}
 
 Query = dict[str, str | list[str]]
+RowTest = Callable[[Entry], bool]
 
 
 @dataclass(frozen=True)
@@ -128,9 +152,11 @@ class RowFilter:
         """The set filters as URL parameters."""
         return {name: _parameter(value) for name, value in asdict(self).items() if value}
 
-    def keeps(self, entry: Entry) -> bool:
-        """Whether the row is shown. Pinned rows always are."""
-        return entry.is_pinned or all(test(self, entry) for test in _TESTS)
+    def kept(self, rows: Iterable[Row]) -> tuple[Row, ...]:
+        """Return the rows that are shown. Pinned rows always are."""
+        for test in _tests(self):
+            rows = [row for row in rows if row.entry.is_pinned or test(row.entry)]
+        return tuple(rows)
 
 
 ALL_ROWS = RowFilter()
@@ -142,57 +168,51 @@ def _parameter(value: object) -> str | list[str]:
     return list(value) if isinstance(value, tuple) else str(value)
 
 
-def _is_named(wanted: RowFilter, entry: Entry) -> bool:
-    sought = wanted.q.casefold()
+def _tests(wanted: RowFilter) -> Iterator[RowTest]:
+    """Yield a test for each field that is set. The wanted values are parsed once, because a board
+    may have thousands of rows."""
+    if wanted.q:
+        yield partial(_is_named, wanted.q.casefold())
+    if wanted.kind:
+        yield lambda entry: entry.kind in wanted.kind
+    if wanted.category:
+        yield lambda entry: entry.category == wanted.category
+    least, most = parameters(wanted.size_from), parameters(wanted.size_to)
+    if least is not None or most is not None:
+        yield partial(_is_sized, least or 0.0, math.inf if most is None else most)
+    if wanted.weights:
+        yield partial(_has_weights, wanted.weights == OPEN)
+    if wanted.verified:
+        yield attrgetter("is_verified")
+    if wanted.released_from:
+        yield partial(_is_released, wanted.released_from)
+    if wanted.published_from:
+        yield partial(_is_published, wanted.published_from)
+
+
+def _is_named(sought: str, entry: Entry) -> bool:
     return sought in entry.name.casefold() or sought in entry.organisation.casefold()
 
 
-def _is_of_kind(wanted: RowFilter, entry: Entry) -> bool:
-    return (not wanted.kind or entry.kind in wanted.kind) and (
-        wanted.category in ("", entry.category)
-    )
-
-
-def _is_sized(wanted: RowFilter, entry: Entry) -> bool:
-    least, most = parameters(wanted.size_from), parameters(wanted.size_to)
-    if least is None and most is None:
-        return True
+def _is_sized(least: float, most: float, entry: Entry) -> bool:
     size = parameters(entry.size)
-    if size is None:
-        return False
-    return (least is None or size >= least) and (most is None or size <= most)
+    return size is not None and least <= size <= most
 
 
-def _has_weights(wanted: RowFilter, entry: Entry) -> bool:
+def _has_weights(open_wanted: bool, entry: Entry) -> bool:
     stated = entry.open_weights
     is_open = _OPEN_BY_CATEGORY.get(entry.category) if stated is None else stated
-    return not wanted.weights or is_open is (wanted.weights == OPEN)
+    return is_open is open_wanted
 
 
-def _is_verified(wanted: RowFilter, entry: Entry) -> bool:
-    return entry.is_verified or not wanted.verified
+def _is_released(first: date, entry: Entry) -> bool:
+    return entry.released_on is not None and entry.released_on >= first
 
 
-def _is_dated(wanted: RowFilter, entry: Entry) -> bool:
-    is_graded = entry.kind == Entry.Kind.GRADED
-    published = entry.published_at.astimezone(UTC).date() if is_graded else None
-    return _is_since(entry.released_on, wanted.released_from) and _is_since(
-        published, wanted.published_from
-    )
-
-
-def _is_since(day: date | None, first: date | None) -> bool:
-    return first is None or (day is not None and day >= first)
-
-
-_TESTS: tuple[Callable[[RowFilter, Entry], bool], ...] = (
-    _is_named,
-    _is_of_kind,
-    _is_sized,
-    _has_weights,
-    _is_verified,
-    _is_dated,
-)
+def _is_published(first: date, entry: Entry) -> bool:
+    if entry.kind != Entry.Kind.GRADED:
+        return False
+    return entry.published_at.astimezone(UTC).date() >= first
 
 
 _SIZE = re.compile(r"\d+(\.\d+)?\s*[kmbt]", re.IGNORECASE)
@@ -201,7 +221,7 @@ KINDS = [
     (Entry.Kind.REPORTED, "Reported by papers"),
     (Entry.Kind.HUMAN, "Human upper bound"),
 ]
-WEIGHTS = [(OPEN, "Open"), (CLOSED, "Closed")]
+WEIGHTS = [(OPEN, "Open weights"), (CLOSED, "Closed weights")]
 
 
 class SizeField(forms.CharField):
@@ -229,7 +249,17 @@ class DayField(forms.DateField):
         )
 
 
-class RowFilterForm(forms.Form):
+class QueryForm(forms.Form):
+    """A form that is filled from a query string."""
+
+    @property
+    def messages(self) -> dict[str, list[str]]:
+        """Errors by parameter."""
+        faults = self.errors.get_json_data()
+        return {name: [str(each["message"]) for each in errors] for name, errors in faults.items()}
+
+
+class RowFilterForm(QueryForm):
     """Filters of a leaderboard. Invalid values are reported and filter nothing."""
 
     q = forms.CharField(
@@ -239,11 +269,15 @@ class RowFilterForm(forms.Form):
         widget=forms.TextInput(attrs={"type": "search", "placeholder": "Name or organisation"}),
     )
     category = forms.ChoiceField(
-        required=False, label="Kind of system", choices=[("", "All kinds"), *Category.choices]
+        required=False,
+        label="Kind of system",
+        choices=[("", "Any kind of system"), *Category.choices],
     )
     size_from = SizeField(label="Parameters from")
     size_to = SizeField(label="Parameters to")
-    weights = forms.ChoiceField(required=False, label="Weights", choices=[("", "Any"), *WEIGHTS])
+    weights = forms.ChoiceField(
+        required=False, label="Weights", choices=[("", "Any weights"), *WEIGHTS]
+    )
     released_from = DayField(label="Released since")
     published_from = DayField(label="Published since")
     kind = forms.MultipleChoiceField(
@@ -257,12 +291,6 @@ class RowFilterForm(forms.Form):
         if least is not None and most is not None and least > most:
             self.add_error("size_to", "Must not be smaller than “Parameters from”.")
         return values
-
-    @property
-    def messages(self) -> dict[str, list[str]]:
-        """Errors by parameter."""
-        faults = self.errors.get_json_data()
-        return {name: [str(each["message"]) for each in errors] for name, errors in faults.items()}
 
     def wanted(self) -> RowFilter:
         """Return the filter made of the valid values."""
