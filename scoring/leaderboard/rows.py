@@ -8,15 +8,16 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Protocol
 
 from django.db.models import Expression, F
 from django.db.models.fields.json import KeyTransform
 
+from scoring.figures import interval_text, is_score
 from scoring.models import Entry
 
 from .columns import BoardColumn
-from .figures import interval_text, is_score
 
 
 def competition_ranks(
@@ -162,23 +163,6 @@ class RowTeam(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
-    """An entry with unrounded values and ranks, None where there is none."""
-
-    entry: Entry
-    submission_id: int | None
-    team: RowTeam | None
-    """The team, with its current name."""
-    values: Values
-    ranks: dict[str, int | None]
-    cells: tuple[Cell, ...]
-
-    @property
-    def is_disqualified(self) -> bool:
-        return self.entry.is_disqualified
-
-
-@dataclass(frozen=True)
 class Contest:
     """One column over the rows of a section: the value of each row that takes part, its rank, and
     the two best values."""
@@ -190,49 +174,94 @@ class Contest:
     is_compared: bool = False
 
 
-def _values(entry: Entry, columns: Sequence[BoardColumn]) -> Values:
-    """Return the entry's scores that the columns need; None for values that are not finite
-    numbers."""
-    bases = {column.basis for column in columns}
-    found = {basis: entry.scores.get(basis) for basis in bases}
-    return {basis: value if is_score(value) else None for basis, value in found.items()}
+@dataclass(frozen=True)
+class Row:
+    """An entry with unrounded values and ranks, None where there is none.
+
+    `place` is its position in the contests. Most readers of a table need the texts of few rows, so
+    that cells are made on first use.
+    """
+
+    entry: Entry
+    submission_id: int | None
+    has_manifest: bool
+    """Whether its submission has a run manifest."""
+    team: RowTeam | None
+    """The team, with its current name."""
+    values: Values
+    ranks: dict[str, int | None]
+    columns: Sequence[BoardColumn]
+    contests: Mapping[str, Contest]
+    place: int
+
+    @property
+    def is_disqualified(self) -> bool:
+        return self.entry.is_disqualified
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether its name is followed by a source, a badge or a reason."""
+        entry = self.entry
+        is_special = entry.is_sample or self.has_manifest or entry.kind == Entry.Kind.HUMAN
+        return is_special or bool(entry.verdict)
+
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        return tuple(_cell(column, self) for column in self.columns)
 
 
-def contests_of(
+def _bases(columns: Sequence[BoardColumn]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(column.basis for column in columns))
+
+
+def _values(entries: Sequence[Entry], bases: Sequence[str]) -> list[Values]:
+    """Return the scores of these keys; None for values that are not finite numbers."""
+    return [
+        {basis: value if is_score(value := entry.scores.get(basis)) else None for basis in bases}
+        for entry in entries
+    ]
+
+
+def ranked_rows(
     entries: Sequence[Entry], columns: Sequence[BoardColumn], ranking: Sequence[BoardColumn]
+) -> list[Row]:
+    """Return the rows of a section with their ranks, in the order of `entries`.
+
+    `ranking` has all columns of the table, including hidden ones. Ranks are by significance if all
+    rows that take part were compared with each other; see `Contest.is_compared`.
+    """
+    scored = _values(entries, _bases(ranking))
+    bases = _bases(columns)
+    values = scored if bases == _bases(ranking) else _values(entries, bases)
+    contests = _contests(entries, columns, values, _taking_part(entries, ranking, scored))
+    ranked = [(column.key, contests[column.key].ranks) for column in columns if column.is_rank]
+    return [
+        Row(
+            entry=entry,
+            submission_id=getattr(entry, "submission_id", None),
+            has_manifest=getattr(entry, "manifest_id", None) is not None,
+            team=_team(entry),
+            values=values[place],
+            ranks={key: ranks[place] for key, ranks in ranked},
+            columns=columns,
+            contests=contests,
+            place=place,
+        )
+        for place, entry in enumerate(entries)
+    ]
+
+
+def _contests(
+    entries: Sequence[Entry],
+    columns: Sequence[BoardColumn],
+    values: Sequence[Values],
+    taking_part: Sequence[bool],
 ) -> dict[str, Contest]:
-    """Return the contests by column. `ranking` has all columns of the table, including hidden ones.
-    Ranks are by significance if all participating rows were compared."""
-    values = [_values(entry, columns) for entry in entries]
-    scored = [_values(entry, ranking) for entry in entries]
-    taking_part = _taking_part(entries, ranking, scored)
     found = {column.key: _contest(column, values, taking_part) for column in columns}
     for column in columns:
         if column.is_rank and (ranks := compared_ranks(entries, taking_part, column.basis)):
             found[column.key] = replace(found[column.key], ranks=ranks, is_compared=True)
     return found
-
-
-def rows_of(
-    entries: Sequence[Entry], columns: Sequence[BoardColumn], contest: Mapping[str, Contest]
-) -> list[Row]:
-    values = [_values(entry, columns) for entry in entries]
-    return [
-        Row(
-            entry=entry,
-            submission_id=getattr(entry, "submission_id", None),
-            team=_team(entry),
-            values=values[index],
-            ranks={
-                column.key: contest[column.key].ranks[index] for column in columns if column.is_rank
-            },
-            cells=tuple(
-                _cell(column, entry, values[index], contest[column.key], index)
-                for column in columns
-            ),
-        )
-        for index, entry in enumerate(entries)
-    ]
 
 
 def _team(entry: Entry) -> RowTeam | None:
@@ -247,7 +276,7 @@ def _taking_part(
     ranks."""
     required = {column.basis for column in columns if column.is_rank}
     return [
-        not entry.is_disqualified and all(row[basis] is not None for basis in required)
+        entry.is_ranked and all(row[basis] is not None for basis in required)
         for entry, row in zip(entries, values, strict=True)
     ]
 
@@ -262,13 +291,14 @@ def _contest(column: BoardColumn, values: Sequence[Values], taking_part: Sequenc
     return Contest(contested, ranks, best, second)
 
 
-def _cell(column: BoardColumn, entry: Entry, values: Values, contest: Contest, index: int) -> Cell:
-    contested = contest.values[index]
+def _cell(column: BoardColumn, row: Row) -> Cell:
+    contest = row.contests[column.key]
+    if column.is_rank:
+        rank = row.ranks[column.key]
+        return Cell("–" if rank is None else str(rank), is_best=rank == 1)
+    contested = contest.values[row.place]
     is_best = contested is not None and contested == contest.best
     is_second = contested is not None and contested == contest.second
-    if column.is_rank:
-        rank = contest.ranks[index]
-        return Cell("–" if rank is None else str(rank), is_best=rank == 1)
-    ends = entry.intervals.get(column.basis)
+    ends = row.entry.intervals.get(column.basis)
     interval = interval_text(ends, unit=column.unit, decimals=column.decimals)
-    return Cell(column.show(values[column.basis]), is_best, is_second, interval)
+    return Cell(column.show(row.values[column.basis]), is_best, is_second, interval)

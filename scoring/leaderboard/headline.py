@@ -1,0 +1,308 @@
+"""The headline view of a board: who leads, on what, and whether the lead is certain.
+
+It shows the rank, the deciding score with its interval on a common axis, and two or three further
+scores. Ranks and order are those of the section; nothing is ranked here.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scoring.benchmarks.base import no_contributions
+from scoring.figures import is_score, p_words
+from scoring.models import Entry, Phase, Replicate
+
+from .columns import BoardColumn, figure_column
+from .disclosure import shown_columns
+from .rows import Cell, Row
+from .sections import RowGroup, Section
+from .services import stored_replicates
+
+# Figures next to the deciding one, if the benchmark does not choose them.
+_SUPPORTING = 3
+
+
+@dataclass(frozen=True)
+class Lead:
+    """The first row and a sentence on how certain its lead is."""
+
+    name: str
+    words: str
+
+
+def lead_of(section: Section, phase: Phase) -> Lead | None:
+    """Return who leads the section, which has all rows of its table; None if no row is ranked. At
+    most two queries.
+
+    The test is the one that ranks: the lead is certain exactly if no row shares the first rank.
+    """
+    if not section.front:
+        return None
+    rank = next(column for column in section.columns if column.decides)
+    (first, *sharing), *following = section.front
+    others = sharing or [row for rows in following for row in rows]
+    if not others:
+        return Lead(first.entry.name, "is the only ranked row.")
+    if first.values[rank.basis] == others[0].values[rank.basis]:
+        return Lead(first.entry.name, f"and {others[0].entry.name} lead with the same score.")
+    if not section.is_compared:
+        return Lead(first.entry.name, f"leads by its score alone. {_reason(first, rank, phase)}")
+    other = others[0]
+    certain = "is not significant" if sharing else "is significant"
+    words = f"leads. Its lead over “{other.entry.name}” {certain}{_p_value(first, other, rank)}"
+    if len(sharing) > 1:
+        words += f"; {len(sharing) + 1} rows share rank 1"
+    return Lead(first.entry.name, f"{words}.")
+
+
+def _p_value(first: Row, other: Row, rank: BoardColumn) -> str:
+    """Return the p-value of the paired test in brackets. One query."""
+    # Imports numpy, as the benchmark of the board has done already.
+    from scoring.metrics.intervals import paired_bootstrap
+
+    gradings = (first.entry.grading_id, other.entry.grading_id)
+    rows = Replicate.objects.filter(grading__in=gradings, figure=rank.basis)
+    found = {row.grading_id: stored_replicates(row) for row in rows}
+    if len(found) < len(gradings):
+        return ""
+    ours, theirs = (found[grading or 0] for grading in gradings)
+    test = paired_bootstrap(ours, theirs) if ours.key == theirs.key else None
+    if test is None:
+        return ""
+    text = p_words(test.p_value)
+    return f" (p {text})" if text.startswith("<") else f" (p = {text})"
+
+
+def _reason(first: Row, rank: BoardColumn, phase: Phase) -> str:
+    """Return why the lead was not tested. One query."""
+    if phase.score_decimals is not None or phase.has_parts:
+        return "Scores are rounded or partial to protect hidden gold, so leads are not tested."
+    if phase.board.spec.contributions is no_contributions:
+        return "This benchmark has no test of differences."
+    untestable = Replicate.objects.filter(
+        grading__entry__phase=phase,
+        grading__entry__signature=first.entry.signature,
+        figure=rank.basis,
+        low__isnull=True,
+    )
+    if untestable.exists():
+        return "Part of a score depends on a single document, so leads cannot be tested."
+    return "The test is not finished yet."
+
+
+@dataclass(frozen=True)
+class Tick:
+    text: str
+    place: str
+    anchor: str
+    """How the text is aligned: start, middle or end."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The common axis of the deciding scores, from `low` to `high` in the unit of the score."""
+
+    low: float
+    high: float
+    ticks: tuple[Tick, ...] = ()
+
+    def place(self, value: float) -> str:
+        """Return a position on the axis, such as 37.50%.
+
+        >>> Axis(0.5, 1.0).place(0.75)
+        '50.00%'
+        """
+        return f"{100 * (value - self.low) / (self.high - self.low):.2f}%"
+
+
+_MOST_STEPS = 5
+
+
+def axis_of(values: Sequence[float], column: BoardColumn) -> Axis:
+    """Return an axis over the values, from one round number to another, with at most six ticks."""
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    step = _step(max(high - low, 0.05 if column.unit == "%" else 5))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    if first == last:
+        # A single value has room below it, so that a rate is never beyond 100 %.
+        first, last = (first - 1, last) if last > 0 else (first, last + 1)
+    axis = Axis(first * step, last * step)
+    ticks = [
+        Tick(_tick(number * step, column), axis.place(number * step), _anchor(number, first, last))
+        for number in range(first, last + 1)
+    ]
+    return Axis(axis.low, axis.high, tuple(ticks))
+
+
+def _step(span: float) -> float:
+    """Return the smallest of 1, 2, 5, 10, … times a power of ten that makes few steps."""
+    wanted = span / (_MOST_STEPS - 1)
+    power = 10.0 ** math.floor(math.log10(wanted))
+    return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= wanted * 0.999)
+
+
+def _anchor(number: int, first: int, last: int) -> str:
+    return {first: "start", last: "end"}.get(number, "middle")
+
+
+def _tick(value: float, column: BoardColumn) -> str:
+    return f"{100 * value:.0f} %" if column.unit == "%" else f"{value:g}"
+
+
+class ShownFigure(NamedTuple):
+    label: str
+    text: str
+    interval: str
+
+
+@dataclass(frozen=True)
+class HeadlineRow:
+    """A row with the places of its score and its interval on the axis, empty if there is none."""
+
+    row: Row
+    rank: str
+    score: Cell
+    at: str
+    low: str
+    high: str
+    supporting: tuple[str, ...]
+    figures: tuple[ShownFigure, ...]
+    """The figures that have no column, or none on narrow screens: the supporting ones first."""
+
+    @property
+    def entry(self) -> Entry:
+        return self.row.entry
+
+
+@dataclass(frozen=True)
+class HeadlineGroup:
+    heading: str
+    rows: tuple[HeadlineRow, ...]
+
+
+@dataclass(frozen=True)
+class HeadlineSection:
+    section: Section
+    groups: tuple[HeadlineGroup, ...]
+
+
+@dataclass(frozen=True)
+class HeadlineTable:
+    """The sections with what the headline view shows of their rows."""
+
+    deciding: BoardColumn
+    supporting: tuple[BoardColumn, ...]
+    axis: Axis
+    sections: tuple[HeadlineSection, ...]
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return 4 + len(self.supporting)
+
+    @property
+    def has_intervals(self) -> bool:
+        groups = (group for each in self.sections for group in each.groups)
+        return any(row.low for group in groups for row in group.rows)
+
+
+def supporting_columns(
+    phase: Phase | None, columns: Sequence[BoardColumn], headings: Mapping[str, str]
+) -> tuple[BoardColumn, ...]:
+    """Return the columns of these headings, or else the first figures of the table. A board that
+    hides some groups shows no figures of them."""
+    figures = tuple(column for column in columns if not column.is_rank)
+    deciding = next(column.basis for column in columns if column.decides)
+    if not headings or phase is None:
+        return tuple(column for column in figures if column.key != deciding)[:_SUPPORTING]
+    groups = {column.group for column in columns}
+    known = {column.key: column for column in phase.columns if column.group in groups}
+    chosen = tuple(
+        figure_column(known[key], label=label) for key, label in headings.items() if key in known
+    )
+    return shown_columns(phase, chosen)
+
+
+def headline_table(
+    sections: Sequence[Section],
+    whole: Sequence[Section],
+    columns: Sequence[BoardColumn],
+    supporting: tuple[BoardColumn, ...],
+) -> HeadlineTable:
+    """Return the table of `sections`, which may be one page of `whole`: the axis covers all
+    rows."""
+    basis = next(column.basis for column in columns if column.decides)
+    deciding = next(column for column in columns if column.key == basis)
+    axis = axis_of([end for section in whole for end in section.extent], deciding)
+    layout = _layout(columns, supporting, axis)
+    return HeadlineTable(
+        deciding,
+        supporting,
+        axis,
+        tuple(
+            HeadlineSection(section, tuple(_group(group, layout) for group in section.groups))
+            for section in sections
+        ),
+    )
+
+
+class _Layout(NamedTuple):
+    """The layout that all rows share: where their cells go."""
+
+    basis: str
+    axis: Axis
+    supporting: tuple[BoardColumn, ...]
+    rank: int
+    """The place of the deciding rank among the cells of a row."""
+    score: int
+    rest: tuple[tuple[int, str], ...]
+    """The places of the other cells, with their headings."""
+
+
+def _layout(
+    columns: Sequence[BoardColumn], supporting: tuple[BoardColumn, ...], axis: Axis
+) -> _Layout:
+    places = {column.key: place for place, column in enumerate(columns)}
+    rank = next(column for column in columns if column.decides)
+    apart = {rank.basis, rank.key, *(column.key for column in supporting)}
+    rest = tuple(
+        (places[column.key], _heading(column)) for column in columns if column.key not in apart
+    )
+    return _Layout(rank.basis, axis, supporting, places[rank.key], places[rank.basis], rest)
+
+
+def _group(group: RowGroup, layout: _Layout) -> HeadlineGroup:
+    return HeadlineGroup(group.heading, tuple(_row(row, layout) for row in group.rows))
+
+
+def _row(row: Row, layout: _Layout) -> HeadlineRow:
+    cells, axis = row.cells, layout.axis
+    value, ends = row.values[layout.basis], row.entry.intervals.get(layout.basis)
+    texts = tuple(_text(row.entry, column) for column in layout.supporting)
+    return HeadlineRow(
+        row=row,
+        rank=cells[layout.rank].text,
+        score=cells[layout.score],
+        at="" if value is None else axis.place(value),
+        low="" if value is None or not ends else axis.place(ends[0]),
+        high="" if value is None or not ends else axis.place(ends[1]),
+        supporting=texts,
+        figures=tuple(
+            ShownFigure(column.label, text, "")
+            for column, text in zip(layout.supporting, texts, strict=True)
+        )
+        + tuple(
+            ShownFigure(heading, cells[place].text, cells[place].interval)
+            for place, heading in layout.rest
+        ),
+    )
+
+
+def _text(entry: Entry, column: BoardColumn) -> str:
+    value = entry.scores.get(column.basis)
+    return column.show(value if is_score(value) else None)
+
+
+def _heading(column: BoardColumn) -> str:
+    return f"{column.group} rank" if column.is_rank else column.label
