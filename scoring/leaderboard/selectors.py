@@ -5,12 +5,12 @@ publication. Figures of different sections are never compared. Pinned rows come 
 rank; disqualified rows come last, without a rank. Filters apply after ranking.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
+from django.core.cache import caches
 from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
@@ -32,62 +32,10 @@ from scoring.models.boards import (
 from .columns import BoardColumn, Sort, TableFrame, table_frame
 from .disclosure import PARTS, entry_as_shown, is_withheld, shown_columns, shown_part
 from .filters import ALL_ROWS, RowFilter, parameters
-from .rows import Row, contests_of, row_notes, rows_of, token_annotations
-
-CATEGORY_HEADINGS = {
-    Category.OCR_PIPELINE: "OCR pipelines",
-    Category.OCR_MODEL: "OCR models",
-    Category.OPEN_VLM: "Open-source VL models",
-    Category.PROPRIETARY_VLM: "Proprietary VL models",
-    Category.OTHER: "Other systems",
-}
-
+from .rows import Row, ranked_rows, token_annotations
+from .sections import CATEGORY_HEADINGS, RowGroup, Section, best_first, name_key
 
 PINNED, OTHERS, DISQUALIFIED = "Pinned", "Others", "Disqualified"
-
-
-@dataclass(frozen=True)
-class RowGroup:
-    """Neighbouring rows under one sub-heading. Most sorted tables have no sub-headings."""
-
-    heading: str
-    rows: tuple[Row, ...]
-
-    @property
-    def is_by_category(self) -> bool:
-        """Whether the heading names a kind of system."""
-        return self.heading in CATEGORY_HEADINGS.values()
-
-
-@dataclass(frozen=True)
-class Section:
-    """Comparable rows and their source."""
-
-    kind: str
-    key: str
-    """The signature of graded rows, the publication of reported ones."""
-    url: str
-    groups: tuple[RowGroup, ...]
-    is_compared: bool = False
-    """Whether ranks count only significantly better rows."""
-
-    @property
-    def has_intervals(self) -> bool:
-        return any(cell.interval for row in self.rows for cell in row.cells)
-
-    @property
-    def rows(self) -> list[Row]:
-        return [row for group in self.groups for row in group.rows]
-
-    @property
-    def is_comparable(self) -> bool:
-        """Whether its rows can be compared item by item."""
-        return self.kind == Entry.Kind.GRADED and len(self.rows) > 1
-
-    @property
-    def notes(self) -> list[str]:
-        """The notes of its rows, each sentence once."""
-        return row_notes([(row.entry.name, row.entry.notes) for row in self.rows])
 
 
 @dataclass(frozen=True)
@@ -107,12 +55,17 @@ class Leaderboard:
     """Whether anything was graded, shown or not."""
     is_withheld: bool = False
     """Whether the phase hides graded rows, because it rounds scores and this table shows counts."""
-    total: int = 0
-    """Number of rows before filtering."""
+    unfiltered: tuple[Section, ...] = ()
+    """The sections with all rows."""
+
+    @property
+    def total(self) -> int:
+        """Number of rows before filtering."""
+        return sum(section.size for section in self.unfiltered)
 
     @property
     def shown(self) -> int:
-        return sum(len(section.rows) for section in self.sections)
+        return sum(section.size for section in self.sections)
 
 
 def leaderboard(
@@ -123,17 +76,33 @@ def leaderboard(
     view: str = "",
     part: str = "",
     wanted: RowFilter = ALL_ROWS,
+    stamp: str = "",
 ) -> Leaderboard:
-    """Return the board with the graded entries of one phase and all reported rows. One query.
+    """Return the board with the graded entries of one phase and all reported rows. One query, or
+    none if the process has kept the table.
 
     `view` and `sort` are those of `table_frame`; `wanted` filters the rows. `part` is for
-    organisers: a part that is not public now.
+    organisers: a part that is not public now. `stamp` is the cache key of the unfiltered table;
+    without it nothing is kept.
     """
+    table = caches["tables"].get(stamp) if stamp else None
+    if table is None:
+        table = _whole_table(board, phase, sort, view=view, part=part)
+        if stamp:
+            caches["tables"].set(stamp, table)
+    return replace(table, sections=tuple(_kept(table.unfiltered, wanted)))
+
+
+def _whole_table(
+    board: Board, phase: Phase | None, sort: str, *, view: str, part: str
+) -> Leaderboard:
+    """Return the table with all rows, without the filtered ones. One query."""
     frame = table_frame(board, phase, sort, view=view)
     entries = (
-        Entry.objects.filter(Q(phase=phase) | ~Q(kind=Entry.Kind.GRADED), board=board)
+        Entry.objects.filter(Q(phase=phase) | Q(phase=None), board=board)
         .annotate(
             submission_id=F("grading__submission_id"),
+            manifest_id=F("grading__submission__manifest__id"),
             team_name=F("grading__submission__team__name"),
             team_slug=F("grading__submission__team__slug"),
             **token_annotations(),
@@ -146,8 +115,7 @@ def leaderboard(
     has_graded = any(entry.kind == Entry.Kind.GRADED for entry in shown)
     withheld = phase is not None and is_withheld(phase, frame.view)
     if withheld:
-        shown = [entry for entry in shown if entry.kind != Entry.Kind.GRADED]
-    sections = ranked_sections(frame, phase, shown)
+        shown = [entry for entry in shown if not entry.is_graded]
     return Leaderboard(
         board=board,
         phase=phase,
@@ -155,11 +123,11 @@ def leaderboard(
         view=frame.view,
         columns=frame.columns,
         sort=frame.sort,
-        sections=tuple(_kept(sections, wanted)),
+        sections=(),
+        unfiltered=tuple(ranked_sections(frame, phase, shown)),
         part=(part or shown_part(phase, now)) if phase and phase.has_parts else "",
         has_graded=has_graded,
         is_withheld=withheld,
-        total=len(shown),
     )
 
 
@@ -184,27 +152,43 @@ def ranked_sections(
 
 def _kept(sections: Iterable[Section], wanted: RowFilter) -> Iterator[Section]:
     """Return the non-empty sections with the filtered rows."""
+    if not wanted.is_set:
+        yield from sections
+        return
     for section in sections:
-        groups = [
-            RowGroup(group.heading, tuple(row for row in group.rows if wanted.keeps(row.entry)))
-            for group in section.groups
-        ]
+        groups = [RowGroup(group.heading, wanted.kept(group.rows)) for group in section.groups]
         filled = tuple(group for group in groups if group.rows)
         if filled:
             yield replace(section, groups=filled)
+
+
+def rows_between(sections: Iterable[Section], first: int, end: int) -> list[Section]:
+    """Return the sections with the rows from place `first` up to `end` of all of them."""
+    found, place = [], 0
+    for section in sections:
+        groups = []
+        for group in section.groups:
+            rows = group.rows[max(first - place, 0) : max(end - place, 0)]
+            groups += [RowGroup(group.heading, rows)] if rows else []
+            place += len(group.rows)
+        if groups:
+            found.append(replace(section, groups=tuple(groups)))
+    return found
 
 
 def _belongs(entry: Entry, views: Iterable[View], chosen: View | None) -> bool:
     """Whether an entry belongs in the table. Graded rows have all figures and belong in every
     table; other rows belong in the view that has all of their figures, or else in the benchmark's
     own table."""
-    if entry.kind == Entry.Kind.GRADED:
+    if entry.is_graded:
         return True
     homes = [view.key for view in views if _is_part(entry, view)]
     return chosen.key in homes if chosen else not homes
 
 
 def _is_part(entry: Entry, view: View) -> bool:
+    if view.needs and view.needs not in entry.scores:
+        return False
     return bool(entry.scores) and entry.scores.keys() <= {column.key for column in view.columns}
 
 
@@ -242,8 +226,8 @@ def _section(
     ranking: Sequence[BoardColumn],
 ) -> Section:
     kind, key = origin
-    contests = contests_of(entries, columns, ranking)
-    rows = rows_of(entries, columns, contests)
+    rows = ranked_rows(entries, columns, ranking)
+    contests = rows[0].contests
     if sort.key:
         rows = _sorted(rows, columns, sort)
     elif kind == Entry.Kind.GRADED:
@@ -271,21 +255,6 @@ def _groups(rows: Iterable[Row], sort: Sort) -> list[RowGroup]:
     return [group for group in groups if group.rows]
 
 
-def best_first(rows: Iterable[Row], columns: Sequence[BoardColumn]) -> list[Row]:
-    """Sort by the deciding rank, then by its figure. On the page, reported rows keep the order of
-    their source instead."""
-    rank = next(column for column in columns if column.decides)
-    sign = -1 if rank.higher_is_better else 1
-    return sorted(
-        rows,
-        key=lambda row: (
-            row.ranks[rank.key] or math.inf,
-            sign * (row.values[rank.basis] or 0.0),
-            _name(row),
-        ),
-    )
-
-
 def _grouped(rows: Iterable[Row]) -> list[RowGroup]:
     """Group by kind of system, in the order of the categories and of entry."""
     groups: dict[str, list[Row]] = {category: [] for category in Category.values}
@@ -301,15 +270,14 @@ def _grouped(rows: Iterable[Row]) -> list[RowGroup]:
 def _sorted(rows: Sequence[Row], columns: Sequence[BoardColumn], sort: Sort) -> list[Row]:
     """Sort by the requested column. Rows without a value come last in either direction."""
     if sort.key == "name":
-        return sorted(rows, key=_name, reverse=sort.is_reversed)
-    valued = [(_sort_value(row, columns, sort), row) for row in sorted(rows, key=_name)]
+        return sorted(rows, key=name_key, reverse=sort.is_reversed)
+    deciding = next(column.key for column in columns if column.decides)
+    if sort.key == deciding and not sort.is_reversed:
+        return best_first(rows, columns)
+    valued = [(_sort_value(row, columns, sort), row) for row in sorted(rows, key=name_key)]
     present = [(value, row) for value, row in valued if value is not None]
     present.sort(key=itemgetter(0), reverse=sort.is_reversed)
     return [row for _, row in present] + [row for value, row in valued if value is None]
-
-
-def _name(row: Row) -> str:
-    return row.entry.name.casefold()
 
 
 def _sort_value(row: Row, columns: Sequence[BoardColumn], sort: Sort) -> float | None:

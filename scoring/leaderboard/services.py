@@ -21,12 +21,12 @@ from portal.jobs.models import Job
 from portal.jobs.services import enqueue
 from scoring.benchmarks import Column, ReportedRow
 from scoring.benchmarks.items import Observation, replicated, resampled_documents
+from scoring.figures import is_score
 from scoring.metrics.text import general_score
 from scoring.models import Board, Category, Entry, Grading, Phase, Replicate, Submission
 
 from .columns import board_views
 from .disclosure import rounded_scores, shown_parts, shown_scores
-from .figures import is_score
 from .rows import field_key
 
 if TYPE_CHECKING:
@@ -273,7 +273,7 @@ def _row(grading_id: int, figure: str, replicates: "Replicates") -> Replicate:
 def queue_missing() -> int:
     """Queue the resampling of published gradings that have no replicates; return how many. Gradings
     whose jobs ended without a result are skipped."""
-    missing = Entry.objects.filter(kind=Entry.Kind.GRADED).exclude(
+    missing = Entry.objects.filter(grading__isnull=False).exclude(
         Exists(Replicate.objects.filter(grading=OuterRef("grading")))
     )
     return _queue_unless_tried(
@@ -313,7 +313,7 @@ def set_figures(entry: Entry, phase: Phase, grading: Grading) -> None:
 def refresh_shown_scores(phase: Phase) -> None:
     """Update the figures of published rows after the phase's decimals changed."""
     entries = Entry.objects.select_for_update(of=("self",)).filter(phase=phase)
-    for entry in entries.filter(kind=Entry.Kind.GRADED).order_by("pk"):
+    for entry in entries.filter(grading__isnull=False).order_by("pk"):
         assert entry.grading is not None
         set_figures(entry, phase, entry.grading)
         if not is_ranked_by_replicates(phase):
@@ -331,14 +331,15 @@ def load_reported(*, board: Board, actor: User | None = None) -> list[Entry]:
     """Make the board's reported entries match those of its benchmark. Running it again changes
     nothing.
 
-    From the benchmark's own table, only rows with exactly the board's figures are taken: a table
+    From the benchmark's own tables, only those with exactly the board's figures are taken: a table
     over other fact types measures something else. The rows of its views are taken as they are. Rows
-    are identified by source and name; rows that the benchmark no longer has are removed.
+    are identified by source and name; rows that the benchmark no longer has are removed. Rows that
+    organisers entered are left alone.
     """
     Board.objects.select_for_update().get(pk=board.pk)
     known = {
         (entry.provenance, entry.name): entry
-        for entry in board.entries.filter(kind=Entry.Kind.REPORTED)
+        for entry in board.entries.filter(kind=Entry.Kind.REPORTED, is_entered=False)
     }
     rows = _comparable_rows(board)
     changed = []
@@ -356,18 +357,30 @@ def load_reported(*, board: Board, actor: User | None = None) -> list[Entry]:
 
 
 def _comparable_rows(board: Board) -> list[ReportedRow]:
-    """Return the rows that have exactly the board's headline figures, then the rows of its
-    views."""
+    """Return the tables that have exactly the board's headline figures, then the rows of its views.
+
+    A system of such a table may lack some of them, like those that CC-OCR tests on a part of the
+    tracks.
+    """
     phase, spec = board.phases.order_by("id").first(), board.spec
     options = spec.check_options({} if phase is None else phase.options)
     columns = spec.columns_for(options)
     headline = {column.key for column in columns if column.headline}
     known = {column.key for column in columns}
-    rows = [row for row in spec.reported if headline <= row.scores.keys() <= known]
-    return rows + [row for view in spec.views_for(options) for row in view.reported]
+    whole = {row.protocol for row in spec.reported if headline <= row.scores.keys()}
+    of_views = [row for view in spec.views_for(options) for row in view.reported]
+    # A view may have the rows of a table under the names of its own figures.
+    taken = {(row.provenance, row.name) for row in of_views}
+    return [
+        row
+        for row in spec.reported
+        if row.protocol in whole
+        and row.scores.keys() <= known
+        and (row.provenance, row.name) not in taken
+    ] + of_views
 
 
-def _with_general(scores: Mapping[str, float]) -> dict[str, float]:
+def with_general(scores: Mapping[str, float]) -> dict[str, float]:
     """Add the mean of the text figures, by which papers rank without printing it."""
     if not scores.keys() >= TEXT_FIGURES:
         return dict(scores)
@@ -383,7 +396,9 @@ def _write(entry: Entry, row: ReportedRow) -> bool:
         "size": row.size,
         "category": row.category if row.category in Category.values else Category.OTHER,
         "notes": row.notes,
-        "scores": _with_general(row.scores),
+        "architecture": row.architecture,
+        "released_on": row.released_on,
+        "scores": with_general(row.scores),
         "provenance": row.provenance,
         "provenance_url": row.provenance_url,
     }
