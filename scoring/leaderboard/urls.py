@@ -8,6 +8,11 @@ urlpatterns = [
     path("charts/vega-<slug:version>.js", views.library, name="chart-library"),
     path("boards/<slug:slug>/leaderboard.csv", views.leaderboard_table, name="board-csv"),
     path("boards/<slug:slug>/leaderboard.tex", views.leaderboard_latex, name="board-latex"),
+    path("boards/<slug:slug>/leaderboard.md", views.leaderboard_markdown, name="board-markdown"),
+    path("boards/<slug:slug>/cite/", views.cite, name="board-cite"),
+    path("boards/<slug:slug>/citation.bib", views.citation_file, name="board-bibtex"),
+    path("boards/<slug:slug>/embed/", views.embed, name="board-embed"),
+    path("submissions/<int:pk>/badge.<slug:form>", views.badge_file, name="submission-badge"),
     path("boards/<slug:slug>/charts/", views.charts, name="board-charts"),
     path("boards/<slug:slug>/charts/<slug:chart>.<slug:form>", views.chart_file, name="chart"),
 ]
@@ -17,6 +22,7 @@ api_urlpatterns = [
         api.BoardLeaderboard.as_view(),
         name="leaderboard",
     ),
+    path("boards/<slug:slug>/cite/", api.BoardCite.as_view(), name="cite"),
     path("boards/<slug:slug>/charts/", api.ChartList.as_view(), name="charts"),
     path("boards/<slug:slug>/charts/<slug:chart>/", api.ChartDetail.as_view(), name="chart"),
 ]
