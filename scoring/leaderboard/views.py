@@ -1,71 +1,208 @@
-"""Pages and files of leaderboards: the table as CSV and LaTeX, and the charts."""
+"""Pages and files of leaderboards: the table in other formats, citations, and the charts."""
 
 import gzip
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 
+from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.http import content_disposition_header
+from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
 from portal.datasets.responses import TextFile, file_response
 from portal.web.conditional import conditional
-from scoring.access import board_for
+from scoring.access import board_for, submission_for
 from scoring.charts.drawing import DrawingError, library_version
 from scoring.charts.look import live_style
-from scoring.models.boards import phase_windows
+from scoring.models import Board
+from scoring.models.boards import PhaseWindow, phase_windows
 
 from .charts import BoardChart, BoardCharts, board_charts
+from .citing import (
+    CHARTS,
+    SUBMISSION,
+    badge,
+    chart_tabs,
+    citations,
+    cite_page,
+    cited_charts,
+    cited_entry,
+    cited_rows,
+    embedded_table,
+)
 from .drawings import (
     FORMS,
     MEDIA_TYPES,
     ROOMS,
-    SUFFIXES,
     Form,
-    Picture,
     chart_csv,
     chart_picture,
-    chart_pictures,
     chart_vega_lite,
     file_name,
     kept_library,
+    pictures,
+    prepare_drawing,
+    suffix,
 )
-from .files import leaderboard_file, leaderboard_latex_file
-from .filters import RowFilterForm
+from .files import (
+    Export,
+    ExportForm,
+    leaderboard_file,
+    leaderboard_latex_file,
+    leaderboard_markdown_file,
+)
+from .filters import ALL_ROWS, QueryForm, RowFilterForm
 from .selectors import Leaderboard, StampedBoard, requested_leaderboard, stamped_board
 
 
 @require_safe
 def leaderboard_table(request: HttpRequest, slug: str) -> HttpResponse:
     """The table of the page as CSV."""
-    return _table_file(request, slug, leaderboard_file)
+    return _table_file(request, slug, lambda table, export: leaderboard_file(export.of(table)))
 
 
 @require_safe
 def leaderboard_latex(request: HttpRequest, slug: str) -> HttpResponse:
-    """The table of the page as LaTeX, with intervals on request."""
-    with_intervals = "intervals" in request.GET
-    return _table_file(
-        request, slug, partial(leaderboard_latex_file, with_intervals=with_intervals)
-    )
+    """The table of the page as LaTeX."""
+    return _table_file(request, slug, leaderboard_latex_file)
+
+
+@require_safe
+def leaderboard_markdown(request: HttpRequest, slug: str) -> HttpResponse:
+    """The table of the page as Markdown."""
+    return _table_file(request, slug, leaderboard_markdown_file)
 
 
 def _table_file(
-    request: HttpRequest, slug: str, make: Callable[[Leaderboard], TextFile]
+    request: HttpRequest, slug: str, make: Callable[[Leaderboard, Export], TextFile]
 ) -> HttpResponse:
-    """Return the table as a file. Invalid filters are refused, because a file does not show which
-    rows were left out."""
-    board, form = board_for(request.user, slug), RowFilterForm(request.GET)
-    if not form.is_valid():
-        errors = "".join(f"{name}: {' '.join(each)}\n" for name, each in form.messages.items())
-        return HttpResponse(errors, status=400, content_type="text/plain; charset=utf-8")
+    """Return the table as a file. Invalid filters and choices are refused, because a file does not
+    show which rows were left out."""
+    board, filters = board_for(request.user, slug), RowFilterForm(request.GET)
+    if not filters.is_valid():
+        return _refused(filters)
+    table = _asked_table(request, board, phase_windows(board), filters)
+    form = ExportForm(request.GET, table.columns)
+    return file_response(make(table, form.export())) if form.is_valid() else _refused(form)
+
+
+def _refused(form: QueryForm) -> HttpResponse:
+    errors = "".join(f"{name}: {' '.join(each)}\n" for name, each in form.messages.items())
+    return HttpResponse(errors, status=400, content_type="text/plain; charset=utf-8")
+
+
+def _asked_table(
+    request: HttpRequest, board: Board, windows: Sequence[PhaseWindow], filters: RowFilterForm
+) -> Leaderboard:
     asked = {name: request.GET.get(name, "") for name in ("phase", "sort", "view", "part")}
+    return requested_leaderboard(request.user, board, windows, asked, filters.wanted())
+
+
+@require_safe
+def cite(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show how to cite a board and its entries, and the table in the formats of papers."""
+    board, filters = board_for(request.user, slug), RowFilterForm(request.GET)
     windows = phase_windows(board)
-    return file_response(
-        make(requested_leaderboard(request.user, board, windows, asked, form.wanted()))
+    table = _asked_table(request, board, windows, filters)
+    form = ExportForm(request.GET, table.columns)
+    page = cite_page(
+        request.user,
+        table,
+        form.export() if form.is_valid() else Export(),
+        request.GET.dict(),
+        root=request.build_absolute_uri("/").rstrip("/"),
     )
+    # The rest of the query selects the same table.
+    kept = [
+        (name, value)
+        for name, values in request.GET.lists()
+        for value in values
+        if name not in form.fields and name not in {SUBMISSION, CHARTS}
+    ]
+    charts = cited_charts(request.user, table, windows, request.GET.get(CHARTS, ""))
+    context = {
+        "page": page,
+        "form": form,
+        "filters": filters,
+        "kept": kept,
+        "charts": charts,
+        "chart_tabs": chart_tabs(page, charts),
+    }
+    status = 200 if form.is_valid() else 400
+    return render(request, "scoring/leaderboard/cite.html", context, status=status)
+
+
+@require_safe
+def citation_file(request: HttpRequest, slug: str) -> HttpResponse:
+    """All citations of the page in one BibTeX file."""
+    board = board_for(request.user, slug)
+    table = _asked_table(request, board, phase_windows(board), RowFilterForm(request.GET))
+    root = request.build_absolute_uri("/").rstrip("/")
+    entry = cited_entry(cited_rows(table), request.GET.dict())
+    today = timezone.now().date()
+    cited = citations(request.user, table, entry, root=root, accessed=today)
+    text = "\n".join(each.bibtex for each in cited)
+    return file_response(TextFile(f"{slug}.bib", "application/x-bibtex", text))
+
+
+# Other sites show badges and embedded tables, so everyone gets what the public sees.
+_SHARED_SECONDS = 5 * 60
+_EMBED_POLICY = (
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *"
+)
+
+
+@require_safe
+def badge_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
+    """The rank of a published submission as a picture, or as text."""
+    if form not in {"svg", "txt"}:
+        raise Http404("Badges are available as SVG and as text.")
+    public = AnonymousUser()
+    found = submission_for(public, pk)
+    etag = stamped_board(public, found.phase.board.slug).etag(public, {"badge": [pk, form]})
+
+    def drawn() -> HttpResponse:
+        made = badge(found)
+        if form == "txt":
+            return HttpResponse(f"{made.text}\n", content_type="text/plain; charset=utf-8")
+        response = render(
+            request, "scoring/leaderboard/badge.svg", {"badge": made}, MEDIA_TYPES["svg"]
+        )
+        response["Content-Security-Policy"] = _PICTURE_POLICY
+        return response
+
+    response = conditional(request, etag, drawn)
+    patch_cache_control(response, public=True, max_age=_SHARED_SECONDS)
+    return response
+
+
+@require_safe
+@xframe_options_exempt
+def embed(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The best rows of the public table, without navigation, for a frame on another site. It has
+    neither forms nor buttons, so a frame cannot make a user do anything."""
+    public = AnonymousUser()
+    stamped = stamped_board(public, slug)
+
+    def page() -> HttpResponse:
+        asked = {name: request.GET.get(name, "") for name in ("phase", "sort", "view", "part")}
+        table = requested_leaderboard(public, stamped.board, stamped.windows, asked, ALL_ROWS)
+        form = ExportForm(request.GET, table.columns)
+        if not form.is_valid():
+            return _refused(form)
+        return render(
+            request,
+            "scoring/leaderboard/embed.html",
+            {"page": embedded_table(table, form.export())},
+        )
+
+    response = conditional(request, stamped.etag(public, dict(request.GET.lists())), page)
+    response["Content-Security-Policy"] = _EMBED_POLICY
+    patch_cache_control(response, public=True, max_age=_SHARED_SECONDS)
+    return response
 
 
 # For pictures opened on their own: allow inline styles and nothing else.
@@ -78,7 +215,7 @@ def known_form(form: str) -> Form:
     for each in FORMS:
         if each == form:
             return each
-    raise Http404("Charts are available as SVG, PNG, CSV and Vega-Lite.")
+    raise Http404("Charts are available as SVG, PNG, PDF, CSV and Vega-Lite.")
 
 
 def asked_size(request: HttpRequest) -> str:
@@ -89,11 +226,9 @@ def asked_size(request: HttpRequest) -> str:
     return size
 
 
-def chart_response(
-    chart: BoardChart, form: Form, size: str, name: str, picture: Callable[[], bytes]
-) -> HttpResponse:
-    """Return the chart as a file of this name; `picture` draws it. Responds 503 if it cannot be
-    drawn, and 404 if the chart has too little to draw for this format."""
+def chart_response(chart: BoardChart, form: Form, size: str, name: str) -> HttpResponse:
+    """Return the chart as a file of this name. Responds 503 if it cannot be drawn, and 404 if the
+    chart has too little to draw for this format."""
     if form == "csv":
         response = HttpResponse(chart_csv(chart), content_type="text/csv; charset=utf-8")
     elif chart.shape is None:
@@ -102,11 +237,13 @@ def chart_response(
         response = HttpResponse(chart_vega_lite(chart.shape, size), content_type=MEDIA_TYPES[form])
     else:
         try:
-            response = HttpResponse(picture(), content_type=MEDIA_TYPES[form])
+            response = HttpResponse(
+                chart_picture(chart, form, size), content_type=MEDIA_TYPES[form]
+            )
         except DrawingError:
             return _not_drawn()
         response["Content-Security-Policy"] = _PICTURE_POLICY
-    disposition = content_disposition_header(form in {"csv", "vl"}, f"{name}.{SUFFIXES[form]}")
+    disposition = content_disposition_header(form not in {"svg", "png"}, f"{name}.{suffix(form)}")
     assert disposition is not None
     response["Content-Disposition"] = disposition
     return response
@@ -114,7 +251,7 @@ def chart_response(
 
 def _not_drawn() -> HttpResponse:
     return HttpResponse(
-        "The picture could not be drawn. Try again in a moment.",
+        "The chart could not be drawn. Try again in a moment.",
         status=503,
         content_type="text/plain",
         headers={"Retry-After": RETRY_AFTER},
@@ -126,21 +263,15 @@ _YEAR = 365 * 24 * 60 * 60
 
 @require_safe
 def charts(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the charts of a board. Pictures are drawn before the page is sent."""
-    stamped = stamped_board(request.user, slug)
-    shown = _shown(request, stamped)
-    has_pictures = True
-    try:
-        pictures = chart_pictures(shown)
-    except DrawingError:
-        pictures, has_pictures = [Picture(chart) for chart in shown.drawable], False
+    """Show the charts of a board. Pictures are drawn when the browser requests them."""
+    shown = _shown(request, stamped_board(request.user, slug))
+    prepare_drawing(shown)
     return render(
         request,
         "scoring/leaderboard/charts.html",
         {
             "page": shown,
-            "pictures": pictures,
-            "has_pictures": has_pictures,
+            "pictures": pictures(shown.charts),
             "library": library_version(),
             "live_style": live_style(),
         },
@@ -170,10 +301,7 @@ def _file(request: HttpRequest, stamped: StampedBoard, key: str, form: Form) -> 
     shown, size = _shown(request, stamped), asked_size(request)
     chart = shown.chart(key)
 
-    def picture() -> bytes:
-        return chart_picture(shown, chart, form, size)
-
-    return chart_response(chart, form, size, file_name(shown, chart), picture)
+    return chart_response(chart, form, size, file_name(shown, chart))
 
 
 @require_safe
