@@ -8,8 +8,7 @@ from django.core.management.base import CommandError
 
 from portal.datasets.management.base import FreezeCommand
 from portal.datasets.models import Dataset, Release
-from portal.datasets.releases.freezing import Gold
-from portal.datasets.releases.gold import ReleaseError
+from portal.datasets.releases.gold import Gold, ReleaseError
 from portal.files.uploads import archive_limits
 from scoring.benchmarks import ReadLimits, UnknownBenchmarkError, check_gold, get_benchmark
 

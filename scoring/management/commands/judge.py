@@ -9,9 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
+from factboard.arguments import positive
+from factboard.errors import BadInput, CommandFault
+from factboard.offline import (
+    add_file_arguments,
+    items_file,
+    read_files,
+    refuse_lacking,
+    report,
+    text_report,
+)
 from scoring.benchmarks import Benchmark, ItemResult, OptionError, Options, Payload, get_benchmark
 from scoring.benchmarks.checking import JoinedItem, JoinedItems
 from scoring.benchmarks.judging import Judging
@@ -25,14 +35,7 @@ from scoring.judging.services import (
     judged_result,
     open_judge,
 )
-from scoring.management.offline import (
-    ItemsFileError,
-    OfflineCommand,
-    items_file,
-    positive,
-    report,
-    text_report,
-)
+from scoring.management.faults import end_command
 
 # Exit code: some items have no verdict. Running the command again judges only those.
 INCOMPLETE = 3
@@ -41,14 +44,15 @@ _MOST_NAMED = 20
 Results = Sequence[Judged[str, ItemResult]]
 
 
-class Command(OfflineCommand):
+class Command(BaseCommand):
+    requires_system_checks: list[str] = []
     help = (
         "Judges a submission with a language model, offline and without a database. Answers are "
         "cached: running it again costs nothing for them, and continues an interrupted run."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        super().add_arguments(parser)
+        add_file_arguments(parser)
         parser.add_argument(
             "--dry-run", action="store_true", help="only report the calls and their cost"
         )
@@ -70,8 +74,10 @@ class Command(OfflineCommand):
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
             self._judge(**options)
-        except (OptionError, JudgeUnset, ItemsFileError) as error:
-            self.refuse([str(error)])
+        except CommandFault as fault:
+            end_command(self, fault)
+        except (OptionError, JudgeUnset) as error:
+            end_command(self, BadInput([str(error)]))
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}") from error
 
@@ -79,12 +85,12 @@ class Command(OfflineCommand):
         benchmark = get_benchmark(options["benchmark"])
         judging = benchmark.judging
         if judging is None:
-            self.refuse([f"{benchmark.title} does not use a judge"])
+            raise BadInput([f"{benchmark.title} does not use a judge"])
         chosen = judging.options(dict(options["option"]), judge_model())
-        self.refuse_lacking(benchmark, chosen)
+        refuse_lacking(benchmark, chosen)
         budget, cache = judge_budget(options["budget"]), judge_cache(options["cache"])
         with JoinedItems() as items:
-            self.read(
+            read_files(
                 items,
                 benchmark,
                 chosen,
