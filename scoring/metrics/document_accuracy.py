@@ -1,8 +1,9 @@
 """Financial document accuracy: the numbers, line items, sections and disclosures of a statement
 that its OCR text contains.
 
-Source: "Financial Document Accuracy Evaluation (Enhanced Version)". `matching="substring"` is its
-published rule for numbers; `"exact"` compares whole numbers. Nothing is rounded.
+Source: "Financial Document Accuracy Evaluation (Enhanced Version)". For numbers,
+`matching="unique-substring"` is the rule as its README words it, `"substring"` the rule of its
+program, and `"exact"` compares whole numbers. Nothing is rounded.
 """
 
 import re
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-Matching = Literal["exact", "substring"]
+Matching = Literal["exact", "substring", "unique-substring"]
 
 SECTIONS = ("balance sheet", "statement of profit and loss", "cash flow", "auditor")
 DISCLOSURES = (
@@ -20,8 +21,8 @@ DISCLOSURES = (
     "as at march",
 )
 
-_NUMBER = re.compile(r"-?\d[\d,.]*")
-_NOT_OF_A_NUMBER = re.compile(r"[^\d.-]")
+NUMBER = re.compile(r"-?\d[\d,.]*")
+_NOT_OF_ANUMBER = re.compile(r"[^\d.-]")
 _SHORT = 3
 
 
@@ -45,10 +46,14 @@ WEIGHTS = {
 
 @dataclass(frozen=True)
 class Containment:
-    """How many of the values searched for were found, and the missing ones in order."""
+    """The values searched for, and the missing ones in order."""
 
-    total: int
+    wanted: tuple[str, ...]
     missed: tuple[str, ...]
+
+    @property
+    def total(self) -> int:
+        return len(self.wanted)
 
     @property
     def found(self) -> int:
@@ -100,7 +105,7 @@ def normalize_number(number: str) -> str:
     >>> normalize_number("-1,234.50 INR")
     '-1234.50'
     """
-    return _NOT_OF_A_NUMBER.sub("", number)
+    return _NOT_OF_ANUMBER.sub("", number)
 
 
 def extract_all_numbers(value: Any) -> list[str]:
@@ -115,7 +120,7 @@ def extract_all_numbers(value: Any) -> list[str]:
     numbers: list[str] = []
     for leaf in _leaves(value):
         if isinstance(leaf, str):
-            numbers.extend(_NUMBER.findall(leaf))
+            numbers.extend(NUMBER.findall(leaf))
         elif isinstance(leaf, int | float) and not isinstance(leaf, bool):
             numbers.append(str(leaf))
     return numbers
@@ -143,8 +148,10 @@ def match_document(
 
     - numbers, `exact`: the distinct normalised numbers of the gold that are among the normalised
       numbers of the text; a point at the end is a full stop and not part of a number.
-    - numbers, `substring` (the published rule): every number of the gold, as often as it occurs,
+    - numbers, `substring` (the published program): every number of the gold, as often as it occurs,
       that is a substring of the text reduced to digits, points and minus signs.
+    - numbers, `unique-substring` (the published README): the same, but equal normalised numbers of
+      the gold count once.
     - line items: the strings of more than three characters that the text contains, both normalised.
     - sections and disclosures: the phrases, normalised, that the text contains.
     """
@@ -184,11 +191,13 @@ def financial_accuracy_report(
 
 
 def _match_numbers(gold: Any, text: str, matching: Matching) -> Containment:
-    if matching == "substring":
-        numbers = map(normalize_number, extract_all_numbers(gold))
-        return _contained(filter(None, numbers), normalize_number(text))
-    unique = dict.fromkeys(map(_whole_number, extract_all_numbers(gold)))
-    return _contained(filter(None, unique), set(map(_whole_number, _NUMBER.findall(text))))
+    if matching == "exact":
+        unique = dict.fromkeys(map(_whole_number, extract_all_numbers(gold)))
+        return _contained(filter(None, unique), set(map(_whole_number, NUMBER.findall(text))))
+    numbers: Iterable[str] = map(normalize_number, extract_all_numbers(gold))
+    if matching == "unique-substring":
+        numbers = dict.fromkeys(numbers)
+    return _contained(filter(None, numbers), normalize_number(text))
 
 
 def _whole_number(number: str) -> str:
@@ -196,8 +205,8 @@ def _whole_number(number: str) -> str:
 
 
 def _contained(wanted: Iterable[str], where: str | set[str]) -> Containment:
-    looked_for = list(wanted)
-    return Containment(len(looked_for), tuple(item for item in looked_for if item not in where))
+    looked_for = tuple(wanted)
+    return Containment(looked_for, tuple(item for item in looked_for if item not in where))
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -360,12 +360,52 @@ _LEAST_REST = 3
 _CUT_OFF = 2
 
 
+# Words and signs of scale and currency, each line with those of one meaning.
+_UNITS = """
+thousand thousands
+million millions mm mn
+billion billions bn
+trillion trillions tn
+hundred hundreds
+dollar dollars $ usd us$
+cent cents ¢
+euro euros € eur
+pound pounds £ gbp
+yen ¥ jpy
+yuan renminbi rmb cny
+won ₩ krw
+rupee rupees ₹ inr
+franc francs chf
+real reais brl
+peso pesos mxn
+krone kroner krona kronor
+percent %
+"""
+_UNIT_OF = {word: number for number, line in enumerate(_UNITS.split("\n")) for word in line.split()}
+_UNIT_WORD = re.compile(
+    rf" ?\b(?:{'|'.join(word for word in _UNIT_OF if word.isalpha())})\b", re.IGNORECASE
+)
+_WORD_OR_SIGN = re.compile(rf"us\$|[{CURRENCY}%]|[a-z]+")
+
+
+def units_of(text: str) -> list[int]:
+    """Return the units that a text names: its scales and currencies, by meaning and in order.
+
+    >>> units_of("In Millions of USD") == units_of("in million $") != units_of("in thousands of $")
+    True
+    """
+    words = _WORD_OR_SIGN.findall(text.lower())
+    return [_UNIT_OF[word] for word in words if word in _UNIT_OF]
+
+
 def is_found(value: str, form: str, kind: FactKind) -> bool:
     """Whether `form`, which is in the place of `value`, is a form of it and not another text."""
     if kind == "number" and digits_of(value):
         return is_number_found(value, form)
     if kind == "date":
         return is_date_found(value, form)
+    if units_of(value) and units_of(form):
+        return True
     if similarity(value, form) >= _LEAST_TEXT_SIMILARITY or alnum_of(value) in alnum_of(form):
         return any(map(str.isalnum, form))
     return _is_cut_off(alnum_of(value), alnum_of(form))
@@ -383,7 +423,10 @@ def explain(value: str, form: str, kind: FactKind, before: str = "", behind: str
     ('separator', 'unit')
     """
     if kind == "number" and digits_of(value):
-        return worst(number_errors(value, form, before, behind))
+        if not _UNIT_WORD.search(value) or units_of(value) == units_of(form):
+            return worst(number_errors(value, form, before, behind))
+        bare, bare_form = (_UNIT_WORD.sub("", text) for text in (value, form))
+        return worst(number_errors(bare, bare_form, before, behind) | {"unit"})
     if kind == "date":
         return worst(date_errors(value, form, before, behind))
     return _text_error(value, form, before, behind)
@@ -400,7 +443,14 @@ def similarity(value: str, text: str) -> float:
     return Levenshtein.normalized_similarity(value.replace(" ", ""), text.replace(" ", ""))
 
 
+def misread(kind: FactKind) -> str:
+    """Return the error type of a text that has nothing in common with the value in its place."""
+    return {"number": "digit", "date": "date"}.get(kind, "other")
+
+
 def _text_error(value: str, form: str, before: str, behind: str) -> str:
+    if units_of(value) and units_of(form) not in ([], units_of(value)):
+        return "unit"
     if at := _but_for_spaces(value, form):
         start, end = at
         return worst(

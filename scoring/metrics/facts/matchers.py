@@ -6,7 +6,9 @@ place: is it aligned with the fact or with something else, and are the words aro
 the words around the fact? Facts with equal values share their occurrences one-to-one so that the
 places fit best in total; an occurrence that slid into another column is misplaced (`tables`). The
 remaining facts are explained: a form of the value in the fact's place gives its error type, an
-unclaimed occurrence elsewhere is misplaced, and otherwise the fact is missing.
+unclaimed occurrence elsewhere is misplaced, and anything else in the fact's place is a misreading:
+the words between its recognised neighbours (`neighbours`), or those aligned with it. A fact is
+missing if nothing was read there.
 
 The substring matcher is the rule of the benchmark's published script, for comparison: a fact is
 correct if its value occurs anywhere in the prediction's text, ignoring case and white space. It
@@ -17,6 +19,7 @@ for any number of facts.
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +27,8 @@ from numpy.typing import NDArray
 from scoring.metrics.trees import one_to_one
 
 from .alignment import align
-from .errors import explain, is_found
+from .errors import explain, is_found, misread
+from .neighbours import Neighbours
 from .occurrences import (
     FactKind,
     GoldFact,
@@ -59,9 +63,10 @@ ERROR_TYPES = (
 class Verdict:
     """The verdict on one gold fact.
 
-    `correct` implies `found`; `found` means that the prediction has a recognisable form.
-    `matched_text` is that form, at `[start, end)` of the prediction's visible text (None if nothing
-    was found). `error` is one of ERROR_TYPES, or None for a correct fact.
+    `correct` implies `found`; `found` means that something was read in the fact's place, or its
+    exact value elsewhere. `matched_text` is that text, at `[start, end)` of the prediction's
+    visible text (None if nothing was found). `error` is one of ERROR_TYPES, or None for a correct
+    fact.
 
     `confidence` is how certain it is that the matched place is the fact's place, in [0, 1]:
     strength times (1 + margin) / 2. The strength is half of the place's score (see PlaceJudge.fit,
@@ -150,6 +155,7 @@ class _Matcher:
         self._taken = np.zeros(len(self._text), dtype=bool)
         self._forms = FormFinder(self._text, self._alignment, self._taken, self._values)
         self._verdicts: dict[int, Verdict] = {}
+        self._places: dict[int, Span] = {}
 
     def run(self) -> list[Verdict]:
         groups: defaultdict[Group, list[GoldFact]] = defaultdict(list)
@@ -176,6 +182,7 @@ class _Matcher:
             occurrence = elsewhere.get(fact.n)
             if occurrence and self._is_free(occurrence):
                 self._settle(fact, occurrence.start, occurrence.end, "misplaced")
+        self._find_readings()
         return [self._verdicts.get(fact.n, MISSING) for fact in self._facts]
 
     def _assign(self, facts: Sequence[GoldFact], found: Sequence[Occurrence]) -> list[_Claim]:
@@ -267,6 +274,38 @@ class _Matcher:
             if scores[row, column] > 0 and not self._taken[start:end].any():
                 self._explain_as(facts[row], (start, end))
 
+    def _find_readings(self) -> None:
+        """Find what else was read in the places of the remaining facts."""
+        if not self._open():
+            return
+        texts = self._pages[0].normalised.text, self._text
+        neighbours = Neighbours(
+            texts, self._alignment, self._judge.surely_same, self._facts, self._places
+        )
+        in_order = sorted(self._facts, key=lambda fact: fact.place.start)
+        for before, fact in reversed(list(pairwise(in_order))):
+            self._give_on(neighbours, before, fact)
+        for fact in self._open():
+            reading = neighbours.between(fact)
+            if reading and not self._taken[slice(*reading)].any():
+                self._settle(fact, *self._forms.trimmed(*reading), misread(fact.kind))
+        for fact in self._open():
+            reading = self._forms.anything_in_place(fact)
+            if reading and not neighbours.is_beyond(fact, reading):
+                self._settle(fact, *reading, misread(fact.kind))
+
+    def _give_on(self, neighbours: Neighbours, before: GoldFact, fact: GoldFact) -> None:
+        """Give the damaged form of a value to an equal value just behind it that has none, if the
+        order of the words says so."""
+        verdict = self._verdicts.get(before.n, MISSING)
+        is_damaged = verdict.found and not verdict.correct and verdict.error != "misplaced"
+        is_equal = (before.value, before.kind) == (fact.value, fact.kind)
+        if not is_damaged or not is_equal or fact.n in self._verdicts:
+            return
+        if neighbours.give_on(before, fact):
+            del self._verdicts[before.n]
+            self._settle(fact, *self._places.pop(before.n), verdict.error)
+
     def _mark_slid(self) -> None:
         """Mark values that slid into another column as misplaced, damaged ones as missing."""
         found = {
@@ -339,6 +378,7 @@ class _Matcher:
             span = self._alignment.prediction.span(start, end)
             confidence = _confidence(self._judge.fit(self._gold_span(fact), [span]), 0)
         self._taken[start:end] = True
+        self._places[fact.n] = start, end
         first, last = self._prediction.source_span(start, end)
         text = self._source[first:last]
         self._verdicts[fact.n] = Verdict(error is None, True, text, first, last, error, confidence)

@@ -1,10 +1,10 @@
 """Typographic normalisation of text, with a mapping to the original offsets.
 
 Only differences that a typesetter may introduce are removed: Unicode compatibility forms, dash,
-minus and quote look-alikes, invisible characters, repeated spaces, and the spaces inside
-parentheses, after currency signs and before a percent sign. Digits, separators and the alphabet
-never change. Superscript digits stay as they are: after a number they are footnote marks, and
-folding them would append a digit to it.
+minus and quote look-alikes, invisible characters, repeated spaces, the spaces inside parentheses,
+after currency signs and before a percent sign, and marks of LaTeX (`1{,}200`). Digits, separators
+and the alphabet never change. Superscript digits stay as they are: after a number they are footnote
+marks, and folding them would append a digit to it.
 
 This module also has the look-alikes of digits, and the text as the alignment reads it, in lower
 case, without spaces and without leaders.
@@ -73,6 +73,12 @@ _SPACE_TO_DROP = re.compile(
     rf" (?:(?<=[(\[]\ )|(?=[)\]])|(?<=[{CURRENCY}]\ )(?=[\d(.\-])|(?<=[\d)]\ )(?=%))"
 )
 _SPACES = re.compile(r"\s+")
+# LaTeX: spaces, which become spaces of the same length, and marks of its own, which are dropped:
+# braces around a separator, borders of a formula, and what makes a sign an ordinary character.
+_LATEX_SPACE = re.compile(r"\\[,;:> ]")
+_LATEX = re.compile(
+    r"\{(?=[.,]\})|(?<=\{[.,])\}|\\(?:left|right)(?=[()\[\]])|\\[()\[\]!]|\\(?=[$%&#_{}])"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +97,10 @@ class Normalised:
 def normalise(text: str) -> Normalised:
     """Normalise `text`. Linear time, never raises.
 
-    >>> normalise("loss of $ ( 1,200 ) — 3 %").text
-    'loss of $(1,200) - 3%'
+    >>> normalise("loss of $ ( 1,200 ) — 3 %").text, normalise(r"\\$1{,}200").text
+    ('loss of $(1,200) - 3%', '$1,200')
     """
+    text = _LATEX_SPACE.sub("  ", text)
     if text.isascii():
         folded = text
         starts = np.arange(len(text), dtype=np.int64)
@@ -101,13 +108,20 @@ def normalise(text: str) -> Normalised:
     else:
         folded, starts, ends = _fold(text)
     folded, starts, ends = _collapse_spaces(folded, starts, ends)
-    keep = np.ones(len(folded), dtype=bool)
-    for match in _SPACE_TO_DROP.finditer(folded):
-        keep[match.start() : match.end()] = False
-    if not keep.all():
-        folded = _SPACE_TO_DROP.sub("", folded)
-        starts, ends = starts[keep], ends[keep]
+    for dropped in (_LATEX, _SPACE_TO_DROP):
+        folded, starts, ends = _drop(dropped, folded, starts, ends)
     return Normalised(folded, starts, ends)
+
+
+def _drop(
+    pattern: re.Pattern[str], text: str, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
+    keep = np.ones(len(text), dtype=bool)
+    for match in pattern.finditer(text):
+        keep[match.start() : match.end()] = False
+    if keep.all():
+        return text, starts, ends
+    return pattern.sub("", text), starts[keep], ends[keep]
 
 
 def normalise_value(value: str) -> str:

@@ -18,7 +18,7 @@ from rapidfuzz.process import cdist
 
 from .alignment import Alignment
 from .errors import similarity
-from .normalise import as_digits
+from .normalise import CURRENCY, as_digits
 from .occurrences import REACH, GoldFact
 
 # Characters on either side whose alignment counts for an occurrence's place, and the decay of their
@@ -63,7 +63,8 @@ class PlaceJudge:
         self._faced_rows: dict[int, dict[int, float]] = {}
         blank = np.full(_WINDOW, -1, dtype=np.int64)
         self._faces = np.concatenate((blank, alignment.to_gold, blank))
-        say = np.where(alignment.same, np.where(_in_runs(alignment), 1.0, _CHANCE), 0.0)
+        self.surely_same = _in_runs(alignment)
+        say = np.where(alignment.same, np.where(self.surely_same, 1.0, _CHANCE), 0.0)
         silent = np.zeros(_WINDOW)
         self._say = np.concatenate((silent, say, silent))
         self._inside = np.concatenate((silent, np.ones(len(say)), silent))
@@ -204,6 +205,7 @@ _DATE_WORDS = 3
 _APART = 80
 _WORDS_APART = 5
 _YEAR_LAST = re.compile(r"(\D+ \d{1,2},?) (\d{4})")
+_ALNUM = re.compile(r"[^\W_]")
 _EDGE = " .,;:|\"'*=~!_[]"
 
 Span = tuple[int, int]
@@ -234,6 +236,9 @@ class FormFinder:
         faced = faced[~self._taken[faced]]
         if not len(faced):
             return None
+        if not fact.value.strip(CURRENCY):
+            # A sign of its own, whose word is mostly the amount next to it.
+            return _sign_at(self._text, int(faced[0]))
         words, counts = np.unique(
             np.searchsorted(self._bounds[0], faced, side="right") - 1, return_counts=True
         )
@@ -246,6 +251,17 @@ class FormFinder:
             first = last = int(words[counts.argmax()])
         first, last = self._with_fragments(fact, first, last)
         return int(self._bounds[0][first]), int(self._bounds[1][last])
+
+    def anything_in_place(self, fact: GoldFact) -> Span | None:
+        """Return the words aligned with the fact that no other fact has taken; None if they have no
+        letter or digit, or are the gold's own words next to the fact."""
+        place = self.in_place(fact)
+        if place is None or self._taken[place[0] : place[1]].any():
+            return None
+        start, end = self.trimmed(*place)
+        around = f"{fact.place.before[::-1]} {fact.place.behind}".lower().split()
+        is_own = self._text[start:end].lower() in {word.strip(_EDGE) for word in around}
+        return None if is_own or not _ALNUM.search(self._text, start, end) else (start, end)
 
     def with_neighbours(self, start: int, end: int) -> str:
         """Return the text `[start, end)` with adjacent text."""
@@ -344,6 +360,10 @@ class FormFinder:
     def _likeness(self, fact: GoldFact, first: int, last: int) -> float:
         text = self._text[self._bounds[0][first] : self._bounds[1][last]]
         return similarity(fact.value, as_digits(text) if fact.kind == "number" else text)
+
+
+def _sign_at(text: str, at: int) -> Span | None:
+    return (at, at + 1) if text[at] in CURRENCY else None
 
 
 def _pieces(text: str) -> Iterator[Span]:
