@@ -1,0 +1,50 @@
+"""Receipts: 19 fields compared by the rules of ReceiptBench.
+
+`fields` has the protocol, `values` compares texts and lists, `amounts` reads amounts of any
+notation, and `facts` finds the dates, times, numbers and identifiers of a text. A module imports
+those named after it.
+"""
+
+from .fields import (
+    DEFAULT,
+    DETAIL,
+    ERRORS,
+    FIELDS,
+    SEMANTIC_THRESHOLD,
+    TASKS,
+    Counts,
+    Judge,
+    Mismatch,
+    Outcome,
+    Protocol,
+    Rates,
+    Rule,
+    adds_up,
+    compare_field,
+    compare_weighted,
+    rates,
+    receipt_currency,
+    receipt_reward,
+)
+
+__all__ = [
+    "DEFAULT",
+    "DETAIL",
+    "ERRORS",
+    "FIELDS",
+    "SEMANTIC_THRESHOLD",
+    "TASKS",
+    "Counts",
+    "Judge",
+    "Mismatch",
+    "Outcome",
+    "Protocol",
+    "Rates",
+    "Rule",
+    "adds_up",
+    "compare_field",
+    "compare_weighted",
+    "rates",
+    "receipt_currency",
+    "receipt_reward",
+]
