@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -14,6 +13,7 @@ from django.db.models import F, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.accounts.models import user_field
 from portal.datasets.models import Release, ReleaseItem
 from scoring.benchmarks import BENCHMARKS, Benchmark, Column, OptionError, get_benchmark
 
@@ -36,6 +36,9 @@ class Board(models.Model):
     benchmark = models.CharField(max_length=40, help_text="A key of scoring.benchmarks.")
     description = models.TextField(blank=True, help_text="Markdown.")
     rules = models.TextField(blank=True, help_text="The rules for submitters, in Markdown.")
+    terms = models.TextField(
+        blank=True, help_text="Terms that submitters must accept, in Markdown. Empty: none."
+    )
     card_fields = models.JSONField(
         default=list, blank=True, help_text="Required fields of the model card."
     )
@@ -53,9 +56,7 @@ class Board(models.Model):
         default=False, help_text="Whether a sample of pages was drawn for judge experts."
     )
     is_sample = models.BooleanField(default=False)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = user_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BoardQuerySet.as_manager()
@@ -72,7 +73,7 @@ class Board(models.Model):
     def clean(self) -> None:
         if self.benchmark not in BENCHMARKS:
             known = ", ".join(BENCHMARKS)
-            raise ValidationError({"benchmark": f"There is no such benchmark; there are {known}."})
+            raise ValidationError({"benchmark": f"Unknown benchmark. Choose one of {known}."})
 
     @property
     def is_draft(self) -> bool:

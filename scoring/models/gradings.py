@@ -1,12 +1,13 @@
 """Gradings with their item scores; re-grades, which are batches of gradings; and the entries of
 leaderboards, with their resampled figures and rank changes."""
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from portal.accounts.models import user_field
 from portal.datasets.models import Release, ReleaseItem
+from portal.jobs.models import Work, WorkQuerySet
 from portal.web.fields import LinkField
 
 from .boards import Board, Phase
@@ -25,9 +26,7 @@ class Regrade(models.Model):
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="regrades")
     state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
     error = models.TextField(blank=True, help_text="Why it failed; for organisers.")
-    started_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    started_by = user_field()
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 
@@ -95,7 +94,7 @@ class RegradedPhase(models.Model):
 MOST_SIGNATURE = 2_000
 
 
-class GradingQuerySet(models.QuerySet["Grading"]):
+class GradingQuerySet(WorkQuerySet["Grading"]):
     def in_force(self) -> "GradingQuerySet":
         """Gradings that count: all but those of an unfinished or failed re-grade."""
         return self.filter(Q(regrade__isnull=True) | Q(regrade__state=Regrade.State.DONE))
@@ -103,20 +102,9 @@ class GradingQuerySet(models.QuerySet["Grading"]):
     def done(self) -> "GradingQuerySet":
         return self.filter(state=Grading.State.DONE)
 
-    def live(self) -> "GradingQuerySet":
-        """Queued and running gradings."""
-        return self.filter(state__in=[Grading.State.QUEUED, Grading.State.RUNNING])
 
-
-class Grading(models.Model):
+class Grading(Work):
     """One grading of a submission. A re-grade adds a new row and keeps the old one."""
-
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="gradings")
     release = models.ForeignKey(
@@ -131,7 +119,6 @@ class Grading(models.Model):
     )
     signature = models.CharField(max_length=MOST_SIGNATURE)
     options = models.JSONField(default=dict)
-    state = models.CharField(max_length=12, choices=State, default=State.QUEUED)
     items_total = models.PositiveIntegerField()
     missing = models.PositiveIntegerField(default=0, help_text="Items without a prediction.")
     scores = models.JSONField(default=dict, help_text="Column to value in [0, 1], unrounded.")
@@ -140,34 +127,32 @@ class Grading(models.Model):
     parts = models.JSONField(
         default=dict, help_text="For a phase in parts: public and private, each column to value."
     )
-    error = models.TextField(blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True)
 
     objects = GradingQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["-id"]
 
     def __str__(self) -> str:
         return f"grading {self.pk} ({self.state})"
 
     @property
     def items(self) -> "models.QuerySet[ReleaseItem]":
-        """The items of the release that the phase grades."""
-        return self.submission.phase.items_of(self.release_id)
+        """The items of the release that are graded."""
+        return self.submission.items_of(self.release_id)
 
     @property
     def job_group(self) -> str:
         return f"grading:{self.pk}"
 
-    @property
-    def is_finished(self) -> bool:
-        return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}
-
 
 # Placed between and around the names of errors, so that SQL can search for one of them.
 ERROR_MARK = "|"
+
+
+def error_names(errors: str) -> list[str]:
+    """
+    >>> error_names("|scale|sign|"), error_names("")
+    (['scale', 'sign'], [])
+    """
+    return [name for name in errors.split(ERROR_MARK) if name]
 
 
 class ItemScore(models.Model):
@@ -206,7 +191,7 @@ class ItemScore(models.Model):
 
     @property
     def error_names(self) -> list[str]:
-        return [name for name in self.errors.split(ERROR_MARK) if name]
+        return error_names(self.errors)
 
 
 class Entry(ModelCard):
@@ -247,6 +232,9 @@ class Entry(ModelCard):
     )
     verdict_reason = models.TextField(blank=True, help_text="Public.")
     is_pinned = models.BooleanField(default=False)
+    is_entered = models.BooleanField(
+        default=False, help_text="Entered by an organiser, not from the benchmark's own tables."
+    )
     is_sample = models.BooleanField(default=False)
     published_at = models.DateTimeField(auto_now_add=True)
 
@@ -256,6 +244,7 @@ class Entry(ModelCard):
         constraints = [
             models.CheckConstraint(
                 condition=Q(kind="graded", grading__isnull=False, phase__isnull=False)
+                | (Q(kind="human", grading__isnull=False, phase__isnull=False) & ~Q(provenance=""))
                 | (~Q(kind="graded") & Q(grading__isnull=True) & ~Q(provenance="")),
                 name="entry_graded_or_sourced",
             )
@@ -273,6 +262,16 @@ class Entry(ModelCard):
     @property
     def is_verified(self) -> bool:
         return self.verdict == Submission.Verdict.VERIFIED
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether it takes part in the ranks of its section."""
+        return not (self.is_disqualified or self.is_entered or self.kind == self.Kind.HUMAN)
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether its figures were computed here: also those of a human run."""
+        return self.grading_id is not None
 
 
 class Replicate(models.Model):

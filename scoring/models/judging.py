@@ -12,7 +12,9 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.accounts.models import user_field
 from portal.datasets.models import Release, ReleaseItem
+from portal.jobs.models import Work
 from portal.web.fields import SealedField, Unsealable, seal, unseal
 from scoring.benchmarks.judging import MOST_NAME, read_judge
 
@@ -50,7 +52,7 @@ def normalised_url(url: str) -> str:
 
 def check_model_name(name: str) -> None:
     """Validates that options can name the judge as `judge(NAME)`."""
-    found = read_judge(f"judge({name})", "-")
+    found = read_judge(f"judge({name})", lambda _: "-")
     if found is None or found[0] != name:
         raise ValidationError(
             f"Use at most {MOST_NAME} characters, without spaces, commas, semicolons, "
@@ -70,10 +72,19 @@ def check_amount(value: float) -> None:
         raise ValidationError(f"Enter a number from 0 to {MOST_AMOUNT:,}.")
 
 
-class JudgeEndpoint(models.Model):
-    """The endpoint of one board's judge, used instead of the one in the settings."""
+class Purpose(models.TextChoices):
+    """The use of a board's endpoint. Each use has its own budget."""
 
-    board = models.OneToOneField(Board, on_delete=models.CASCADE, related_name="judge_endpoint")
+    JUDGE = "judge", "the board's judge"
+    MODEL = "model", "models that organisers run"
+
+
+class JudgeEndpoint(models.Model):
+    """An endpoint of one board: of its judge, used instead of the one in the settings, or of the
+    models that organisers run."""
+
+    board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="endpoints")
+    purpose = models.CharField(max_length=5, choices=Purpose, default=Purpose.JUDGE)
     base_url = models.CharField("URL", max_length=MOST_URL, validators=[check_url])
     model = models.CharField(
         max_length=MOST_NAME,
@@ -92,9 +103,7 @@ class JudgeEndpoint(models.Model):
         validators=[check_amount],
         help_text="Per calendar month (UTC), in the currency of the prices.",
     )
-    set_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    set_by = user_field()
     set_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -103,11 +112,12 @@ class JudgeEndpoint(models.Model):
             models.CheckConstraint(
                 condition=Q(budget=None) | Q(price_input__gt=0) | Q(price_output__gt=0),
                 name="judge_endpoint_budget_has_prices",
-            )
+            ),
+            models.UniqueConstraint(fields=["board", "purpose"], name="endpoint_once_per_purpose"),
         ]
 
     def __str__(self) -> str:
-        return f"judge endpoint of board {self.board_id}"
+        return f"{self.purpose} endpoint of board {self.board_id}"
 
     @property
     def has_key(self) -> bool:
@@ -137,8 +147,8 @@ def month_of_now() -> date:
 
 
 class JudgeSpendingQuerySet(models.QuerySet["JudgeSpending"]):
-    def of(self, board_id: int, month: date) -> "JudgeSpendingQuerySet":
-        return self.filter(board=board_id, month=month)
+    def of(self, board_id: int, purpose: Purpose, month: date) -> "JudgeSpendingQuerySet":
+        return self.filter(board=board_id, purpose=purpose, month=month)
 
     def total(self) -> float:
         found: float | None = self.aggregate(total=models.Sum("amount"))["total"]
@@ -146,13 +156,14 @@ class JudgeSpendingQuerySet(models.QuerySet["JudgeSpending"]):
 
 
 class JudgeSpending(models.Model):
-    """The spending of one group of jobs in one month of a board.
+    """The spending of one group of jobs in one month of a board, for one purpose.
 
     While the jobs run, the row is open and its amount includes money reserved for the next calls.
     If they are killed, the row stays open and all of it counts as spent.
     """
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="judge_spending")
+    purpose = models.CharField(max_length=5, choices=Purpose, default=Purpose.JUDGE)
     month = models.DateField(help_text="Its first day, UTC.")
     what = models.CharField(max_length=80, blank=True, help_text="The group of the jobs.")
     amount = models.FloatField(help_text="In the currency of the prices.")
@@ -169,16 +180,9 @@ class JudgeSpending(models.Model):
         return f"spending {self.pk} of board {self.board_id}"
 
 
-class JudgeRun(models.Model):
+class JudgeRun(Work):
     """One judge's pass over a submission. Verdicts are never overwritten: another version of the
     judge or another release of the gold needs a new run."""
-
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
 
     submission = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="judge_runs")
     release = models.ForeignKey(
@@ -190,7 +194,7 @@ class JudgeRun(models.Model):
     budget = models.FloatField(
         null=True, validators=[MinValueValidator(0)], help_text="In the currency of the prices."
     )
-    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    state = models.CharField(max_length=10, choices=Work.State, default=Work.State.QUEUED)
     items_total = models.PositiveIntegerField(default=0)
     summary = models.JSONField(
         default=dict, help_text="The judge's scores of the submission, in the paper's form."
@@ -199,16 +203,8 @@ class JudgeRun(models.Model):
     unscored = models.JSONField(
         default=dict, help_text="Pages without a verdict and the reasons; they are not counted."
     )
-    error = models.TextField(blank=True)
     is_sample = models.BooleanField(default=False, help_text="Scripted, without a model.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["-id"]
+    created_by = user_field()
 
     def __str__(self) -> str:
         return f"{self.version} on submission {self.submission_id}"
@@ -216,10 +212,6 @@ class JudgeRun(models.Model):
     @property
     def job_group(self) -> str:
         return f"judge:{self.pk}"
-
-    @property
-    def is_finished(self) -> bool:
-        return self.state not in {self.State.QUEUED, self.State.RUNNING}
 
     @property
     def version(self) -> str:
@@ -272,9 +264,7 @@ class JudgeSample(models.Model):
     )
     pool = models.PositiveIntegerField(help_text="Number of pages it was drawn from.")
     is_open = models.BooleanField(default=True, help_text="Whether experts can review its pages.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = user_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -315,14 +305,17 @@ class ExpertReview(models.Model):
     """One expert's decisions on the facts of a case; a draft until it is submitted, then final."""
 
     case = models.ForeignKey(JudgeCase, on_delete=models.CASCADE, related_name="reviews")
-    expert = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    expert = user_field()
     facts = models.JSONField(default=dict, help_text="Number of the fact to true (right) or false.")
     wrong = models.JSONField(
         default=dict, help_text="Fact type to the number of wrong facts that the expert counted."
     )
     structure = models.TextField(blank=True, help_text="Comment on the page's structure.")
+    reasoning = models.JSONField(
+        default=dict,
+        help_text="Version of the judge to the expert's opinion of its verdict, given after the "
+        "review: {decision, reasoning: true if right, comment}.",
+    )
     comment = models.TextField(blank=True)
     started_at = models.DateTimeField(auto_now_add=True)
     submitted_at = models.DateTimeField(null=True)

@@ -1,6 +1,7 @@
 """Submissions with their predictions, attempts that count against limits, similar submissions, and
 webhooks."""
 
+import json
 from typing import Any
 
 from django.conf import settings
@@ -23,12 +24,22 @@ class Category(models.TextChoices):
     OCR_MODEL = "ocr_model", "OCR model"
     OPEN_VLM = "open_vlm", "Open-source VL model"
     PROPRIETARY_VLM = "proprietary_vlm", "Proprietary VL model"
+    FINE_TUNED = "fine_tuned", "Fine-tuned for the task"
     OTHER = "other", "Other"
 
 
 class Architecture(models.TextChoices):
     DENSE = "dense", "Dense"
     MIXTURE = "mixture", "Mixture of experts"
+
+
+class Reasoning(models.TextChoices):
+    """How the model reasoned before it answered, as in FCMBench's figure A7."""
+
+    NONE = "none", "No reasoning mode"
+    OFF = "off", "Off"
+    MINIMAL = "minimal", "Minimal, cannot be turned off"
+    ON = "on", "On"
 
 
 class ModelCard(models.Model):
@@ -45,11 +56,25 @@ class ModelCard(models.Model):
         null=True, blank=True, help_text="Whether anyone can download the weights."
     )
     architecture = models.CharField(max_length=10, choices=Architecture, blank=True)
+    reasoning = models.CharField(
+        "reasoning mode",
+        max_length=10,
+        choices=Reasoning,
+        blank=True,
+        help_text="The model's reasoning mode in this run.",
+    )
     licence = models.CharField(
         max_length=120, blank=True, help_text="Licence of the model or program."
     )
     released_on = models.DateField(
         null=True, blank=True, help_text="Release date of this version of the system."
+    )
+    training_data = models.TextField(
+        blank=True,
+        help_text="The data it was trained on, and whether this board's documents may be in it.",
+    )
+    training_until = models.DateField(
+        null=True, blank=True, help_text="Date of the newest training data."
     )
     prompt = models.TextField(blank=True, help_text="The full prompt.")
     decoding = models.TextField(
@@ -154,6 +179,25 @@ class Submission(ModelCard):
     has_open_items = models.BooleanField(
         default=False, help_text="Whether anyone can read its single items while it is public."
     )
+    accepted_terms = models.TextField(
+        blank=True, help_text="The board's terms that the submitter accepted; empty: none."
+    )
+    rerun_of = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="reruns",
+        help_text="For a re-run by organisers: the submission that it repeats. It never has a row.",
+    )
+    sample_seed = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="For a human run: the seed that drew its items. Empty: predictions of a system.",
+    )
+    sample_items = models.JSONField(
+        default=list, blank=True, help_text="For a human run: the ids of its items."
+    )
     is_sample = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -175,6 +219,10 @@ class Submission(ModelCard):
                 condition=Q(withdrawn_at__isnull=True) | Q(publication="private"),
                 name="submission_withdrawn_is_private",
             ),
+            models.CheckConstraint(
+                condition=Q(rerun_of__isnull=True) | Q(publication="private"),
+                name="submission_rerun_is_private",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -182,6 +230,42 @@ class Submission(ModelCard):
 
     def get_absolute_url(self) -> str:
         return reverse("scoring:submission", args=[self.pk])
+
+    @property
+    def is_human_run(self) -> bool:
+        """Whether people answered a drawn sample of the items."""
+        return self.sample_seed is not None
+
+    def items_of(self, release_id: int) -> models.QuerySet[ReleaseItem]:
+        """The items to grade in this release: those of the phase, or of the sample."""
+        items = self.phase.items_of(release_id)
+        return items.filter(name__in=self.sample_items) if self.is_human_run else items
+
+
+class Manifest(models.Model):
+    """How a submission was made, as its run manifest states (`factboard.manifest`). Untrusted.
+
+    It is in a table of its own, so that no list of submissions reads it.
+    """
+
+    submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="manifest")
+    about = models.JSONField(help_text="The manifest without its items.")
+    items = models.JSONField(help_text="The items of the manifest. Large: defer it.")
+    states = models.JSONField(default=dict, help_text="How many items ended in each state.")
+    warnings = models.JSONField(
+        default=list, help_text="Where it differs from the phase, as sentences."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["submission"]
+
+    def __str__(self) -> str:
+        return f"manifest of submission {self.submission_id}"
+
+    def as_json(self) -> bytes:
+        """The whole manifest, as it was uploaded apart from its layout."""
+        return json.dumps(self.about | {"items": self.items}, ensure_ascii=False).encode()
 
 
 class Prediction(models.Model):
