@@ -14,7 +14,14 @@ from scoring.access import board_for
 from scoring.judge.reliability import Confusion
 from scoring.models import JudgeSample
 
-from .selectors import GroupLine, Reliability, VersionLine, reliability, shown_samples
+from .selectors import (
+    GroupLine,
+    ReasoningLine,
+    Reliability,
+    VersionLine,
+    reliability,
+    shown_samples,
+)
 
 
 class JudgeQuerySerializer(serializers.Serializer[Any]):
@@ -86,6 +93,16 @@ JudgeVersionSerializer = answer(
 )
 
 
+JudgeReasoningSerializer = answer(
+    ReasoningLine,
+    "JudgeReasoning",
+    decision="Share of opinions that the judge's decision is right.",
+    reasoning="Share of opinions that its reasoning follows financial reporting conventions.",
+    both="Share of opinions that both are right.",
+    experts=JudgeConfusionSerializer(help_text="Two experts on the reasoning about one page."),
+)
+
+
 class JudgeReliabilitySerializer(serializers.Serializer[Reliability]):
     """Figures of one sample and one version of the judge."""
 
@@ -102,6 +119,7 @@ class JudgeReliabilitySerializer(serializers.Serializer[Reliability]):
     error_types = JudgeGroupSerializer(many=True, source="errors")
     counts = JudgeCountSerializer(many=True)
     versions = JudgeVersionSerializer(many=True)
+    reasoning = JudgeReasoningSerializer(allow_null=True, help_text="Null without a judge.")
 
 
 class JudgeSerializer(serializers.Serializer[Any]):

@@ -155,7 +155,7 @@ def case_html(case: JudgeCase, side: str) -> str:
     html = (prediction_of(case.submission_id, case.item.name) or {}).get("html")
     if side != PREDICTION or not isinstance(html, str):
         raise Http404("There is no such page.")
-    return marked_html(html, visible_text(html, labels), [])
+    return marked_html(html, visible_text(html, labels), [], _number_tags)
 
 
 def _numbered(html: str, labels: Sequence[str]) -> str:
@@ -230,6 +230,21 @@ class CasePage:
     def _judge(self) -> dict[str, Any]:
         judge: dict[str, Any] = self.verdict.result["judge"] if self.verdict else {}
         return judge
+
+    def opinion_form(self, user: Viewer) -> dict[str, Any] | None:
+        """The opinion of this expert on the verdict, empty if there is none yet; None for users
+        without a review of the page."""
+        if self.verdict is None or not any(each.expert_id == user.pk for each in self.reviews):
+            return None
+        [review] = [each for each in self.reviews if each.expert_id == user.pk]
+        found: dict[str, Any] = review.reasoning.get(self.verdict.version, {})
+        return found
+
+    @property
+    def opinions(self) -> list[tuple[ExpertReview, Mapping[str, Any]]]:
+        """The experts' opinions of the verdict."""
+        version = self.verdict.version if self.verdict else ""
+        return [(r, r.reasoning[version]) for r in self.reviews if version in r.reasoning]
 
     @property
     def disputed(self) -> int:

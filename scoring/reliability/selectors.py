@@ -6,6 +6,7 @@ Verdicts of a judge come from its runs and from gradings that used it.
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import combinations
 from typing import Any
 
 from scoring.access import Viewer, are_scores_shown
@@ -221,6 +222,22 @@ class VersionLine:
 
 
 @dataclass(frozen=True)
+class ReasoningLine:
+    """Experts' opinions of a judge's verdicts, as in section 3.2.5 of FinCriticalED. Shares are of
+    `opinions`, from 0 to 1, and None without any."""
+
+    opinions: int
+    pages: int
+    decision: float | None
+    """Opinions that the decision is right."""
+    reasoning: float | None
+    """Opinions that the reasoning follows the conventions of financial reporting."""
+    both: float | None
+    experts: Confusion
+    """Two experts on the reasoning about one page."""
+
+
+@dataclass(frozen=True)
 class Reliability:
     """All figures of one sample; without reviews all counts are zero."""
 
@@ -236,6 +253,8 @@ class Reliability:
     errors: list[GroupLine] = field(default_factory=list)
     counts: list[CountLine] = field(default_factory=list)
     versions: list[VersionLine] = field(default_factory=list)
+    reasoning: ReasoningLine | None = None
+    """None without a judge."""
     decisions: list[Decision] = field(default_factory=list)
 
     @property
@@ -282,6 +301,7 @@ def reliability(sample: JudgeSample, version: str = "") -> Reliability:
         errors=_groups((d.error, d) for d in decisions if d.error),
         counts=_counts(reviews, judged, {p: _said(r) for p, r in matched.items()}),
         versions=[_version(name, found, reviews) for name, found in verdicts.items()],
+        reasoning=_reasoning(reviews, shown) if shown else None,
         decisions=decisions,
     )
 
@@ -350,6 +370,33 @@ def _between_experts(reviews: list[ExpertReview]) -> Iterable[tuple[bool, bool]]
                 said = first.says(fact["n"]), second.says(fact["n"])
                 if None not in said:
                     yield bool(said[0]), bool(said[1])
+
+
+def _reasoning(reviews: list[ExpertReview], version: str) -> ReasoningLine:
+    """The opinions of this version's verdicts."""
+    by_case: dict[int, list[Mapping[str, Any]]] = {}
+    for review in reviews:
+        if version in review.reasoning:
+            by_case.setdefault(review.case_id, []).append(review.reasoning[version])
+    opinions = [opinion for found in by_case.values() for opinion in found]
+
+    def share(*keys: str) -> float | None:
+        right = sum(all(opinion[key] for key in keys) for opinion in opinions)
+        return right / len(opinions) if opinions else None
+
+    pairs = (
+        (first["reasoning"], second["reasoning"])
+        for found in by_case.values()
+        for first, second in combinations(found, 2)
+    )
+    return ReasoningLine(
+        opinions=len(opinions),
+        pages=len(by_case),
+        decision=share("decision"),
+        reasoning=share("reasoning"),
+        both=share("decision", "reasoning"),
+        experts=confusion(pairs),
+    )
 
 
 def _groups(grouped: Iterable[tuple[str, Decision]]) -> list[GroupLine]:

@@ -23,6 +23,7 @@ from scoring.models import (
 )
 
 from .cases import gold_facts
+from .selectors import by_judges, graded_pages
 
 AT_LEAST = 10
 """The fewest pages of a sample. With fewer, the agreement means little."""
@@ -146,6 +147,35 @@ def submit_review(*, case: JudgeCase, expert: User) -> ExpertReview:
     review.submitted_at = timezone.now()
     review.save()
     record_event(verb="submit_expert_review", subject=review, actor=expert, case=case.pk)
+    return review
+
+
+@transaction.atomic
+def save_opinion(
+    *,
+    case: JudgeCase,
+    expert: User,
+    version: str,
+    decision: bool,
+    reasoning: bool,
+    comment: str = "",
+) -> ExpertReview:
+    """Saves an expert's opinion of a judge's verdict, after their own review: whether its decision
+    is right, and whether its reasoning follows the conventions of financial reporting.
+
+    Repeating it replaces the opinion. Raises JudgingRefused.
+    """
+    reviews = ExpertReview.objects.select_for_update(no_key=True)
+    review = reviews.filter(case=case, expert=expert, submitted_at__isnull=False).first()
+    if review is None:
+        raise JudgingRefused("Submit your review of this page first.")
+    place = case.submission_id, case.item_id
+    if version not in by_judges(case.sample, {place}, graded_pages(case.sample, {place})):
+        raise JudgingRefused("This version of the judge has not judged this page.")
+    opinion = {"decision": decision, "reasoning": reasoning, "comment": comment}
+    review.reasoning = {**review.reasoning, version: opinion}
+    review.save(update_fields=["reasoning"])
+    record_event(verb="save_judge_opinion", subject=review, actor=expert, version=version)
     return review
 
 

@@ -20,6 +20,7 @@ urlpatterns = [
     path("boards/<slug:slug>/judge/runs/<int:pk>/cancel/", views.cancel, name="judge-run-cancel"),
     path("boards/<slug:slug>/judge/cases/", views.cases, name="judge-cases"),
     path("boards/<slug:slug>/judge/cases/<int:pk>/", views.case, name="judge-case"),
+    path("boards/<slug:slug>/judge/cases/<int:pk>/opinion/", views.opinion, name="judge-opinion"),
     path("boards/<slug:slug>/judge/cases/<int:pk>/review/", views.review, name="judge-review"),
     path(
         "boards/<slug:slug>/judge/cases/<int:pk>/images/<int:number>/",

@@ -46,6 +46,7 @@ from .services import (
     close_sample,
     draw_sample,
     remove_expert,
+    save_opinion,
     save_review,
     submit_review,
 )
@@ -88,8 +89,8 @@ class RunForm(forms.Form):
     budget = forms.FloatField(
         required=False,
         min_value=0,
-        help_text="In the currency of the prices; empty: no limit. Pages beyond the budget get no "
-        "verdict.",
+        help_text="In the currency of the prices. Leave empty for no limit. Pages beyond the "
+        "budget get no verdict.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -101,6 +102,20 @@ class RunForm(forms.Form):
             .select_related("phase__board", "phase__release")
             .order_by("name", "pk")
         )
+
+
+class OpinionForm(forms.Form):
+    """An expert's opinion of a judge's verdict."""
+
+    version = forms.CharField(max_length=200, widget=forms.HiddenInput)
+    decision = forms.ChoiceField(choices=[(RIGHT, RIGHT), (WRONG, WRONG)])
+    reasoning = forms.ChoiceField(choices=[(RIGHT, RIGHT), (WRONG, WRONG)])
+    comment = forms.CharField(required=False, max_length=2_000)
+
+    def said(self) -> dict[str, Any]:
+        """Keyword arguments of `save_opinion`."""
+        rights = {key: self.cleaned_data[key] == RIGHT for key in ("decision", "reasoning")}
+        return {**self.cleaned_data, **rights}
 
 
 class ReviewForm(forms.Form):
@@ -231,7 +246,24 @@ def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     board = board_for(request.user, slug)
     found = readable_case(request.user, board, pk)
     page = case_page(found, request.GET.get("judge", ""))
-    return render(request, "scoring/reliability/judge_case.html", {"board": board, "page": page})
+    context = {"board": board, "page": page, "opinion": page.opinion_form(request.user)}
+    return render(request, "scoring/reliability/judge_case.html", context)
+
+
+@login_required
+@require_POST
+def opinion(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Saves an expert's opinion of a verdict."""
+    board = _expert_board(request, slug)
+    found = readable_case(request.user, board, pk)
+    form = OpinionForm(request.POST)
+    if not form.is_valid():
+        messages.warning(request, "Rate both the decision and the reasoning as correct or wrong.")
+        return redirect(found)
+    with warnings_of(request, JudgingRefused):
+        save_opinion(case=found, expert=request.user, **form.said())
+        messages.success(request, "Opinion saved.")
+    return redirect(found)
 
 
 @login_required
