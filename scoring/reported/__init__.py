@@ -1,0 +1,1 @@
+"""Rows that were not submitted: figures that organisers enter from publications, and human runs."""
