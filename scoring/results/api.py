@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.generics import GenericAPIView
@@ -12,9 +12,11 @@ from rest_framework.views import APIView
 
 from portal.web.answers import answer
 from scoring.access import board_for, require_items, submission_for
+from scoring.benchmarks.records import FieldRow
 from scoring.grading.selectors import finished_grading
 from scoring.leaderboard.services import ask_for_replicates
-from scoring.models import Grading, ItemScore
+from scoring.models import Board, Grading, ItemScore
+from scoring.models.boards import choose_phase, phase_windows
 
 from .comparisons import (
     ComparisonRefused,
@@ -23,12 +25,15 @@ from .comparisons import (
     ItemCell,
     ItemRow,
     comparison,
+    entries_of_submissions,
     entry_numbers,
 )
+from .fact_pairs import FIRST, SECOND, FactPair, FactSide, differing_facts
 from .facts import FactLine
-from .fields import FieldRow, FieldTable
+from .fields import FieldTable
 from .item_lists import LONGEST_SEARCH, SHOWN, ItemQuery, item_line, item_scores, orders_of
 from .items import Extra, item_page
+from .training_dates import training_dates
 
 
 class EarlierResultSerializer(serializers.Serializer[Any]):
@@ -116,18 +121,35 @@ FieldRowSerializer = answer(FieldRow, text="The beginning of the text if `is_cut
 FieldTableSerializer = answer(FieldTable, rows=FieldRowSerializer(many=True))
 
 
+class GradedFieldSerializer(serializers.Serializer[Any]):
+    """A gold value with its verdict."""
+
+    n = serializers.IntegerField()
+    name = serializers.CharField(source="type")
+    value = serializers.CharField()
+    read = serializers.CharField(
+        source="matched_text", allow_null=True, help_text="Null if nothing was found."
+    )
+    correct = serializers.BooleanField()
+    error = serializers.CharField(allow_null=True)
+
+
 class ItemSerializer(ItemLineSerializer):
     """An item. If the phase shows scores only, the other fields are null. `facts` and
-    `hallucinated` are set for benchmarks of facts, `tables` for all others."""
+    `hallucinated` are set for benchmarks of facts, `tables` for all others, and `fields_graded` for
+    those if the gold is public."""
 
     facts = FactSerializer(source="facts.lines", many=True, allow_null=True)
     hallucinated = ExtraSerializer(source="extra", allow_null=True)
+    fields_graded = GradedFieldSerializer(
+        source="fields.choice.lines", many=True, allow_null=True, default=None
+    )
     tables = FieldTableSerializer(many=True, allow_null=True)
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         """Serialize an `ItemPage`."""
         line = {**vars(instance.line), "scores": instance.line.scores}
-        own = {name: getattr(instance, name) for name in ("facts", "extra", "tables")}
+        own = {name: getattr(instance, name) for name in ("facts", "extra", "fields", "tables")}
         return super().to_representation(line | own)
 
 
@@ -139,6 +161,22 @@ class ComparisonQuerySerializer(serializers.Serializer[Any]):
         help_text="Numbers of two to five entries, such as `3,1`. The others are compared with "
         "the first.",
     )
+    submissions = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        help_text="Numbers of their submissions instead, such as `12,7`.",
+    )
+
+    def numbers(self, board: Board) -> list[int]:
+        """The numbers of the entries. Raises ValidationError that names the parameter."""
+        data = self.validated_data
+        name = "submissions" if data["submissions"] and not data["entries"] else "entries"
+        try:
+            numbers = entry_numbers([data[name]])
+            return numbers if name == "entries" else entries_of_submissions(board, numbers)
+        except ComparisonRefused as refusal:
+            raise ValidationError({name: [str(refusal)]}) from refusal
 
 
 class IntervalSerializer(serializers.Serializer[Any]):
@@ -216,14 +254,134 @@ class BoardCompare(APIView):
         board = board_for(request.user, slug)
         wanted = ComparisonQuerySerializer(data=request.query_params)
         wanted.is_valid(raise_exception=True)
+        numbers = wanted.numbers(board)
         try:
-            numbers = entry_numbers([wanted.validated_data["entries"]])
             found = comparison(request.user, board, numbers)
         except ComparisonRefused as refusal:
             raise ValidationError({"entries": [str(refusal)]}) from refusal
         if found.is_exact and not found.is_ready:
             ask_for_replicates(found.gradings)
         return Response(ComparisonSerializer(found).data)
+
+
+class ComparedFactsQuerySerializer(serializers.Serializer[Any]):
+    entries = serializers.CharField(help_text="Numbers of two entries, such as `3,1`.")
+    right = serializers.ChoiceField(
+        choices=[FIRST, SECOND],
+        required=False,
+        default=FIRST,
+        help_text="Which of the two entries has the facts right.",
+    )
+    type = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_SEARCH,
+        help_text="A type of facts or a kind of fields. Default: all.",
+    )
+
+
+FactSideSerializer = answer(
+    FactSide, text="Null if nothing was found.", error="Empty if it is right."
+)
+FactPairSerializer = answer(
+    FactPair,
+    "ComparedFact",
+    leave_out=["label"],
+    n="Number on the item's page. Null for a whole item.",
+    type="Type of the fact, or name of the field.",
+    sides=FactSideSerializer(many=True, help_text="In the order of `entries`."),
+)
+
+_FACTS_EXAMPLE = OpenApiExample(
+    "A sign that the second system lost",
+    value={
+        "item": "page-7",
+        "n": 12,
+        "type": "Number",
+        "value": "(3,627)",
+        "sides": [
+            {"submission": 1, "system": "System A", "text": "(3,627)", "error": ""},
+            {"submission": 2, "system": "System B", "text": "3,627", "error": "sign"},
+        ],
+    },
+    response_only=True,
+)
+
+
+class BoardCompareFacts(GenericAPIView[Any]):
+    """The facts that one of two entries has right and the other wrong, in the order of the release;
+    the fields, for benchmarks without facts. Only if all gold of the phase is public and the phase
+    shows every fact of both submissions to this account."""
+
+    queryset = ItemScore.objects.none()
+    serializer_class = FactPairSerializer
+
+    @extend_schema(
+        parameters=[ComparedFactsQuerySerializer],
+        responses=FactPairSerializer(many=True),
+        examples=[_FACTS_EXAMPLE],
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        board = board_for(request.user, slug)
+        wanted = ComparedFactsQuerySerializer(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        asked = wanted.validated_data
+        try:
+            both = differing_facts(request.user, board, entry_numbers([asked["entries"]]))
+        except ComparisonRefused as refusal:
+            raise ValidationError({"entries": [str(refusal)]}) from refusal
+        if asked["type"] not in {"", *both.types}:
+            named = ", ".join(both.types)
+            raise ValidationError({"type": [f"Unknown type. Choose one of {named}."]})
+        page = self.paginate_queryset(both.chosen(asked["right"], asked["type"]))
+        lines = both.lines(page or [])
+        return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+
+
+class DatedRowSerializer(serializers.Serializer[Any]):
+    """A system, with its deciding score on documents up to its date and on later ones, as shown."""
+
+    entry = serializers.IntegerField(source="entry.pk")
+    name = serializers.CharField(source="entry.name")
+    until = serializers.DateField(
+        allow_null=True, help_text="Date of the newest training data, else the release date."
+    )
+    before = serializers.CharField(help_text="Empty: no document is from up to that date.")
+    after = serializers.CharField(help_text="Empty: no document is from later.")
+
+
+class DatedGroupSerializer(serializers.Serializer[Any]):
+    title = serializers.CharField()
+    rows = DatedRowSerializer(many=True)
+
+
+class TrainingSerializer(serializers.Serializer[Any]):
+    """The systems of a phase by their training dates. Empty if the phase does not show scores of
+    parts of its items."""
+
+    column = serializers.CharField(source="column.key", default="")
+    released = serializers.DateField(default=None, allow_null=True)
+    dated = serializers.IntegerField(default=0, help_text="Documents with a date or fiscal year.")
+    by_day = serializers.IntegerField(
+        default=0, help_text="Of these, documents with the day of their filing or publication."
+    )
+    total = serializers.IntegerField(default=0)
+    groups = DatedGroupSerializer(many=True, default=())
+
+
+class BoardTraining(APIView):
+    """Scores before and after the training dates of the systems."""
+
+    @extend_schema(
+        parameters=[OpenApiParameter("phase", str, description="Slug; default: the newest.")],
+        responses=TrainingSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        board = board_for(request.user, slug)
+        phase = choose_phase(phase_windows(board), request.query_params.get("phase", ""))
+        found = training_dates(request.user, board, phase)
+        return Response(TrainingSerializer(found or {}).data)
 
 
 class SubmissionItems(GenericAPIView[Any]):

@@ -18,11 +18,12 @@ from django.utils import timezone
 
 from scoring.access import Viewer, are_scores_shown, diagnostics_for, is_rounding
 from scoring.benchmarks import Column, deciding_column
+from scoring.figures import NO_FIGURE, columns_of, is_score, p_words, show
 from scoring.leaderboard.disclosure import entry_as_shown, is_shown_in_parts
-from scoring.leaderboard.figures import NO_FIGURE, columns_of, is_score, show
+from scoring.leaderboard.selectors import ranked_scores
 from scoring.leaderboard.services import ByFigure, grading_stamp, kept_replicates
 from scoring.models import Board, Entry, Grading, ItemScore, Phase, Submission
-from scoring.models.gradings import ERROR_MARK
+from scoring.models.gradings import error_names
 
 if TYPE_CHECKING:
     from scoring.metrics.intervals import PairedTest, Replicates
@@ -85,6 +86,22 @@ def entry_numbers(texts: Iterable[str]) -> list[int]:
         if not _NUMBER.fullmatch(word):
             raise ComparisonRefused(f"“{word[:40]}” is not an entry number.")
     return list(dict.fromkeys(map(int, words)))
+
+
+def entries_of_submissions(board: Board, submissions: Sequence[int]) -> list[int]:
+    """The numbers of the entries of published submissions, in the requested order. Raises
+    ComparisonRefused."""
+    found = dict(
+        Entry.objects.filter(board=board, grading__submission__in=submissions).values_list(
+            "grading__submission", "pk"
+        )
+    )
+    for number in submissions:
+        if number not in found:
+            raise ComparisonRefused(
+                f"Submission {number} has no published result on this board to compare."
+            )
+    return [found[number] for number in submissions]
 
 
 def compared_entries(board: Board, numbers: Sequence[int]) -> list[Entry]:
@@ -204,13 +221,10 @@ def _errors(gradings: Sequence[int]) -> list[ErrorRow]:
 
 
 def _kinds(missing: bool, errors: str) -> list[str]:
-    named = [name for name in errors.split(ERROR_MARK) if name]
-    return [*([NO_PREDICTION] if missing else []), *named]
+    return [*([NO_PREDICTION] if missing else []), *error_names(errors)]
 
 
 NOT_TESTABLE = "n/a"
-# The level of the paired tests, whose module loads numpy.
-_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -221,6 +235,8 @@ class Contestant:
     grading: Grading
     scores: Mapping[str, float | None]
     replicates: ByFigure
+    rank: int | None
+    """Its rank on the board by the deciding figure."""
 
     @property
     def submission(self) -> Submission:
@@ -362,16 +378,6 @@ def signed(value: float, column: Column, *, keeps_sign: bool = False) -> str:
     return text if is_zero else f"{'+' if value > 0 else '−'}{text}"
 
 
-def p_words(p_value: float) -> str:
-    """Format with three decimals, never rounded up to the significance level.
-
-    >>> p_words(0.0719), p_words(50 / 1001)
-    ('0.072', '<0.050')
-    """
-    text, level = f"{p_value:.3f}", f"{_LEVEL:.3f}"
-    return f"<{level}" if p_value < _LEVEL and text == level else text
-
-
 def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison:
     """Compare the entries. The number of queries does not depend on the number of items. Raises
     ComparisonRefused."""
@@ -382,8 +388,15 @@ def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison
     columns = columns_of(board.spec, gradings[0].options)
     exact = _is_exact(user, phase)
     kept = kept_replicates(gradings) if exact else {}
+    ranks = ranked_scores(board, phase)
     contestants = [
-        Contestant(entry, grading, _shown_scores(entry, phase), kept.get(grading.pk, {}))
+        Contestant(
+            entry,
+            grading,
+            _shown_scores(entry, phase),
+            kept.get(grading.pk, {}),
+            ranks[entry.pk].rank,
+        )
         for entry, grading in zip(entries, gradings, strict=True)
     ]
     shows = exact and _shows_items(user, gradings)
