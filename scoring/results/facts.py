@@ -3,18 +3,24 @@
 Only for readers to whom the phase shows every fact.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
+from django.core.paginator import Page, Paginator
+
 from portal.datasets.imaging.drawing import Area, areas_of
-from portal.datasets.models import PageImage, ReleaseItem, TextBoxes
+from portal.datasets.models import PageImage, TextBoxes
 from scoring.benchmarks.judging import NAMES, TITLES, short_name
-from scoring.leaderboard.figures import show
 from scoring.models import Grading, ItemScore
 
 WRONG, DIFFER = "wrong", "differ"
+FACT = "fact"
+
+
+def title_of(matcher: str) -> str:
+    return TITLES.get(matcher, matcher.capitalize())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +49,13 @@ class FactLine:
     """Why the judge's claim about the fact is invalid. Empty if it is valid."""
 
     @property
-    def confidence_text(self) -> str:
-        return show(self.confidence, decimals=0)
-
-    @property
     def matchers_differ(self) -> bool:
         return any(also != self.correct for also in (self.beside or {}).values())
+
+    @property
+    def other_verdicts(self) -> list[tuple[str, bool]]:
+        """The titles of the other matchers, and whether the fact is correct by each."""
+        return [(title_of(name), correct) for name, correct in (self.beside or {}).items()]
 
 
 def labels_of(grading: Grading) -> list[str]:
@@ -104,6 +111,22 @@ class FactTab:
     is_current: bool
 
 
+PER_PAGE = 50
+
+
+@dataclass(frozen=True)
+class FactQuery:
+    """The facts that a reader asks for: a filter, the number of one fact, and a page. Each may be
+    empty, and unknown values count as empty."""
+
+    which: str = ""
+    fact: str = ""
+    page: str = ""
+
+
+ALL_FACTS = FactQuery()
+
+
 @dataclass(frozen=True)
 class FactChoice:
     """The facts shown, the available filters, and the titles of the matchers in the table, the
@@ -111,8 +134,16 @@ class FactChoice:
 
     key: str
     lines: list[FactLine]
+    """In the order of the document."""
+    page: Page[FactLine]
+    """Some of the lines: of all of them, wrong facts come first."""
+    current: FactLine | None
+    """The fact that is highlighted."""
     tabs: list[FactTab]
     matchers: tuple[str, ...]
+    query: str
+    """The parameters of links to one fact or page, encoded."""
+    noun: str = FACT
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -123,12 +154,26 @@ class FactChoice:
         return self.tabs[0].count
 
     @property
-    def is_compared(self) -> bool:
-        return len(self.matchers) > 1
+    def right_count(self) -> int:
+        return self.total - self.tabs[1].count
 
     @property
-    def has_reasons(self) -> bool:
-        return any(line.why for line in self.lines)
+    def wrong(self) -> list[int]:
+        """The numbers of the wrong facts, ascending."""
+        return [line.n for line in self.lines if not line.correct]
+
+    @property
+    def previous_wrong(self) -> int | None:
+        """The last wrong fact before the current one."""
+        if self.current is None:
+            return None
+        return max((n for n in self.wrong if n < self.current.n), default=None)
+
+    @property
+    def next_wrong(self) -> int | None:
+        """The first wrong fact after the current one, or of all if there is none."""
+        after = -1 if self.current is None else self.current.n
+        return min((n for n in self.wrong if n > after), default=None)
 
 
 _CHOICES: dict[str, tuple[str, Callable[[FactLine], bool]]] = {
@@ -139,30 +184,57 @@ _CHOICES: dict[str, tuple[str, Callable[[FactLine], bool]]] = {
 
 
 def choose_facts(
-    score: ItemScore, grading: Grading, wanted: str, kept: Mapping[str, str]
+    score: ItemScore, grading: Grading, asked: FactQuery, kept: Mapping[str, str]
 ) -> FactChoice:
-    """Choose all facts, wrong ones, or those on which several matchers disagree. Unknown choices
-    select all. `kept` are the other parameters of the page."""
-    lines = fact_lines(score, grading)
+    """Choose all facts, wrong ones, or those on which several matchers disagree. A fact that is
+    asked for is on the page, and a filter that leaves it out is ignored. `kept` are the other
+    parameters of the page."""
     beside = [name for name in NAMES if name in score.result.get("beside", {})]
-    known = [key for key in _CHOICES if key != DIFFER or beside]
-    current = wanted if wanted in known else ""
-    tabs = [
-        FactTab(
-            title=_CHOICES[key][0],
-            count=sum(map(_CHOICES[key][1], lines)),
-            query="?" + urlencode({**kept, **({"facts": key} if key else {})}),
-            is_current=key == current,
-        )
-        for key in known
-    ]
     names = (short_name(grading.options.get("matcher", "")), *beside)
+    return choose_lines(fact_lines(score, grading), tuple(map(title_of, names)), asked, kept)
+
+
+def choose_lines(
+    lines: Sequence[FactLine],
+    matchers: tuple[str, ...],
+    asked: FactQuery,
+    kept: Mapping[str, str],
+    noun: str = FACT,
+) -> FactChoice:
+    """Choose lines of facts or fields. With several `matchers`, those on which they disagree are a
+    choice of their own."""
+    known = [key for key in _CHOICES if key != DIFFER or len(matchers) > 1]
+    current = next((line for line in lines if str(line.n) == asked.fact), None)
+    key = asked.which if asked.which in known else ""
+    if current is not None and not _CHOICES[key][1](current):
+        key = ""
+    chosen = [line for line in lines if _CHOICES[key][1](line)]
     return FactChoice(
-        key=current,
-        lines=[line for line in lines if _CHOICES[current][1](line)],
-        tabs=tabs,
-        matchers=tuple(TITLES.get(name, name.capitalize()) for name in names),
+        key=key,
+        lines=chosen,
+        page=_fact_page(chosen, current, asked.page),
+        current=current,
+        tabs=[_tab(each, lines, kept, is_current=each == key) for each in known],
+        matchers=matchers,
+        query=urlencode({**kept, **({"facts": key} if key else {})}),
+        noun=noun,
     )
+
+
+def _tab(
+    key: str, lines: Iterable[FactLine], kept: Mapping[str, str], *, is_current: bool
+) -> FactTab:
+    title, is_in = _CHOICES[key]
+    query = "?" + urlencode({**kept, **({"facts": key} if key else {})})
+    return FactTab(title, sum(map(is_in, lines)), query, is_current)
+
+
+def _fact_page(lines: Sequence[FactLine], current: FactLine | None, page: str) -> Page[FactLine]:
+    """Return the page with the current fact unless another is asked for."""
+    ordered = sorted(lines, key=lambda line: line.correct)
+    if current is not None and not page:
+        page = str(ordered.index(current) // PER_PAGE + 1)
+    return Paginator(ordered, PER_PAGE).get_page(page or "1")
 
 
 @dataclass(frozen=True)
@@ -184,21 +256,24 @@ class ItemImage:
     places: list[FactPlace] = field(default_factory=list)
 
 
-def item_images(
-    images: Sequence[PageImage], item: int, verdicts: dict[int, tuple[str, bool]]
-) -> list[ItemImage]:
-    """Return the images with those facts of `item` (key of a ReleaseItem) that `verdicts` has, by
-    number.
+Boxes = Mapping[int, Sequence[Sequence[int]]]
+"""Text boxes in the stored form, by the key of their image."""
 
-    Two more queries if any image was rendered here. Text places are unknown on other images.
-    """
+
+def boxes_of(images: Iterable[PageImage]) -> Boxes:
+    """Return the text boxes of the images that have them. One query."""
+    found = TextBoxes.objects.filter(image__in=[image.pk for image in images])
+    return dict(found.values_list("image", "boxes"))
+
+
+def item_images(
+    images: Sequence[PageImage],
+    boxes: Boxes,
+    facts: Iterable[Mapping[str, Any]],
+    verdicts: Mapping[int, tuple[str, bool]],
+) -> list[ItemImage]:
+    """Return the images with those of the item's gold facts that `verdicts` has, by number."""
     sheets = [ItemImage(image) for image in images]
-    rendered = [image.pk for image in images if image.is_rendered]
-    if not rendered or not verdicts:
-        return sheets
-    found = TextBoxes.objects.filter(image__in=rendered).values_list("image", "boxes")
-    boxes = dict(found)
-    facts = ReleaseItem.objects.values_list("facts", flat=True).get(pk=item)
     for fact in facts:
         if fact["n"] not in verdicts:
             continue

@@ -4,10 +4,9 @@ Any JSON becomes a readable table. The result gets labels from result_words.toml
 JSON. Texts are compared word by word, JSON field by field.
 """
 
-import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,20 +15,10 @@ from typing import Any, Literal
 from rapidfuzz.distance import Indel
 
 from scoring.benchmarks.items import Sides
+from scoring.benchmarks.records import MOST_CHARACTERS, FieldRow, field_rows
 
-# The most that a page shows. Cuts are marked.
+# The most rows that a page shows. Cuts are marked.
 MOST_ROWS = 200
-MOST_CHARACTERS = 2000
-LONGEST_PATH = 300
-
-
-@dataclass(frozen=True)
-class FieldRow:
-    """A field of a JSON value: its path, such as `fields.detail[0].amount`, and its text."""
-
-    path: str
-    text: str
-    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,42 +36,6 @@ def field_table(title: str, value: Mapping[str, Any], *, without: frozenset[str]
     shown = {key: part for key, part in value.items() if key not in without}
     rows = tuple(islice(field_rows(shown), MOST_ROWS + 1))
     return FieldTable(title, rows[:MOST_ROWS], has_more=len(rows) > MOST_ROWS)
-
-
-def field_rows(value: Mapping[str, Any]) -> Iterator[FieldRow]:
-    """Walk depth first without recursion, since untrusted JSON may be nested deeply."""
-    waiting: list[Iterator[tuple[str, Any]]] = [_inside("", value)]
-    while waiting:
-        path, part = next(waiting[-1], ("", None))
-        if not path:
-            waiting.pop()
-        elif isinstance(part, dict | list) and part and not _is_plain_list(part):
-            waiting.append(_inside(path, part))
-        else:
-            text = _text(part)
-            yield FieldRow(
-                path[:LONGEST_PATH], text[:MOST_CHARACTERS], is_cut=len(text) > MOST_CHARACTERS
-            )
-
-
-def _inside(path: str, value: Mapping[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, list):
-        return ((f"{path}[{n}]", part) for n, part in enumerate(value))
-    before = f"{path}." if path else ""
-    return ((f"{before}{key}" or "(no name)", part) for key, part in value.items())
-
-
-def _is_plain_list(value: Any) -> bool:
-    """Whether the list is short and simple enough for one line, such as counts or a box."""
-    return (
-        isinstance(value, list)
-        and len(value) <= 8
-        and not any(isinstance(part, dict | list) for part in value)
-    )
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 _WORDS = tomllib.loads(Path(__file__).with_name("result_words.toml").read_text(encoding="utf-8"))
@@ -162,7 +115,7 @@ def words(value: Any, within: tuple[str, ...] = ()) -> str:
     >>> words(None), words([]), words(True), words(2 / 3), words(["a", "b"])
     ('–', 'none', 'yes', '0.6667', 'a, b')
     >>> words([1, 0, 2, 0], within=("counts",))
-    '1 right, 2 not found'
+    '1 correct, 2 not found'
     """
     text = _words(value, within)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… cut off"

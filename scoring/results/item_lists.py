@@ -19,13 +19,10 @@ from django.db.models.functions import Cast, Floor
 
 from scoring.access import Viewer, require_items
 from scoring.benchmarks import Column
-from scoring.charts.look import Words
 from scoring.charts.shapes import Axis, Bar, Bars
-from scoring.charts.specs import BARS_HEIGHT
+from scoring.figures import Figure, columns_of, figure, show
 from scoring.leaderboard.charts import BoardChart
 from scoring.leaderboard.columns import Head
-from scoring.leaderboard.drawings import ROOMS, Form, Picture, Size, Sketch, kept_png, kept_svgs
-from scoring.leaderboard.figures import Figure, columns_of, figure, show
 from scoring.models import Grading, ItemScore, Phase, Submission
 from scoring.models.gradings import ERROR_MARK
 
@@ -110,7 +107,7 @@ def item_orders(columns: Sequence[Column]) -> dict[str, ItemOrder]:
 
 PER_PAGE = 50
 # Tolerance for sums of floats that should be 1.
-_NEARLY_ONE = 1 - 1e-9
+NEARLY_ONE = 1 - 1e-9
 LONGEST_SEARCH = 200
 _SCORE_HELP = "The item's own score in the deciding figure"
 
@@ -123,8 +120,8 @@ SHOWN = {
 }
 _KINDS = {
     MISSING: Q(missing=True),
-    WRONG: Q(score__lt=_NEARLY_ONE),
-    RIGHT: Q(score__gte=_NEARLY_ONE),
+    WRONG: Q(score__lt=NEARLY_ONE),
+    RIGHT: Q(score__gte=NEARLY_ONE),
 }
 
 
@@ -193,6 +190,11 @@ class ItemLine:
     def scores(self) -> dict[str, float | None]:
         return {figure.key: figure.value for figure in self.figures}
 
+    @property
+    def scored(self) -> tuple[Figure, ...]:
+        """The figures that this item has: text similarity alone if it holds no facts."""
+        return tuple(figure for figure in self.figures if figure.value is not None)
+
 
 @dataclass(frozen=True)
 class ItemList:
@@ -257,7 +259,7 @@ def item_list(
     orders, columns = orders_of(grading), item_columns(grading)
     return ItemList(
         page=shown,
-        name_head=_head("Document", "By name", (NAME,), kept),
+        name_head=_head("Item", "By name", (NAME,), kept),
         score_head=_head("Score", _SCORE_HELP, (HARDEST, EASIEST), kept),
         heads=tuple(_figure_head(column, kept) for column in columns),
         lines=lines,
@@ -354,7 +356,7 @@ def score_chart(user: Viewer, submission: Submission, grading: Grading) -> Board
         else:
             counts[max(0, min(int(tenth), _RANGES - 1))] += count
     bars = tuple(Bar(i / _RANGES, (i + 1) / _RANGES, count) for i, count in enumerate(counts))
-    description = "How many items have which score, each as if it were the whole submission."
+    description = "Number of items by score; each item is scored on its own."
     if unscored:
         description += f" {unscored:,} without a score of their own are left out."
     return BoardChart(
@@ -364,17 +366,3 @@ def score_chart(user: Viewer, submission: Submission, grading: Grading) -> Board
         shape=Bars(Axis("Item score", "%", 0), "Items", bars) if any(counts) else None,
         too_little="No item has a score of its own.",
     )
-
-
-def score_picture(chart: BoardChart, form: Form, size: str = "") -> bytes:
-    """Return the picture of a chart with a shape. Drawn once per content. Raises DrawingError."""
-    assert chart.shape is not None
-    if form == "png":
-        return kept_png(chart.shape)
-    sketch = Sketch(chart.shape, Words(chart.title, chart.description), ROOMS[size])
-    return kept_svgs({size: sketch})[size].encode()
-
-
-def score_frame(chart: BoardChart) -> Picture:
-    """Return the picture with its size, before it is drawn."""
-    return Picture(chart, *(Size(room.width, BARS_HEIGHT) for room in ROOMS.values()))

@@ -1,9 +1,8 @@
 """One item of a submission.
 
-With facts, the prediction's text is shown with the facts marked; without facts, gold, prediction
-and result are shown field by field. Gold and prediction are also rendered as cleaned pages with
-every fact marked. Right and wrong facts differ by their outline and error name, never by colour
-alone.
+With facts, gold and prediction are rendered as cleaned pages with every fact marked, next to the
+page image; without facts, gold, prediction and result are shown field by field. Right and wrong
+facts differ by their outline, never by colour alone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,9 +28,12 @@ from scoring.grading.selectors import finished_grading
 from scoring.models import Grading, ItemScore, Phase, Prediction, Submission
 
 from .facts import (
+    ALL_FACTS,
     FactChoice,
     FactLine,
+    FactQuery,
     ItemImage,
+    boxes_of,
     choose_facts,
     fact_lines,
     item_images,
@@ -39,7 +41,8 @@ from .facts import (
     placed,
 )
 from .fields import FieldTable, ItemDiff, ResultPart, field_table, item_diff, result_parts
-from .item_lists import EVERYTHING, ItemLine, ItemQuery, item_line, item_scores, neighbours
+from .item_lists import EVERYTHING, WRONG, ItemLine, ItemQuery, item_line, item_scores, neighbours
+from .linked_fields import LinkedFields, graded_item, linked_fields
 
 # Shown elsewhere on the page.
 _REPEATED = frozenset({"id", "missing"})
@@ -64,12 +67,6 @@ class Segment:
 
     text: str
     facts: tuple[FactLine, ...]
-    starts: tuple[int, ...]
-    """Numbers of the facts whose match begins here, as link targets."""
-
-    @property
-    def is_wrong(self) -> bool:
-        return any(not fact.correct for fact in self.facts)
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,10 @@ class ItemPage:
     grading: Grading
     line: ItemLine
     facts: FactChoice | None
-    segments: list[Segment] | None
+    fields: LinkedFields | None
+    """The fields with their places, for benchmarks without facts."""
+    shows_pages: bool
+    """Whether the reader may see page image, gold and prediction."""
     extra: Extra | None
     tables: list[FieldTable] | None
     """The result, and gold and prediction if the reader may see them, for benchmarks without facts.
@@ -98,6 +98,9 @@ class ItemPage:
     is_earlier: bool
     previous: str
     next: str
+    previous_wrong: str
+    """The nearest item before this one that is not fully correct; empty if there is none."""
+    next_wrong: str
 
     @property
     def payloads(self) -> list[FieldTable]:
@@ -105,9 +108,31 @@ class ItemPage:
         return (self.tables or [])[:-1]
 
     @property
+    def marked(self) -> FactChoice | None:
+        """The facts or fields."""
+        return self.fields.choice if self.fields else self.facts
+
+    @property
     def placed(self) -> frozenset[int]:
         """Numbers of the facts that are shown on an image."""
         return placed(self.images)
+
+    @property
+    def nearest_found(self) -> int | None:
+        """The current fact if it was found, or else the last one before it that was."""
+        if self.facts is None or self.facts.current is None:
+            return None
+        found = (line.n for line in self.facts.lines if line.start is not None)
+        return max((n for n in found if n <= self.facts.current.n), default=None)
+
+    @property
+    def frame_query(self) -> str:
+        """The query of the frames of gold and prediction."""
+        current = self.facts.current if self.facts else None
+        asked = ({"grading": self.grading.pk} if self.is_earlier else {}) | (
+            {"fact": current.n} if current else {}
+        )
+        return f"?{urlencode(asked)}" if asked else ""
 
 
 def item_page(
@@ -116,44 +141,49 @@ def item_page(
     name: str,
     wanted: str = "",
     asked: ItemQuery = EVERYTHING,
-    which: str = "",
+    which: FactQuery = ALL_FACTS,
 ) -> ItemPage:
     """Return the page of an item. Raises Http404 unless the phase shows single items to this user
     and the item was scored.
 
     `wanted` is the number of an earlier grading; the gold is that of its release. `asked` is the
-    list that determines the previous and next item. `which` selects the facts: see `choose_facts`.
+    list that determines the previous and next item. `which` selects the facts.
     """
     level, grading, score = scored_item(user, submission, name, wanted)
     shows_all, has_facts = level == Phase.Diagnostics.FACTS, "facts" in score.result
     with_page = shows_pages(level, grading.release, score.item.split)
     asked = asked.at(level, grading)
     before, after = neighbours(grading, score, asked)
+    wrong = neighbours(grading, score, replace(asked, show=WRONG))
     kept = ({"grading": str(grading.pk)} if wanted else {}) | asked.parameters
     line = item_line(submission, grading, score, level)
+    gold, prediction = _both(score, grading) if with_page else ({}, None)
     facts = choose_facts(score, grading, which, kept) if shows_all and has_facts else None
-    if facts is not None:
-        kept |= facts.parameters
+    graded = graded_item(grading, score, gold, prediction) if with_page and not has_facts else None
+    fields = linked_fields(graded, which, kept) if graded else None
+    if choice := fields.choice if fields else facts:
+        kept |= choice.parameters
     return ItemPage(
         submission=submission,
         grading=grading,
         line=line,
         facts=facts,
-        segments=_segments(score, grading, facts.lines)
-        if with_page and facts is not None
-        else None,
+        fields=fields,
+        shows_pages=with_page,
         extra=_extra(score.result) if shows_all else None,
-        tables=_tables(score, grading, with_gold=with_page)
+        tables=_tables(score, gold if with_page else None, prediction)
         if shows_all and not has_facts
         else None,
         result=_result(score, line, is_compared=with_page) if shows_all and not has_facts else None,
-        diff=_diff(score, grading) if with_page else None,
+        diff=_diff(grading, gold, prediction) if with_page else None,
         images=_images(user, grading, score, facts.lines if facts else []) if with_page else [],
         may_dispute=(facts is not None or with_page) and _may_dispute(user, grading.release),
         query=f"?{urlencode(kept)}" if kept else "",
         is_earlier=bool(wanted),
         previous=before,
         next=after,
+        previous_wrong=wrong[0],
+        next_wrong=wrong[1],
     )
 
 
@@ -177,10 +207,16 @@ def _extra(result: Mapping[str, Any]) -> Extra | None:
     return Extra(found["tokens"], found["count"], tuple(found["shown"]))
 
 
-def _diff(score: ItemScore, grading: Grading) -> ItemDiff | None:
+def _both(score: ItemScore, grading: Grading) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Return the gold and the prediction. Two queries."""
     gold: dict[str, Any] = ReleaseItem.objects.values_list("gold", flat=True).get(pk=score.item_id)
-    spec = grading.submission.phase.board.spec
-    sides = spec.sides(gold, prediction_of(grading.submission_id, score.item.name), grading.options)
+    return gold, prediction_of(grading.submission_id, score.item.name)
+
+
+def _diff(
+    grading: Grading, gold: dict[str, Any], prediction: dict[str, Any] | None
+) -> ItemDiff | None:
+    sides = grading.submission.phase.board.spec.sides(gold, prediction, grading.options)
     return None if sides is None else item_diff(sides)
 
 
@@ -190,13 +226,13 @@ def _result(score: ItemScore, line: ItemLine, *, is_compared: bool) -> list[Resu
     return result_parts(score.result, without=without, is_compared=is_compared)
 
 
-def _tables(score: ItemScore, grading: Grading, *, with_gold: bool) -> list[FieldTable]:
-    """Return the result, and the gold and the prediction if the reader may see them."""
+def _tables(
+    score: ItemScore, gold: Mapping[str, Any] | None, prediction: Mapping[str, Any] | None
+) -> list[FieldTable]:
+    """Return the result, after the gold and the prediction if the reader may see them."""
     result = field_table("Result", score.result, without=_REPEATED)
-    if not with_gold:
+    if gold is None:
         return [result]
-    gold: dict[str, Any] = ReleaseItem.objects.values_list("gold", flat=True).get(pk=score.item_id)
-    prediction = prediction_of(grading.submission_id, score.item.name)
     return [
         field_table("Gold", gold, without=_REPEATED),
         field_table("Prediction", prediction or {}, without=_REPEATED),
@@ -209,16 +245,6 @@ def prediction_of(submission: int, item: str) -> dict[str, Any] | None:
     predictions = Prediction.objects.filter(submission=submission, item__name=item)
     payload: dict[str, Any] | None = predictions.values_list("payload", flat=True).first()
     return payload
-
-
-def _segments(
-    score: ItemScore, grading: Grading, facts: Sequence[FactLine]
-) -> list[Segment] | None:
-    """Split the prediction's visible text at the ends of matches; None without a prediction."""
-    html = (prediction_of(grading.submission_id, score.item.name) or {}).get("html")
-    if not isinstance(html, str):
-        return None
-    return mark(visible_text(html, labels_of(grading)), facts)
 
 
 def mark(text: str, facts: Iterable[FactLine]) -> list[Segment]:
@@ -236,13 +262,7 @@ def mark(text: str, facts: Iterable[FactLine]) -> list[Segment]:
         current = [match for match in current if match[1] > start]
         while coming and coming[-1][0] == start:
             current.append(coming.pop())
-        segments.append(
-            Segment(
-                text=text[start:end],
-                facts=tuple(fact for _, _, fact in current),
-                starts=tuple(fact.n for first, _, fact in current if first == start),
-            )
-        )
+        segments.append(Segment(text[start:end], tuple(fact for _, _, fact in current)))
     return segments
 
 
@@ -251,16 +271,23 @@ def _images(
 ) -> list[ItemImage]:
     """Return the page's images if the reader may open their dataset."""
     document, dataset = score.item.document, grading.release.dataset
-    if document is None:
-        return []
-    if dataset.visibility != Dataset.Visibility.PUBLIC and not is_organiser(user):
+    if document is None or not may_see_images(user, dataset):
         return []
     document.dataset = dataset
     images = list(document.images.all())
     for image in images:
         image.document = document
+    boxes = boxes_of(images) if facts else {}
+    if not boxes:
+        return item_images(images, boxes, [], {})
     verdicts = {fact.n: (f"{fact.type} {fact.value}", fact.correct) for fact in facts}
-    return item_images(images, score.item_id, verdicts)
+    placed_facts = ReleaseItem.objects.values_list("facts", flat=True).get(pk=score.item_id)
+    return item_images(images, boxes, placed_facts, verdicts)
+
+
+def may_see_images(user: Viewer, dataset: Dataset) -> bool:
+    """Whether the user may open the page images of the dataset."""
+    return dataset.visibility == Dataset.Visibility.PUBLIC or is_organiser(user)
 
 
 def _may_dispute(user: Viewer, release: Release) -> bool:
@@ -276,9 +303,20 @@ def _may_dispute(user: Viewer, release: Release) -> bool:
 
 
 GOLD, PREDICTION = "gold", "prediction"
-_RIGHT = "color:#111;background:#e2f2e6;border-bottom:2px solid #1b6e34"
-_WRONG = "color:#111;background:#fde3e1;outline:2px dashed #a8201a"
-_ERROR = "color:#a8201a;font:600 11px sans-serif;vertical-align:super"
+# Wide pages are wrapped, since the page image shows them as they are.
+_FRAME_STYLE = (
+    "body{margin:8px 10px}"
+    "body *{max-width:100%!important;min-width:0!important}"
+    "body>div,body>div>div{margin:0!important;padding:0!important}"
+    "td,th{white-space:normal!important}"
+    "[id^=fact-]{scroll-margin:30vh 20vw}"
+    "mark{color:#111;cursor:pointer}"
+    "mark.right{background:#e2f2e6;border-bottom:2px solid #1b6e34}"
+    "mark.wrong{background:#fde3e1;outline:2px dashed #a8201a}"
+    "mark.current{background:#ffd866;outline:3px solid #111}"
+    ".error{display:none;color:#a8201a;font:600 11px sans-serif;vertical-align:super}"
+    "mark.current+.error{display:inline}"
+)
 
 
 class MarkTags(Protocol):
@@ -287,21 +325,41 @@ class MarkTags(Protocol):
     def __call__(self, facts: Sequence[FactLine], /, *, is_last: bool) -> tuple[str, str]: ...
 
 
-def verdict_tags(facts: Sequence[FactLine], *, is_last: bool) -> tuple[str, str]:
-    """Return the tags around a piece with these facts; `is_last` if it is their last piece."""
-    wrong = [fact.error or "wrong" for fact in facts if not fact.correct]
-    words = "; ".join(f"{fact.type} {fact.value}: {fact.error or 'right'}" for fact in facts)
-    style = _WRONG if wrong else _RIGHT
-    # Add the name of the error once, after the fact.
-    note = f'<span style="{_ERROR}"> ✗ {escape(", ".join(wrong))}</span>' if wrong else ""
-    return f'<mark style="{style}" title="{escape(words)}">', f"</mark>{note if is_last else ''}"
+def verdict_tags(current: str) -> MarkTags:
+    """Return the tags of a rendered page, in its order: each fact is a link target, and `current`
+    is the number of the highlighted one."""
+    seen: set[int] = set()
+
+    def tags(facts: Sequence[FactLine], *, is_last: bool) -> tuple[str, str]:
+        new = [fact.n for fact in facts if fact.n not in seen]
+        seen.update(new)
+        numbers = [str(fact.n) for fact in facts]
+        wrong = [fact.error or "wrong" for fact in facts if not fact.correct]
+        words = "; ".join(f"{fact.type} {fact.value}: {fact.error or 'correct'}" for fact in facts)
+        classes = f"{'wrong' if wrong else 'right'}{' current' if current in numbers else ''}"
+        targets = "".join(f'<span id="fact-{n}">' for n in new)
+        # Add the name of the error once, after the fact.
+        note = f'<span class="error"> ✗ {escape(", ".join(wrong))}</span>' if wrong else ""
+        return (
+            f'{targets}<mark class="{classes}" data-fact="{" ".join(numbers)}"'
+            f' title="{escape(words)}">',
+            f"</mark>{note if is_last else ''}{'</span>' * len(new)}",
+        )
+
+    return tags
 
 
 def rendered_item(
-    user: Viewer, submission: Submission, name: str, side: str, wanted: str = ""
+    user: Viewer,
+    submission: Submission,
+    name: str,
+    side: str,
+    *,
+    wanted: str = "",
+    fact: str = "",
 ) -> str:
-    """Return HTML for a sandboxed frame. Raises Http404 if the reader may not see this side of the
-    item."""
+    """Return HTML for a sandboxed frame, with one fact highlighted. Raises Http404 if the reader
+    may not see this side of the item."""
     level, grading, score = scored_item(user, submission, name, wanted)
     is_shown = shows_pages(level, grading.release, score.item.split)
     if not is_shown or "facts" not in score.result or side not in {GOLD, PREDICTION}:
@@ -320,7 +378,8 @@ def rendered_item(
         ]
     else:
         html = _predicted(score, grading)
-    return marked_html(html, visible_text(html, labels), facts)
+    marked = marked_html(html, visible_text(html, labels), facts, verdict_tags(fact))
+    return f"<style>{_FRAME_STYLE}</style>{marked}"
 
 
 def _gold(score: ItemScore) -> str:
@@ -334,18 +393,16 @@ def _predicted(score: ItemScore, grading: Grading) -> str:
     return html
 
 
-def marked_html(
-    html: str, visible: str, facts: Sequence[FactLine], mark_tags: MarkTags = verdict_tags
-) -> str:
-    """Return the cleaned HTML with facts marked by `mark_tags`. Offsets are in the visible text.
-    Unmarked if the cleaned page has another text; plain text if it cannot be cleaned."""
+def marked_html(html: str, visible: str, facts: Sequence[FactLine], mark_tags: MarkTags) -> str:
+    """Return the cleaned HTML with facts marked by `mark_tags`. Offsets are in the visible text,
+    which is marked instead if the page cannot be cleaned or then has another text."""
     try:
         clean = clean_html(html)
     except RefusedHtml:
-        return f"<p>{escape(visible)}</p>"
+        return _marked_text(visible, facts, mark_tags)
     found = _places(visible, canonical_text(clean))
     if found is None:
-        return clean
+        return _marked_text(visible, facts, mark_tags) if facts else clean
     spans, marked, position = [], [], 0
     for segment in mark(visible, facts):
         start, position = position, position + len(segment.text)
@@ -372,3 +429,11 @@ def _places(visible: str, canonical: str) -> dict[int, int] | None:
         return None
     places = dict(zip(ours, theirs, strict=True))
     return places if all(visible[a] == canonical[b] for a, b in places.items()) else None
+
+
+def _marked_text(visible: str, facts: Sequence[FactLine], mark_tags: MarkTags) -> str:
+    pieces = []
+    for segment in mark(visible, facts):
+        opening, closing = mark_tags(segment.facts, is_last=True) if segment.facts else ("", "")
+        pieces.append(f"{opening}{escape(segment.text)}{closing}")
+    return f"<p>{''.join(pieces)}</p>"
