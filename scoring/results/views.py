@@ -10,10 +10,14 @@ from scoring.access import board_for, submission_for
 from scoring.grading.selectors import finished_grading
 from scoring.leaderboard.services import ask_for_replicates
 from scoring.leaderboard.views import asked_size, chart_response, known_form
+from scoring.models.boards import choose_phase, phase_windows
 
 from .comparisons import ComparisonRefused, comparison, entry_numbers
-from .item_lists import ItemQuery, score_chart, score_picture
+from .fact_pairs import compared_facts, may_compare_facts, noun_for
+from .facts import FactQuery
+from .item_lists import ItemQuery, score_chart
 from .items import item_page, rendered_item
+from .training_dates import training_dates
 
 
 @require_safe
@@ -25,7 +29,7 @@ def item(request: HttpRequest, pk: int, name: str) -> HttpResponse:
         name,
         wanted=request.GET.get("grading", ""),
         asked=asked_items(request),
-        which=request.GET.get("facts", ""),
+        which=FactQuery(*(request.GET.get(name, "") for name in ("facts", "fact", "page"))),
     )
     return render(request, "scoring/results/item.html", {"page": page})
 
@@ -34,8 +38,9 @@ def item(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 def rendered(request: HttpRequest, pk: int, name: str, side: str) -> HttpResponse:
     """Gold or prediction of an item as a separate page, for a sandboxed frame."""
     found = submission_for(request.user, pk)
-    wanted = request.GET.get("grading", "")
-    return sandboxed_html_response(rendered_item(request.user, found, name, side, wanted))
+    wanted, fact = (request.GET.get(name, "") for name in ("grading", "fact"))
+    html = rendered_item(request.user, found, name, side, wanted=wanted, fact=fact)
+    return sandboxed_html_response(html)
 
 
 def asked_items(request: HttpRequest) -> ItemQuery:
@@ -51,7 +56,7 @@ def score_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     grading = finished_grading(request.user, found, request.GET.get("grading", ""))
     chart, size = score_chart(request.user, found, grading), asked_size(request)
     name = f"submission-{found.pk}-{chart.key}"
-    response = chart_response(chart, known, size, name, lambda: score_picture(chart, known, size))
+    response = chart_response(chart, known, size, name)
     patch_vary_headers(response, ["Cookie"])
     patch_cache_control(response, private=True, no_cache=True)
     return response
@@ -74,6 +79,32 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         ask_for_replicates(page.gradings)
     if request.headers.get("HX-Request"):
         template += "#tests"
-    response = render(request, template, {"board": board, "page": page})
+    may_compare = page.is_exact and may_compare_facts(request.user, page.gradings)
+    noun = noun_for(page.gradings[0]) if may_compare else ""
+    context = {"board": board, "page": page, "noun": noun}
+    response = render(request, template, context)
     response["Vary"] = "HX-Request, Cookie"
     return response
+
+
+@require_safe
+def compare_facts(request: HttpRequest, slug: str) -> HttpResponse:
+    """The facts that only one of two entries has right; 404 if the reader may not see them."""
+    board = board_for(request.user, slug)
+    asked = {name: request.GET.get(name, "") for name in ("right", "type", "page")}
+    try:
+        numbers = entry_numbers(request.GET.getlist("entries"))
+        page = compared_facts(request.user, board, numbers, asked)
+    except ComparisonRefused as refusal:
+        context = {"board": board, "refusal": str(refusal)}
+        return render(request, "scoring/results/compare.html", context, status=400)
+    return render(request, "scoring/results/compare_facts.html", {"page": page})
+
+
+@require_safe
+def training(request: HttpRequest, slug: str) -> HttpResponse:
+    """Scores before and after the training dates of the systems, for one phase."""
+    board = board_for(request.user, slug)
+    phase = choose_phase(phase_windows(board), request.GET.get("phase", ""))
+    context = {"board": board, "found": training_dates(request.user, board, phase)}
+    return render(request, "scoring/results/training_dates.html", context)
