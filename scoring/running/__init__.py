@@ -1,0 +1,1 @@
+"""Models that organisers run as a job of the site, and re-runs that verify submissions."""
