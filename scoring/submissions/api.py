@@ -1,10 +1,10 @@
 """Endpoints of submissions, actions on them, similar submissions, and webhooks."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import IO, Any
 
 from django.db.models import QuerySet
-from django.http import FileResponse
+from django.http import FileResponse, HttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import (
@@ -20,6 +20,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from factboard.manifest import RunManifest
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import Team, User
 from portal.accounts.teams.selectors import teams_of
@@ -41,8 +42,16 @@ from scoring.grading.similarity import board_pairs
 from scoring.models import Board, Phase, Similarity, Submission, Webhook
 from scoring.models.submissions import CARD_FIELDS
 from scoring.results.api import EarlierResultSerializer, earlier_result
-from scoring.web import ConflictError, DetailSerializer, actor_of, conflicts, upload_response
+from scoring.web import (
+    ConflictError,
+    DetailSerializer,
+    actor_of,
+    conflicts,
+    manifest_response,
+    upload_response,
+)
 
+from .manifests import ManifestRefused, check_manifest, manifest_warnings
 from .selectors import for_lists, submission_lines, submission_page
 from .serializers import (
     CheckRequestSerializer,
@@ -248,7 +257,8 @@ def _take(
     earlier: Submission | None,
     team: Team | None,
 ) -> Response:
-    file = wanted["file"]
+    file, manifest = wanted["file"], wanted.get("manifest")
+    _check_manifest(manifest, phase, file)
     checked = check_upload(phase=phase, file=file, filename=file.name, user=request.user)
     if not checked.can_be_taken(accept_missing=wanted["accept_missing"]):
         return Response(RefusalSerializer(checked).data, status.HTTP_422_UNPROCESSABLE_ENTITY)
@@ -263,9 +273,20 @@ def _take(
             form_key=wanted["form_key"],
             team=team,
             replaces=earlier,
+            accepts_terms=wanted["accept_terms"],
+            manifest=manifest,
             email_origin=f"{request.scheme}://{request.get_host()}" if wanted["letter"] else "",
         )
     return Response(shown(request, submission), status.HTTP_201_CREATED)
+
+
+def _check_manifest(manifest: RunManifest | None, phase: Phase, file: IO[bytes]) -> None:
+    if manifest is None:
+        return
+    try:
+        check_manifest(manifest, phase=phase, file=file)
+    except ManifestRefused as refusal:
+        raise ValidationError({"manifest": refusal.faults}) from None
 
 
 def _team(user: User, slug: str | None, earlier: Submission | None) -> Team | None:
@@ -279,7 +300,8 @@ def _team(user: User, slug: str | None, earlier: Submission | None) -> Team | No
 
 
 class BoardCheck(APIView):
-    """Checks a file without submitting it. Stores nothing and does not count as an attempt."""
+    """Checks a file, and its run manifest, without submitting them. Stores nothing and does not
+    count as an attempt."""
 
     permission_classes = [IsAuthenticated]
     parser_classes = [PlainMultiPartParser]
@@ -291,8 +313,11 @@ class BoardCheck(APIView):
         board = board_for(request.user, slug)
         wanted = _valid(request, CheckRequestSerializer(data=request.data))
         phase, file = _open_phase(request, board, wanted["phase"]), wanted["file"]
+        manifest = wanted.get("manifest")
+        _check_manifest(manifest, phase, file)
         checked = check_upload(phase=phase, file=file, filename=file.name, user=request.user)
-        return Response(CheckSerializer(checked).data)
+        context = {"warnings": manifest_warnings(manifest, phase) if manifest else []}
+        return Response(CheckSerializer(checked, context=context).data)
 
 
 class OwnSubmissions(_SubmissionList):
@@ -322,6 +347,16 @@ class SubmissionFile(APIView):
     @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def get(self, request: Request, pk: int) -> FileResponse:
         return upload_response(kept_submission(request.user, pk))
+
+
+class SubmissionManifest(APIView):
+    """The run manifest as it was uploaded, for the owner, the team and organisers."""
+
+    permission_classes = [IsAuthenticated]
+
+    @extend_schema(responses={(200, "application/json"): OpenApiTypes.OBJECT})
+    def get(self, request: Request, pk: int) -> HttpResponse:
+        return manifest_response(kept_submission(request.user, pk))
 
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):

@@ -1,0 +1,190 @@
+"""The forms of submissions: the model card with its file, the verdict, webhooks."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import uuid4
+
+from django import forms
+from django.db.models import QuerySet
+from django.forms import BoundField
+
+from factboard.manifest import RunManifest
+from portal.accounts.emails import email_route
+from portal.accounts.models import Team
+from portal.files.uploads import upload_limit_message
+from scoring.models import Phase, Submission
+from scoring.models.submissions import CARD_FIELDS, SHORT_CARD
+
+from .manifests import FILLED, ManifestRefused, filled_card, read_manifest
+
+
+class PhaseField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """Phases of one board, shown by their titles."""
+
+    def label_from_instance(self, obj: Phase) -> str:
+        return obj.title
+
+
+# The fields that the form asks for besides the card.
+_ASKED = ("phase", "team", "file", "manifest", "letter")
+
+
+class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
+    """A model card and a file. `services.check_upload` checks what is inside the file."""
+
+    form_key = forms.CharField(max_length=40, widget=forms.HiddenInput)
+    phase = PhaseField(queryset=Phase.objects.none(), empty_label=None)
+    team: Any = forms.ModelChoiceField(
+        queryset=Team.objects.none(),
+        to_field_name="slug",
+        required=False,
+        empty_label="Myself",
+        label="Submit for",
+        help_text="Members of the team can read, publish and replace it. It counts against your "
+        "limits and the team's.",
+    )
+    file = forms.FileField(
+        label="Predictions",
+        widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
+        help_text="ZIP, JSON Lines or gzipped JSON Lines.",
+    )
+    manifest = forms.FileField(
+        required=False,
+        label="Run manifest",
+        widget=forms.ClearableFileInput(attrs={"accept": ".json"}),
+        help_text="manifest.json of factboard run. It fills the empty fields of the model card.",
+    )
+    letter = forms.BooleanField(required=False, label="Email me when it is graded")
+    accept_missing = forms.BooleanField(required=False)
+    accept_terms = forms.BooleanField(
+        label="I accept the terms of this board",
+        error_messages={"required": "Accept the terms to submit."},
+    )
+
+    class Meta:
+        model = Submission
+        fields = [*CARD_FIELDS, "form_key"]
+        help_texts = {
+            "name": "The system's name on the leaderboard. Leave empty to use the model in the "
+            "run manifest.",
+            "organisation": "Shown as unverified until organisers verify the submission.",
+        }
+        widgets = {
+            name: forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+            for name in ("released_on", "training_until")
+        }
+
+    field_order = ["form_key", "phase", "team", "file", "manifest", *CARD_FIELDS]
+
+    def __init__(
+        self,
+        *args: Any,
+        phases: Iterable[Phase],
+        teams: QuerySet[Team],
+        earlier: Submission | None = None,
+        required: Iterable[str] = (),
+        has_terms: bool = False,
+        too_large: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """`teams` are the user's; `earlier` is the previous version, whose card is filled in.
+        `required` names the fields of the card that the board requires."""
+        kwargs["initial"] = {"form_key": uuid4().hex} | _initial_card(earlier)
+        super().__init__(*args, **kwargs)
+        self.phases, self.teams = list(phases), list(teams)
+        self.fields["team"].queryset = teams  # type: ignore[attr-defined]
+        if earlier or not self.teams:
+            # There is no choice: a new version has the same team as the previous one.
+            self.fields["team"].widget = forms.HiddenInput()
+        self.required = set(required)
+        has_manifest = "manifest" in self.files
+        for name in {"name", *self.required} & self.fields.keys():
+            # `clean` checks those that the manifest may fill, and the browser none of them.
+            self.fields[name].required = not (has_manifest and name in FILLED)
+            if name in FILLED:
+                self.fields[name].widget.use_required_attribute = _never
+        if not has_terms:
+            del self.fields["accept_terms"]
+        phase = self.fields["phase"]
+        assert isinstance(phase, PhaseField)
+        phase.queryset = Phase.objects.filter(pk__in=[each.pk for each in self.phases])
+        if len(self.phases) == 1:
+            phase.initial, phase.widget = self.phases[0].pk, forms.HiddenInput()
+        for name in ("notes", "training_data", "prompt", "decoding"):
+            self.fields[name].widget.attrs["rows"] = 4
+        if not email_route().is_sent:
+            del self.fields["letter"]
+        if too_large:
+            # The upload was stopped, so that the file looks missing.
+            self.fields["file"].error_messages["required"] = upload_limit_message()
+
+    def shown_fields(self) -> list[BoundField]:
+        """The fields that are shown at first. `accept_missing` is shown when ids are missing."""
+        first = {*_ASKED, *SHORT_CARD, *self.required}
+        return [field for field in self.visible_fields() if field.name in first]
+
+    def further_fields(self) -> list[BoundField]:
+        """The rest of the model card."""
+        first = {*_ASKED, "accept_missing", "accept_terms", *SHORT_CARD, *self.required}
+        return [field for field in self.visible_fields() if field.name not in first]
+
+    @property
+    def has_further_errors(self) -> bool:
+        return any(field.errors for field in self.further_fields())
+
+    def clean_manifest(self) -> RunManifest | None:
+        file = self.cleaned_data["manifest"]
+        if file is None:
+            return None
+        try:
+            return read_manifest(file)
+        except ManifestRefused as refusal:
+            raise forms.ValidationError(refusal.faults) from None
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        data |= filled_card(
+            {name: data[name] for name in CARD_FIELDS if name in data}, data.get("manifest")
+        )
+        for name in {"name", *self.required} & self.fields.keys():
+            if data.get(name) in (None, "") and name not in self.errors:
+                self.add_error(name, forms.Field.default_error_messages["required"])
+        return data
+
+    def card(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in CARD_FIELDS}
+
+
+def _never(_: object) -> bool:
+    return False
+
+
+def _initial_card(earlier: Submission | None) -> dict[str, Any]:
+    if earlier is None:
+        return {}
+    team = earlier.team.slug if earlier.team else ""
+    return earlier.card() | {"phase": earlier.phase_id, "team": team}
+
+
+class VerdictForm(forms.ModelForm):  # type: ignore[type-arg]
+    """An organiser's verdict on a submission."""
+
+    class Meta:
+        model = Submission
+        fields = ["verdict", "verdict_reason"]
+        labels = {"verdict_reason": "Reason"}
+        widgets = {"verdict_reason": forms.Textarea(attrs={"rows": 2})}
+
+    def _post_clean(self) -> None:
+        """Leaves the instance unchanged: the service validates and writes it."""
+
+
+class WebhookForm(forms.Form):
+    """A webhook's URL, which the service validates."""
+
+    url = forms.CharField(
+        label="URL",
+        max_length=500,
+        help_text="Example: https://example.org/graded. It gets a POST request with JSON.",
+        widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),
+    )

@@ -1,0 +1,196 @@
+"""Run manifests of submissions: reading an uploaded one, checking it, and filling the model card.
+
+A manifest is untrusted. It must have the form of `factboard.manifest`, and belong to the uploaded
+file and to the benchmark and items of the phase. Messages name only ids that the submitter sent.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import IO, Any
+
+from pydantic import ValidationError
+
+from factboard.manifest import MOST_BYTES, RunManifest
+from scoring.models import Manifest, Phase, Submission
+from scoring.models.submissions import ModelCard
+
+_FAULTS_SHOWN = 10
+_IDS_SHOWN = 5
+_ID_LENGTH = 80
+_BLOCK = 1_000_000
+# The fields of a card that a manifest may fill.
+FILLED = frozenset({"name", "prompt", "decoding", "output_tokens", "cost"})
+# PostgreSQL cannot store this character: an escaped NUL that is not itself text about one.
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_USER_IN_URL = re.compile(r"://[^/\s]*@")
+# The card's field has eight digits before the point.
+_MOST_COST = 99_999_999
+_HOST = re.compile(r"[A-Za-z0-9._\[\]:-]*")
+
+
+class ManifestRefused(Exception):
+    """The manifest cannot be stored. Each of `faults` names the field and what is wrong."""
+
+    def __init__(self, *faults: str) -> None:
+        self.faults = list(faults)
+        super().__init__(" ".join(faults))
+
+
+def read_manifest(file: IO[bytes]) -> RunManifest:
+    """The manifest in an uploaded file. Raises ManifestRefused."""
+    file.seek(0)
+    data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ManifestRefused(f"The manifest is larger than {MOST_BYTES // 1_000_000} MB.")
+    if _NUL.search(data):
+        raise ManifestRefused("The manifest contains the character U+0000, which is not allowed.")
+    try:
+        manifest = RunManifest.model_validate_json(data)
+    except ValidationError as error:
+        raise ManifestRefused(*_form_faults(error)) from None
+    if faults := _text_faults(manifest):
+        raise ManifestRefused(*faults)
+    return manifest
+
+
+def _form_faults(error: ValidationError) -> list[str]:
+    """The first faults as `field: message`, without the values."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    faults = [f"{_place(fault['loc'])}: {fault['msg']}."[:300] for fault in found[:_FAULTS_SHOWN]]
+    if len(found) > _FAULTS_SHOWN:
+        faults.append(f"And {len(found) - _FAULTS_SHOWN:,} more faults.")
+    return faults
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    """Such as `items.3.state`; unknown keys can be long."""
+    return ".".join(str(part)[:_ID_LENGTH] for part in location) or "manifest"
+
+
+def _text_faults(manifest: RunManifest) -> list[str]:
+    """Texts that would be shown and must not be: URLs with a user or key, and hosts with a path."""
+    faults = []
+    if not _HOST.fullmatch(manifest.host):
+        faults.append("host: Only the name of the host and its port are allowed.")
+    if _USER_IN_URL.search(manifest.command):
+        faults.append("command: A URL in it contains a user name or a key. Remove it.")
+    if manifest.finished_at < manifest.started_at:
+        faults.append("finished_at: The run ended before it began.")
+    for prompt in manifest.prompts:
+        if hashlib.sha256(prompt.text.encode()).hexdigest() != prompt.sha256:
+            faults.append(f"prompts: The hash of “{prompt.name}” is not that of its text.")
+    repeated = [name for name, number in _ids(manifest).items() if number > 1]
+    if repeated:
+        faults.append(f"items: These ids occur twice: {_named(repeated)}.")
+    return faults
+
+
+def _ids(manifest: RunManifest) -> Counter[str]:
+    return Counter(item.id for item in manifest.items)
+
+
+def _named(ids: list[str]) -> str:
+    names = ", ".join(f"“{name[:_ID_LENGTH]}”" for name in ids[:_IDS_SHOWN])
+    more = len(ids) - _IDS_SHOWN
+    return f"{names} and {more:,} more" if more > 0 else names
+
+
+def check_manifest(manifest: RunManifest, *, phase: Phase, file: IO[bytes]) -> None:
+    """Raises ManifestRefused unless the manifest belongs to this file and to the phase's items."""
+    faults = []
+    if _file_sha256(file) != manifest.submission_sha256:
+        faults.append(
+            "submission_sha256: The manifest belongs to another file. Upload the submission file "
+            "of the same run, unchanged."
+        )
+    if manifest.benchmark != phase.board.benchmark:
+        faults.append(
+            f"benchmark: The run is of “{manifest.benchmark}”, but this board is of "
+            f"“{phase.board.benchmark}”."
+        )
+    else:
+        known = set(phase.items.values_list("name", flat=True))
+        unknown = [item.id for item in manifest.items if item.id not in known]
+        if unknown:
+            faults.append(f"items: These ids are not items of this phase: {_named(unknown)}.")
+    if faults:
+        raise ManifestRefused(*faults)
+
+
+def _file_sha256(file: IO[bytes]) -> str:
+    file.seek(0)
+    found = hashlib.sha256()
+    while block := file.read(_BLOCK):
+        found.update(block)
+    file.seek(0)
+    return found.hexdigest()
+
+
+def manifest_warnings(manifest: RunManifest, phase: Phase) -> list[str]:
+    """Differences from the phase that do not prevent the submission."""
+    release = phase.release
+    asked = manifest.release_sha256
+    if not asked or asked == release.sha256:
+        return []
+    name = " ".join(part for part in (manifest.dataset, manifest.version) if part)
+    return [
+        f"The run used another release{f' ({name})' if name else ''} than the phase, which is "
+        f"graded on {release}. Its images or prompts may differ."
+    ]
+
+
+def store_manifest(submission: Submission, manifest: RunManifest) -> Manifest:
+    """Stores it in the caller's transaction."""
+    data = manifest.model_dump(mode="json")
+    return Manifest.objects.create(
+        submission=submission,
+        items=data.pop("items"),
+        about=data,
+        states=dict(Counter(item.state for item in manifest.items)),
+        warnings=manifest_warnings(manifest, submission.phase),
+    )
+
+
+def filled_card(card: Mapping[str, Any], manifest: RunManifest | None) -> dict[str, Any]:
+    """The card with its empty fields filled from the manifest."""
+    if manifest is None:
+        return dict(card)
+    found = _card_of(manifest)
+    return {**card} | {name: found[name] for name in found if card.get(name) in (None, "")}
+
+
+def _card_of(manifest: RunManifest) -> dict[str, Any]:
+    """The fields of a card that a manifest states. Tokens that are partly a guess are left out."""
+    longest = ModelCard._meta.get_field("name").max_length or 0
+    values = {
+        "name": manifest.model[:longest],
+        "prompt": _prompt_text(manifest),
+        "decoding": ", ".join(f"{name} {_setting(value)}" for name, value in _decoding(manifest)),
+        "output_tokens": None if manifest.tokens.uncertain else manifest.tokens.output or None,
+        "cost": _money(manifest.cost),
+    }
+    return {name: value for name, value in values.items() if value not in (None, "")}
+
+
+def _prompt_text(manifest: RunManifest) -> str:
+    if len(manifest.prompts) == 1:
+        return manifest.prompts[0].text
+    return "\n\n".join(f"[{each.name}]\n{each.text}" for each in manifest.prompts)
+
+
+def _decoding(manifest: RunManifest) -> list[tuple[str, Any]]:
+    return sorted(manifest.decoding.items())
+
+
+def _setting(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _money(cost: float | None) -> Decimal | None:
+    """As the card stores it; None if it has no place there."""
+    if cost is None or cost >= _MOST_COST:
+        return None
+    return Decimal(cost).quantize(Decimal("0.0001"))
