@@ -1,20 +1,14 @@
-"""Data for the pages of submissions, and the citation of a submission."""
+"""Data for the pages of submissions."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, TypedDict
-from urllib.parse import quote
 
 from django.core.paginator import Page, Paginator
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from portal.accounts.access import is_organiser
 from portal.accounts.models import User
-from portal.datasets.releases.publishing.croissant import escape
-from portal.datasets.responses import TextFile
-from portal.files.tables import LONG_IN_TYPEWRITER, breakable
 from portal.jobs.selectors import StageLog
 from scoring.access import (
     Rights,
@@ -28,6 +22,18 @@ from scoring.access import (
     rights_for,
 )
 from scoring.benchmarks import deciding_column
+from scoring.figures import (
+    Figure,
+    FigureGroup,
+    PartTable,
+    ViewFigures,
+    columns_of,
+    figure,
+    figure_groups,
+    other_counts,
+    part_tables,
+    view_figures,
+)
 from scoring.grading.selectors import (
     HistoryLine,
     Progress,
@@ -46,67 +52,12 @@ from scoring.leaderboard.disclosure import (
     shown_part_words,
     shown_views,
 )
-from scoring.leaderboard.figures import (
-    Figure,
-    FigureGroup,
-    PartTable,
-    ViewFigures,
-    columns_of,
-    figure,
-    figure_groups,
-    other_counts,
-    part_tables,
-    view_figures,
-)
 from scoring.leaderboard.services import shown_intervals
 from scoring.models import Board, Entry, Grading, ModelCard, Phase, Similarity, Submission
 from scoring.models.boards import moment
 
-
-def submission_bibtex(
-    submission: Submission, grading: Grading | None, *, url: str, accessed: date
-) -> TextFile:
-    """An `@misc` entry with the system, board, version, gold, signature, URL and access date.
-
-    `grading` is the result shown to the reader, if any; `url` is that of the submission's page.
-    """
-    board = submission.phase.board
-    title = f"{submission.name} on {board.title}"
-    published = f"Leaderboard {board.title}, phase {submission.phase.title}"
-    fields = {
-        "title": f"{{{escape(title)}}}",
-        "author": f"{{{escape(submission.organisation)}}}" if submission.organisation else "",
-        "year": str(submission.created_at.year),
-        "howpublished": escape(published),
-        "version": str(submission.version),
-        "note": f"Submission {submission.pk}, version {submission.version}. "
-        f"{_graded(grading)}Accessed {accessed.isoformat()}",
-        "urldate": accessed.isoformat(),
-        "url": quote(url, safe="/:;?&=#%+,.@!~*'()[]_-$"),
-    }
-    lines = [f"  {key} = {{{value}}}" for key, value in fields.items() if value]
-    key = f"{_key_part(board.slug)}-{_key_part(submission.name)}-{submission.pk}"
-    text = f"@misc{{{key},\n" + ",\n".join(lines) + "\n}\n"
-    return TextFile(f"{key}.bib", "application/x-bibtex", text)
-
-
-def _graded(grading: Grading | None) -> str:
-    """The release of the gold and the signature, which are needed to reproduce the figures."""
-    if grading is None:
-        return ""
-    release = f"{grading.release.dataset.title} {grading.release.version}"
-    signature = breakable(grading.signature, escape, longest=LONG_IN_TYPEWRITER)
-    return rf"Gold: {escape(release)}. Signature: \texttt{{{signature}}}. "
-
-
-def _key_part(text: str) -> str:
-    """The text in lower case, reduced to a-z, 0-9 and hyphens.
-
-    >>> _key_part("Qwen3-VL (8B) 😀"), _key_part("😀")
-    ('qwen3-vl-8b', 'x')
-    """
-    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
-
+from .provenance import Run, run_of
+from .summary import Losses, Place, largest_losses, place_of
 
 PER_PAGE = 50
 
@@ -178,6 +129,10 @@ class SubmissionPage:
     """Set only while it is being graded."""
     stages: StageLog | None
     """The log of the grading's jobs, for keepers only."""
+    score: Figure | None
+    """The deciding figure."""
+    score_unit: str
+    losses: list[Losses]
     groups: list[FigureGroup]
     views: list[ViewFigures]
     parts: list[PartTable]
@@ -185,6 +140,8 @@ class SubmissionPage:
     """Counts that are not columns, such as all facts."""
     words: Sequence[str]
     """Explanations of the options."""
+    place: Place | None
+    """The rank, if the result on show is on the leaderboard and ranked."""
     entry: Entry | None
     history: list[HistoryLine]
     """All results, newest first; empty if there is only one."""
@@ -208,6 +165,8 @@ class SubmissionPage:
     """The leaderboard's figures of both parts, for organisers only."""
     similar: list[Similarity]
     """Submissions with almost the same predictions, for organisers only."""
+    run: Run | None
+    """How it was made, if it has a run manifest."""
 
     @property
     def card(self) -> list[tuple[str, str]]:
@@ -266,7 +225,8 @@ class SubmissionPage:
         """True also if a later grading than the published one is done."""
         is_published = self.entry is not None and self.entry.grading == self.grading
         is_ready = self.is_done and are_scores_due(self.submission.phase)
-        return self._may_steer and is_ready and not is_published and not self.is_withdrawn
+        is_out = self.is_withdrawn or self.submission.rerun_of_id is not None
+        return self._may_steer and is_ready and not is_published and not is_out
 
     @property
     def _may_steer(self) -> bool:
@@ -322,6 +282,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         progress=grading_progress(grading) if grading and not grading.is_finished else None,
         stages=grading_stages(grading) if grading and rights.is_keeper else None,
         **(_result(user, submission.phase, done) if done and done.scores else _NO_RESULT),
+        place=place_of(submission, entry, done),
         entry=entry,
         history=grading_history(user, submission, gradings, current),
         is_earlier=grading != current,
@@ -337,6 +298,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         part_words=shown_part_words(user, submission.phase),
         part_figures=part_figures(submission.phase, done) if done and organiser else [],
         similar=similar_submissions(submission) if organiser else [],
+        run=run_of(submission, is_keeper=rights.is_keeper),
     )
 
 
@@ -345,8 +307,10 @@ def card_lines(card: ModelCard) -> list[tuple[str, str]]:
     lines: list[tuple[str, Any]] = [
         ("Weights", {True: "open", False: "closed", None: ""}[card.open_weights]),
         ("Architecture", card.get_architecture_display()),
+        ("Reasoning mode", card.get_reasoning_display()),
         ("Licence", card.licence),
         ("Released", f"{card.released_on:%-d %B %Y}" if card.released_on else ""),
+        ("Training data until", f"{card.training_until:%-d %B %Y}" if card.training_until else ""),
         ("Output tokens", "" if card.output_tokens is None else f"{card.output_tokens:,}"),
         ("Cost", "" if card.cost is None else f"{card.cost.normalize():,f} US dollars"),
     ]
@@ -361,6 +325,9 @@ def _may_be_public(user: User, rights: Rights, done: Grading | None) -> bool:
 class _Result(TypedDict):
     """The fields of SubmissionPage that come from a finished grading."""
 
+    score: Figure | None
+    score_unit: str
+    losses: list[Losses]
     groups: list[FigureGroup]
     views: list[ViewFigures]
     parts: list[PartTable]
@@ -368,7 +335,9 @@ class _Result(TypedDict):
     words: Sequence[str]
 
 
-_NO_RESULT = _Result(groups=[], views=[], parts=[], counts=[], words=())
+_NO_RESULT = _Result(
+    score=None, score_unit="", losses=[], groups=[], views=[], parts=[], counts=[], words=()
+)
 
 
 def _result(user: Viewer, phase: Phase, done: Grading) -> _Result:
@@ -379,8 +348,12 @@ def _result(user: Viewer, phase: Phase, done: Grading) -> _Result:
     if is_rounding(user, phase):
         columns = shown_columns(phase, columns)
         views = shown_views(phase, views)
+    intervals, deciding = shown_intervals(phase, done.pk), deciding_column(columns)
     return _Result(
-        groups=figure_groups(columns, done.scores, done.counts, shown_intervals(phase, done.pk)),
+        score=figure(deciding, done.scores, done.counts, intervals),
+        score_unit=deciding.unit,
+        losses=largest_losses(spec, columns, views, done),
+        groups=figure_groups(columns, done.scores, done.counts, intervals),
         views=view_figures(views, done.scores, done.counts),
         parts=part_tables(done, figures),
         counts=other_counts(figures, done.counts),

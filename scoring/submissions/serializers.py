@@ -5,12 +5,15 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from factboard.manifest import RunManifest
 from portal.accounts.models import display_name
 from portal.jobs.selectors import QueuePosition, StageLine
 from portal.web.answers import answer
 from scoring.models import Grading, Submission
 from scoring.models.submissions import CARD_FIELDS
 
+from .manifests import ManifestRefused, filled_card, read_manifest
+from .provenance import Run
 from .selectors import SubmissionLine, SubmissionPage
 from .services import CheckedUpload
 
@@ -97,6 +100,21 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
         return grading.items_total if is_done else grading.item_scores.count()
 
 
+RunSerializer = answer(
+    Run,
+    "SubmissionRun",
+    release_sha256="Of the release that was run, for keepers.",
+    host="Host and port of the endpoint, for keepers; empty for an engine on the machine.",
+    uncertain="Calls that did not report their tokens, which count with the most they can have "
+    "used.",
+    latency_median="Seconds per answered item, without waits and retries.",
+    cost="US dollars; null if no prices were given.",
+    command="The command that repeats the run. URLs, hosts and folders are left out for readers "
+    "who are not keepers.",
+    warnings="Where the run differs from the phase.",
+)
+
+
 def _team_field() -> serializers.SlugField:
     return serializers.SlugField(
         source="team.slug",
@@ -131,6 +149,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     filename = serializers.SerializerMethodField()
     grading = serializers.SerializerMethodField()
     history = serializers.SerializerMethodField()
+    run = serializers.SerializerMethodField()
 
     class Meta:
         model = Submission
@@ -154,6 +173,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
             "created_at",
             "grading",
             "history",
+            "run",
         ]
 
     @property
@@ -166,6 +186,11 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
 
     def get_filename(self, submission: Submission) -> str | None:
         return submission.filename if self.page.is_keeper else None
+
+    @extend_schema_field(RunSerializer(allow_null=True))
+    def get_run(self, _: Submission) -> Any:
+        """How it was made, as its run manifest states; null without one."""
+        return None if self.page.run is None else RunSerializer(self.page.run).data
 
     @extend_schema_field(HistorySerializer(many=True))
     def get_history(self, _: Submission) -> Any:
@@ -223,8 +248,22 @@ class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
         required=False, default="", help_text="A phase's slug; optional if only one is open."
     )
     file = serializers.FileField(help_text="ZIP, JSON Lines or gzipped JSON Lines.")
+    manifest = serializers.FileField(
+        required=False,
+        help_text="The run manifest that `factboard run` wrote with the file, as JSON. It fills "
+        "the empty fields of the model card.",
+    )
+    name = serializers.CharField(
+        required=False,
+        default="",
+        max_length=Submission._meta.get_field("name").max_length,
+        help_text="The system's name on the leaderboard; by default the manifest's model.",
+    )
     accept_missing = serializers.BooleanField(
         required=False, default=False, help_text="Submit although items have no prediction."
+    )
+    accept_terms = serializers.BooleanField(
+        required=False, default=False, help_text="Accept the terms of the board, if it has any."
     )
     letter = serializers.BooleanField(
         required=False, default=False, help_text="Send an email when it is graded."
@@ -256,18 +295,28 @@ class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
             "phase",
             "team",
             "file",
+            "manifest",
             "accept_missing",
+            "accept_terms",
             "letter",
             "replaces",
             "key",
             *CARD_FIELDS,
         ]
 
+    def validate_manifest(self, file: Any) -> RunManifest:
+        return _read_manifest(file)
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Checks that the fields of the card that the board requires are filled in."""
+        """Fills the card from the manifest, and checks that the fields that the board requires are
+        there."""
+        attrs = filled_card(attrs, attrs.get("manifest"))
         lacking = [name for name in self.context["required"] if attrs.get(name) in (None, "")]
-        if lacking:
-            raise serializers.ValidationError(dict.fromkeys(lacking, "This board requires it."))
+        faults = dict.fromkeys(lacking, "This board requires it.")
+        if not attrs["name"]:
+            faults["name"] = "This field is required, unless a manifest gives the model."
+        if faults:
+            raise serializers.ValidationError(faults)
         return attrs
 
 
@@ -295,13 +344,24 @@ class RefusalSerializer(serializers.Serializer[Any]):
     missing_count = serializers.IntegerField()
 
 
+def _read_manifest(file: Any) -> RunManifest:
+    try:
+        return read_manifest(file)
+    except ManifestRefused as refusal:
+        raise serializers.ValidationError(refusal.faults) from None
+
+
 class CheckRequestSerializer(serializers.Serializer[Any]):
-    """A file to check, for a phase."""
+    """A file to check, for a phase, and optionally its run manifest."""
 
     phase = serializers.SlugField(
         required=False, default="", help_text="A phase's slug; optional if only one is open."
     )
     file = serializers.FileField(help_text="ZIP, JSON Lines or gzipped JSON Lines.")
+    manifest = serializers.FileField(required=False, help_text="The run manifest, as JSON.")
+
+    def validate_manifest(self, file: Any) -> RunManifest:
+        return _read_manifest(file)
 
 
 class CheckSerializer(RefusalSerializer):
@@ -309,6 +369,12 @@ class CheckSerializer(RefusalSerializer):
 
     detail = serializers.SerializerMethodField()  # type: ignore[assignment]
     predictions = serializers.SerializerMethodField()
+    warnings = serializers.SerializerMethodField(
+        help_text="About the manifest; they do not prevent the submission."
+    )
+
+    def get_warnings(self, _: CheckedUpload) -> list[str]:
+        return list(self.context["warnings"])
 
     def get_detail(self, checked: CheckedUpload) -> str:
         is_clean = not checked.fault_count and not checked.missing

@@ -3,7 +3,7 @@
 An upload is checked before anything is stored. All its faults are reported, not only the first.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO, Any
@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from factboard.manifest import RunManifest
 from portal.accounts.access import is_organiser
 from portal.accounts.models import Team, TeamMember, User
 from portal.accounts.teams.selectors import team_called
@@ -27,6 +28,8 @@ from scoring.grading.services import lock_phase, start_grading
 from scoring.leaderboard.services import bump_board, queue_ranking, set_figures
 from scoring.models import Board, Entry, Grading, Phase, Prediction, Submission, Window
 from scoring.models.boards import moment
+
+from .manifests import store_manifest
 
 # The most that a page or API response lists; the rest is counted.
 FAULTS_SHOWN = 200
@@ -91,13 +94,21 @@ class CheckedUpload:
 
 
 def check_upload(
-    *, phase: Phase, file: IO[bytes], filename: str, user: Viewer | None = None
+    *,
+    phase: Phase,
+    file: IO[bytes],
+    filename: str,
+    user: Viewer | None = None,
+    only: Collection[str] | None = None,
+    rule: str = "",
 ) -> CheckedUpload:
     """Checks the file against the ids of the phase's release, without reading gold.
 
-    `user` is the reader of the result; without one, only public ids are named.
+    `user` is the reader of the result; without one, only public ids are named. `only` are the ids
+    of a human run, and `rule` is its completeness rule.
     """
-    ids = dict(phase.items.order_by("position").values_list("name", "pk"))
+    items = phase.items if only is None else phase.items.filter(name__in=only)
+    ids = dict(items.order_by("position").values_list("name", "pk"))
     limits = ReadLimits(archive=archive_limits())
     lines = phase.board.spec.read_predictions(file, limits=limits)
     check = check_predictions(lines, ids, name=filename)
@@ -106,7 +117,7 @@ def check_upload(
         faults=check.faults,
         fault_count=len(check.faults) + check.faults_left_out,
         missing=check.missing,
-        completeness_rule=phase.completeness_rule,
+        completeness_rule=rule or phase.completeness_rule,
         names_missing=may_open_release(user or AnonymousUser(), phase.release),
     )
 
@@ -156,10 +167,25 @@ def check_organisation(*, organisation: str, user: User) -> None:
         )
 
 
+def check_terms(*, board: Board, accepted: bool) -> None:
+    """Raises SubmissionRefused if the board has terms that are not accepted."""
+    if board.terms and not accepted:
+        raise SubmissionRefused("Accept the terms of this board to submit (accept_terms).")
+
+
 def check_newest(replaces: Submission | None) -> None:
     """Raises SubmissionRefused if the previous version already has a newer one."""
     if replaces is not None and Submission.objects.filter(replaces=replaces).exists():
         raise SubmissionRefused(f"Submission {replaces.pk} already has a newer version.")
+
+
+def check_rerun(*, rerun_of: Submission, phase: Phase, user: User) -> None:
+    """Raises SubmissionRefused unless an organiser repeats a submission to this phase, which may be
+    closed."""
+    if not is_organiser(user):
+        raise SubmissionRefused("Only organisers repeat the run of a submission.")
+    if rerun_of.phase_id != phase.pk or rerun_of.rerun_of_id is not None:
+        raise SubmissionRefused(f"Submission {rerun_of.pk} cannot be repeated in this phase.")
 
 
 def check_limits(*, phase: Phase, user: User, team: Team | None = None) -> None:
@@ -191,15 +217,26 @@ def create_submission(
     replaces: Submission | None = None,
     email_origin: str = "",
     is_sample: bool = False,
+    sample: tuple[int, Sequence[str]] | None = None,
+    accepts_terms: bool = False,
+    manifest: RunManifest | None = None,
+    rerun_of: Submission | None = None,
 ) -> Submission:
     """Stores an upload without faults and queues its grading, in one transaction.
 
-    `replaces` is the previous version, of the same team or owner, which is kept. If the form was
-    already sent, its submission is returned. Raises SubmissionRefused, with nothing stored, if the
-    upload has faults or lacks required ids, the phase is closed, the owner is not in the team or
-    names another team as the organisation, or a limit is used up.
+    `replaces` is the previous version, of the same team or owner, which is kept. `sample` is the
+    seed and the ids of a human run, which a closed phase takes too. `manifest` is checked by
+    `check_manifest` and has filled the card. `rerun_of` is the submission that organisers
+    repeat. If the form was already sent, its submission is returned. Raises SubmissionRefused, with
+    nothing stored, if the upload has faults or lacks required ids, the phase is closed, the board's
+    terms are not accepted, the owner is not in the team or names another team as the organisation,
+    or a limit is used up.
     """
-    check_open(phase=phase, user=owner)
+    if rerun_of is not None:
+        check_rerun(rerun_of=rerun_of, phase=phase, user=owner)
+    elif sample is None:
+        check_open(phase=phase, user=owner)
+        check_terms(board=phase.board, accepted=accepts_terms)
     check_team(team=team, user=owner, replaces=replaces)
     check_organisation(organisation=card.get("organisation", ""), user=owner)
     check_limits(phase=phase, user=owner, team=team)
@@ -216,13 +253,17 @@ def create_submission(
         email_origin=email_origin,
         version=replaces.version + 1 if replaces else 1,
         is_sample=is_sample,
+        accepted_terms=phase.board.terms if accepts_terms else "",
+        sample_seed=sample[0] if sample else None,
+        sample_items=list(sample[1]) if sample else [],
+        rerun_of=rerun_of,
         **card,
     )
     file.seek(0)
     submission.upload.save(_stored_name(filename), File(file), save=False)
     try:
         with transaction.atomic():
-            _store(submission, checked.predictions)
+            _store(submission, checked.predictions, manifest)
     except IntegrityError:
         submission.upload.delete(save=False)
         first = find_submission(owner=owner, form_key=form_key)
@@ -246,7 +287,9 @@ def _stored_name(filename: str) -> str:
     return uuid4().hex + next((end for end in SUFFIXES if lowered.endswith(end)), ".bin")
 
 
-def _store(submission: Submission, predictions: dict[int, Payload]) -> None:
+def _store(
+    submission: Submission, predictions: dict[int, Payload], manifest: RunManifest | None
+) -> None:
     # Lock first, so that no one leaves or closes the team from here on.
     lock_team(submission)
     check_team(team=submission.team, user=submission.owner, replaces=submission.replaces)
@@ -258,6 +301,8 @@ def _store(submission: Submission, predictions: dict[int, Payload]) -> None:
         ),
         batch_size=PREDICTIONS_AT_ONCE,
     )
+    if manifest is not None:
+        store_manifest(submission, manifest)
     record_event(
         verb="submit",
         subject=submission,
@@ -295,6 +340,8 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     submission = _locked(submission)
     if submission.withdrawn_at is not None:
         raise PublicationRefused("This submission was withdrawn.")
+    if submission.rerun_of_id is not None:
+        raise PublicationRefused("A re-run is shown with the submission that it repeats.")
     if not are_scores_due(submission.phase):
         shown_from = moment(submission.phase, submission.phase.scores_after)
         raise PublicationRefused(f"This phase shows its scores from {shown_from}.")
@@ -316,10 +363,12 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
 
 def _make_entry(submission: Submission, grading: Grading) -> Entry:
     """Copies card and scores, so that the leaderboard reads only its own rows."""
+    is_run = submission.is_human_run
     entry = Entry(
         board_id=submission.phase.board_id,
         phase=submission.phase,
-        kind=Entry.Kind.GRADED,
+        kind=Entry.Kind.HUMAN if is_run else Entry.Kind.GRADED,
+        provenance=_sampled(submission, grading) if is_run else "",
         signature=grading.signature,
         is_sample=submission.is_sample,
         verdict=submission.verdict,
@@ -330,6 +379,12 @@ def _make_entry(submission: Submission, grading: Grading) -> Entry:
     set_figures(entry, submission.phase, grading)
     entry.save()
     return entry
+
+
+def _sampled(submission: Submission, grading: Grading) -> str:
+    """Which items a human run was graded on: `100 of 1,380 items, drawn with seed 7`."""
+    total = submission.phase.items_of(grading.release_id).count()
+    return f"{grading.items_total:,} of {total:,} items, drawn with seed {submission.sample_seed}"
 
 
 @transaction.atomic

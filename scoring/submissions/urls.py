@@ -13,6 +13,7 @@ urlpatterns = [
     path("submissions/<int:pk>/", views.submission, name="submission"),
     path("submissions/<int:pk>/citation.bib", views.citation, name="submission-bibtex"),
     path("submissions/<int:pk>/file/", views.download, name="submission-file"),
+    path("submissions/<int:pk>/manifest.json", views.manifest, name="submission-manifest"),
     path("submissions/<int:pk>/cancel/", views.cancel, name="submission-cancel"),
     path("submissions/<int:pk>/retry/", views.retry, name="submission-retry"),
     path("submissions/<int:pk>/publish/", views.publish, name="submission-publish"),
@@ -40,6 +41,11 @@ api_urlpatterns = [
         "submissions/<int:pk>/file/",
         api.SubmissionFile.as_view(),
         name="submission-file",
+    ),
+    path(
+        "submissions/<int:pk>/manifest/",
+        api.SubmissionManifest.as_view(),
+        name="submission-manifest",
     ),
     path(
         "submissions/<int:pk>/cancel/",
