@@ -1,27 +1,23 @@
 """Pages of submissions: the form, status and result, actions, a board's submissions, and
 webhooks."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, cast
-from uuid import uuid4
 
-from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
-from django.forms import BoundField
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
-from portal.accounts.emails import email_route, origin_of
-from portal.accounts.models import Team, User
+from portal.accounts.emails import origin_of
+from portal.accounts.models import User
 from portal.accounts.teams.selectors import teams_of
 from portal.datasets.responses import file_response
-from portal.files.uploads import upload_limit_message, was_too_large
+from portal.files.uploads import was_too_large
 from scoring.access import (
     board_for,
     kept_submission,
@@ -30,10 +26,10 @@ from scoring.access import (
     submission_to_replace,
     submission_to_withdraw,
 )
+from scoring.boards.forms import BoardStateForm
 from scoring.boards.limits import phase_quotas, team_quotas
 from scoring.boards.protection import all_warnings, disclosures
 from scoring.boards.selectors import example_file, phases_for, precheck_data
-from scoring.boards.views import BoardStateForm
 from scoring.charts.drawing import library_version
 from scoring.charts.look import live_style
 from scoring.grading.notices import (
@@ -47,14 +43,18 @@ from scoring.grading.regrade_plans import board_regrades
 from scoring.grading.selectors import cited_grading, latest_grading
 from scoring.grading.services import GradingRefused, cancel_grading, retry_grading
 from scoring.grading.similarity import similar_on_board
-from scoring.models import Board, Phase, Submission, Webhook
+from scoring.leaderboard.citing import submission_bibtex
+from scoring.leaderboard.drawings import pictures
+from scoring.models import Board, Submission, Webhook
 from scoring.models.boards import phase_windows
-from scoring.models.submissions import CARD_FIELDS, SHORT_CARD
-from scoring.results.item_lists import item_list, score_chart, score_frame
+from scoring.results.examples import typical_errors
+from scoring.results.item_lists import item_list, score_chart
 from scoring.results.views import asked_items
-from scoring.web import upload_response, warnings_of
+from scoring.web import manifest_response, upload_response, warnings_of
 
-from .selectors import board_submissions, own_submissions, submission_bibtex, submission_page
+from .forms import SubmissionForm, VerdictForm, WebhookForm
+from .manifests import ManifestRefused, check_manifest
+from .selectors import board_submissions, own_submissions, submission_page
 from .services import (
     CheckedUpload,
     PublicationRefused,
@@ -71,127 +71,6 @@ from .services import (
 )
 
 
-class PhaseField(forms.ModelChoiceField):  # type: ignore[type-arg]
-    """Phases of one board, shown by their titles."""
-
-    def label_from_instance(self, obj: Phase) -> str:
-        return obj.title
-
-
-class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A model card and a file. `services.check_upload` checks what is inside the file."""
-
-    form_key = forms.CharField(max_length=40, widget=forms.HiddenInput)
-    phase = PhaseField(queryset=Phase.objects.none(), empty_label=None)
-    team: Any = forms.ModelChoiceField(
-        queryset=Team.objects.none(),
-        to_field_name="slug",
-        required=False,
-        empty_label="Myself",
-        label="Submit for",
-        help_text="Members of the team can read, publish and replace it. It counts against your "
-        "limits and the team's.",
-    )
-    file = forms.FileField(
-        label="Predictions",
-        widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
-        help_text="ZIP, JSON Lines or gzipped JSON Lines.",
-    )
-    letter = forms.BooleanField(required=False, label="Email me when it is graded")
-    accept_missing = forms.BooleanField(required=False)
-
-    class Meta:
-        model = Submission
-        fields = [*CARD_FIELDS, "form_key"]
-        help_texts = {"organisation": "Shown as unverified until organisers verify the submission."}
-        widgets = {"released_on": forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")}
-
-    field_order = ["form_key", "phase", "team", "file", *CARD_FIELDS]
-
-    def __init__(
-        self,
-        *args: Any,
-        phases: Iterable[Phase],
-        teams: QuerySet[Team],
-        earlier: Submission | None = None,
-        required: Iterable[str] = (),
-        too_large: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        """`teams` are the user's; `earlier` is the previous version, whose card is filled in.
-        `required` names the fields of the card that the board requires."""
-        kwargs["initial"] = {"form_key": uuid4().hex} | _initial_card(earlier)
-        super().__init__(*args, **kwargs)
-        self.phases, self.teams = list(phases), list(teams)
-        self.fields["team"].queryset = teams  # type: ignore[attr-defined]
-        if earlier or not self.teams:
-            # There is no choice: a new version has the same team as the previous one.
-            self.fields["team"].widget = forms.HiddenInput()
-        self.required = set(required)
-        for name in self.required & self.fields.keys():
-            self.fields[name].required = True
-        phase = self.fields["phase"]
-        assert isinstance(phase, PhaseField)
-        phase.queryset = Phase.objects.filter(pk__in=[each.pk for each in self.phases])
-        if len(self.phases) == 1:
-            phase.initial, phase.widget = self.phases[0].pk, forms.HiddenInput()
-        for name in ("notes", "prompt", "decoding"):
-            self.fields[name].widget.attrs["rows"] = 4
-        if not email_route().is_sent:
-            self.fields["letter"].help_text = "This site does not send email."
-        if too_large:
-            # The upload was stopped, so that the file looks missing.
-            self.fields["file"].error_messages["required"] = upload_limit_message()
-
-    def shown_fields(self) -> list[BoundField]:
-        """The fields that are shown at first. `accept_missing` is shown when ids are missing."""
-        first = {"phase", "team", "file", "letter", *SHORT_CARD, *self.required}
-        return [field for field in self.visible_fields() if field.name in first]
-
-    def further_fields(self) -> list[BoundField]:
-        """The rest of the model card."""
-        first = {"phase", "team", "file", "letter", "accept_missing", *SHORT_CARD, *self.required}
-        return [field for field in self.visible_fields() if field.name not in first]
-
-    @property
-    def has_further_errors(self) -> bool:
-        return any(field.errors for field in self.further_fields())
-
-    def card(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in CARD_FIELDS}
-
-
-def _initial_card(earlier: Submission | None) -> dict[str, Any]:
-    if earlier is None:
-        return {}
-    team = earlier.team.slug if earlier.team else ""
-    return earlier.card() | {"phase": earlier.phase_id, "team": team}
-
-
-class VerdictForm(forms.ModelForm):  # type: ignore[type-arg]
-    """An organiser's verdict on a submission."""
-
-    class Meta:
-        model = Submission
-        fields = ["verdict", "verdict_reason"]
-        labels = {"verdict_reason": "Reason"}
-        widgets = {"verdict_reason": forms.Textarea(attrs={"rows": 2})}
-
-    def _post_clean(self) -> None:
-        """Leaves the instance unchanged: the service validates and writes it."""
-
-
-class WebhookForm(forms.Form):
-    """A webhook's URL, which the service validates."""
-
-    url = forms.CharField(
-        label="URL",
-        max_length=500,
-        help_text="Example: https://example.org/graded. It gets a POST request with JSON.",
-        widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),
-    )
-
-
 @login_required
 @require_safe
 def submissions(request: UserRequest) -> HttpResponse:
@@ -204,7 +83,7 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
     """Status and result. For htmx, only the part that changes during grading."""
     found = submission_for(request.user, pk)
     page = submission_page(request.user, found, request.GET.get("grading", ""))
-    items = scores = None
+    items = scores = examples = None
     if page.shows_items and page.is_done and page.grading is not None:
         items = item_list(
             request.user,
@@ -214,19 +93,19 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
             asked=asked_items(request),
             earlier=str(page.grading.pk) if page.is_earlier else "",
         )
-        scores = score_frame(score_chart(request.user, found, page.grading))
-    template = "scoring/submissions/submission.html"
-    if request.headers.get("HX-Request"):
-        template += "#status"
+        scores = next(iter(pictures([score_chart(request.user, found, page.grading)])), None)
+        examples = typical_errors(request.user, found, page.grading)
+    part = "#status" if request.headers.get("HX-Request") else ""
     context = {
         "page": page,
         "items": items,
         "scores": scores,
+        "examples": examples,
         "library": library_version(),
         "live_style": live_style(),
         "verdict": VerdictForm(instance=found),
     }
-    response = render(request, template, context)
+    response = render(request, f"scoring/submissions/submission.html{part}", context)
     response["Vary"] = "HX-Request, Cookie"
     return response
 
@@ -245,6 +124,13 @@ def citation(request: HttpRequest, pk: int) -> HttpResponse:
 def download(request: UserRequest, pk: int) -> FileResponse:
     """The uploaded file, for keepers."""
     return upload_response(kept_submission(request.user, pk))
+
+
+@login_required
+@require_safe
+def manifest(request: UserRequest, pk: int) -> HttpResponse:
+    """The run manifest as it was uploaded, for keepers."""
+    return manifest_response(kept_submission(request.user, pk))
 
 
 def _action(
@@ -347,6 +233,7 @@ def submit(request: UserRequest, slug: str) -> HttpResponse:
         teams=teams_of(request.user),
         earlier=earlier,
         required=board.card_fields,
+        has_terms=bool(board.terms),
     )
     if request.method != "POST":
         return _page(request, board, make_form(), earlier=earlier)
@@ -371,6 +258,13 @@ def _take(
 ) -> HttpResponse:
     """Checks the file of a valid form, and creates the submission if it has no faults."""
     phase, file = form.cleaned_data["phase"], form.cleaned_data["file"]
+    manifest = form.cleaned_data["manifest"]
+    if manifest is not None:
+        try:
+            check_manifest(manifest, phase=phase, file=file)
+        except ManifestRefused as refusal:
+            form.add_error("manifest", refusal.faults)
+            return _page(request, board, form, earlier=earlier, status=400)
     checked = check_upload(phase=phase, file=file, filename=file.name, user=request.user)
     is_check = "check_only" in request.POST
     if is_check or not checked.can_be_taken(accept_missing=form.cleaned_data["accept_missing"]):
@@ -389,7 +283,9 @@ def _take(
             form_key=form.cleaned_data["form_key"],
             team=form.cleaned_data["team"],
             replaces=earlier,
-            email_origin=origin_of(request) if form.cleaned_data["letter"] else "",
+            email_origin=origin_of(request) if form.cleaned_data.get("letter") else "",
+            accepts_terms=form.cleaned_data.get("accept_terms", False),
+            manifest=manifest,
         )
     except SubmissionRefused as refusal:
         form.add_error(None, str(refusal))
