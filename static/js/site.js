@@ -66,7 +66,7 @@ document.addEventListener("htmx:load", (event) => watchFrames(event.target));
 watchFrames(document);
 
 /** Scrolls the link of the current page into view if the row is wider than the screen. */
-for (const row of document.querySelectorAll(".subnav")) {
+for (const row of document.querySelectorAll(".subnav ul")) {
   const current = row.querySelector("[aria-current]");
   if (current) row.scrollLeft = current.offsetLeft - row.offsetLeft - (row.clientWidth - current.offsetWidth) / 2;
 }

@@ -1,4 +1,4 @@
-// Keyboard: y right, n wrong, j and k next and previous field, [ and ] and u between documents.
+// Keyboard: y correct, n wrong, j and k next and previous field, [ and ] and u between documents.
 // Every verdict is saved at once. The browser asks before it leaves a page with unsaved input.
 
 const root = document.querySelector("[data-inspection]");

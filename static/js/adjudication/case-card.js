@@ -109,7 +109,7 @@ export class CaseCard {
     button.querySelector("kbd").hidden = place >= 9;
     button.querySelector("span").textContent = letter === "gold" ? "Keep the gold" : `Accept ${letter}`;
     if (spans.length) part("spans").append(...spans.map((span) => this.#span(span)));
-    else part("spans").append(make("li", "No marks.", { class: "muted" }));
+    else part("spans").append(make("li", "No label.", { class: "muted" }));
     const remarks = this.#docket.data.remarks.filter((remark) => remark.letter === letter && touches(remark, one));
     part("remarks").append(...remarks.map(({ text }) => make("li", text)));
     part("remarks").hidden = remarks.length === 0;

@@ -3,8 +3,8 @@
 // is evaluated.
 
 const narrow = window.matchMedia("(max-width: 45rem)");
-const HINT = "Hover a mark to see its figures. Click it to highlight its system.";
-const HINT_FOR_BARS = "Hover a bar to see its figures.";
+const HINT = "Hover over a mark to see its figures. Click it to highlight its system.";
+const HINT_FOR_BARS = "Hover over a bar to see its figures.";
 const HINT_FOR_ZOOM = " Drag to pan, use Ctrl and the mouse wheel to zoom, double-click to reset.";
 const FAILED = "The interactive chart could not be loaded. Reload the page to try again.";
 
@@ -96,7 +96,7 @@ function offer(section) {
     try {
       live = await draw(section, picture);
       said.textContent = live.hint;
-      word.textContent = "Show picture";
+      word.textContent = "Show static chart";
     } catch (error) {
       console.warn("The interactive chart could not be loaded:", error);
       said.textContent = FAILED;

@@ -23,7 +23,7 @@ export const LOOKS = [
   ["boundary", "Boundary differs"],
   ["label", "Label differs"],
   ["value", "Value missing or differs"],
-  ["review", "Sent back or opened for correction"],
+  ["review", "Sent back or reopened for correction"],
   ["decided", "Decided"],
   ["rejected", "Decided: no fact"],
 ];

@@ -40,7 +40,7 @@ function listOf(lines) {
   const list = document.createElement("ul");
   list.className = "faults";
   list.tabIndex = 0;
-  list.setAttribute("aria-label", "Faults found before uploading");
+  list.setAttribute("aria-label", "Errors found before uploading");
   for (const line of lines) {
     const item = document.createElement("li");
     item.textContent = line;

@@ -59,7 +59,10 @@ class Workbench {
     this.flag = new Flag(root, desk.data);
     this.files = new Files(root, desk, this.saving);
     this.keys = new KeysDialog(root, { canEdit: desk.canEdit, user: desk.data.user });
-    this.submitting = new Submitting(root, desk, this.saving, { card: this.card });
+    this.submitting = new Submitting(root, desk, this.saving, {
+      card: this.card,
+      dismissed: () => this.suggestions.dismissed,
+    });
     const history = new History(root, desk, this.saving);
     const guidelines = new Guidelines(root, desk.data);
     this.tabs.whenOpened("history", () => history.open());

@@ -46,7 +46,7 @@ export class Saving {
     const found = await this.#drafts.takeOver();
     const fitting = found.filter((draft) => this.#desk.canEdit && draft.text_sha256 === text_sha256);
     if (fitting.length < found.length) {
-      this.#status.hint("This browser has labels of this task that can no longer be saved. Contact the lead.");
+      this.#status.hint("This browser has labels for this task that can no longer be saved. Contact the lead.");
     }
     this.#left = fitting;
     await this.#resumeNext();

@@ -12,8 +12,11 @@ export class Submitting {
   #dialog;
   #confirm;
   #noFacts;
+  #dismissed;
 
-  constructor(root, desk, saving, { card }) {
+  /** @param {{card: object, dismissed: () => object[]}} parts   `dismissed`: see suggestions.js */
+  constructor(root, desk, saving, { card, dismissed }) {
+    this.#dismissed = dismissed;
     this.#desk = desk;
     this.#saving = saving;
     this.#card = card;
@@ -91,6 +94,7 @@ export class Submitting {
       base_revision: saver.revision,
       active_seconds: this.#saving.time.take(),
       no_facts: this.#isEmpty && this.#noFacts.checked,
+      dismissed: this.#dismissed(),
     };
     const answer = await post(urls.submit, body);
     if (answer.status === 200) window.location.assign(answer.body.next ?? urls.tasks);

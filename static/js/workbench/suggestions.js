@@ -50,6 +50,14 @@ export class Suggestions {
       .filter((one) => !dismissed.has(nameOf(one)));
   }
 
+  /** The places of dismissed suggestions, for the submission. */
+  get dismissed() {
+    return [...this.#dismissals.all].map((name) => {
+      const [, start, end, label] = /^(\d+)-(\d+)-(.*)$/s.exec(name);
+      return { start: Number(start), end: Number(end), label };
+    });
+  }
+
   /** The current suggestion, or null. */
   get current() {
     const { pick } = this.#desk;
