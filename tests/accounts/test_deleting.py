@@ -361,7 +361,7 @@ def test_the_page_says_before_what_goes_and_what_stays(leaving: User, client_of:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ({"password": "wrong", "email": "ann@example.org"}, "The password is wrong."),
+        ({"password": "wrong", "email": "ann@example.org"}, "The password is incorrect."),
         (
             {"password": PASSWORD, "email": "ben@example.org"},
             "not the email address of this account",

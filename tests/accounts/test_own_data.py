@@ -283,7 +283,7 @@ def test_export_by_the_api(api_of: ApiOf, ann: User, ben: User) -> None:
 def test_logging_out_everywhere_else(client_of: ClientOf, ann: User, ben: User) -> None:
     here, there, other = client_of(ann), client_of(ann), client_of(ben)
     page = here.post("/account/sessions/end/", follow=True).content.decode()
-    assert "Logged out in 1 other browser." in page
+    assert "Logged out of 1 other session." in page
     assert there.get("/account/")["Location"].startswith("/accounts/login/")
     assert here.get("/account/").status_code == 200
     assert other.get("/account/").status_code == 200

@@ -1,4 +1,4 @@
-"""Two-factor log-in: setting up, logging in, recovery codes, turning off."""
+"""Two-factor authentication: setting up, logging in, recovery codes, turning off."""
 
 import re
 import time
@@ -66,7 +66,7 @@ def test_logging_in_asks_for_the_second_step(secured: Client, ann: User) -> None
     [code, *_] = _recovery_codes(secured)
     fresh = Client()
     assert _log_in(fresh, ann)["Location"] == reverse("mfa_authenticate")
-    assert "Two-factor log-in" in fresh.get(reverse("mfa_authenticate")).content.decode()
+    assert "Two-factor authentication" in fresh.get(reverse("mfa_authenticate")).content.decode()
     assert "_auth_user_id" not in fresh.session
 
     wrong = fresh.post(reverse("mfa_authenticate"), {"code": "000000"})
