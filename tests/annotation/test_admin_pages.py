@@ -11,6 +11,7 @@ from annotation.models import (
     Campaign,
     Comment,
     ModelSuggestions,
+    OfferedSuggestions,
     Revision,
     Span,
     SuggestionUpload,
@@ -41,6 +42,7 @@ def commented(disputed: Campaign, ann: User) -> Campaign:
     ModelSuggestions.objects.create(
         campaign_document=work.campaign_document, upload=upload, spans=[]
     )
+    OfferedSuggestions.objects.create(campaign_document=work.campaign_document, suggestions=[])
     return disputed
 
 
@@ -58,7 +60,7 @@ def test_rows_can_be_looked_at_but_not_changed(
 
 
 def test_all_models_are_registered() -> None:
-    assert len(MODELS) == 12
+    assert len(MODELS) == 13
 
 
 def test_labels_of_unsettled_documents_are_not_there(

@@ -93,7 +93,7 @@ def test_form_lists_them_and_sends_the_number_that_was_seen(
     client = client_of(lead)
     page = client.get(ADDRESS).content.decode()
     assert "1 fact with a warning" in page
-    assert "The span cuts through 1,200." in page
+    assert "The span contains only part of 1,200." in page
     assert 'value="1"' in page
     refused = client.post(ADDRESS, FORM).content.decode()
     assert "1 fact has a warning" in refused
@@ -120,10 +120,10 @@ def test_adjudication_names_proposals_and_agreed_facts_with_a_warning(
     submit(work_of(ann, campaign), JOINED)
     submit(work_of(ben, campaign), ("Number", "(310)"))
     page = client_of(lead).get("/campaigns/spring-round/adjudication/pages/page-001/")
-    assert "1 mark with a warning" in page.content.decode()
+    assert "1 label with a warning" in page.content.decode()
     case = document_of(campaign).cases.get()
     single = client_of(lead).get(f"/campaigns/spring-round/adjudication/{case.pk}/")
-    assert "cannot be read as a date" in single.content.decode()
+    assert "is not a valid date" in single.content.decode()
     address = "/api/v1/campaigns/spring-round/adjudication/page-001/"
     (doubt,) = api_of(lead).get(address).json()["doubtful"]
     assert (doubt["label"], doubt["codes"]) == ("Date", ["not_a_date"])

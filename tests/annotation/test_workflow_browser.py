@@ -54,7 +54,7 @@ def test_lead_prepares_and_steers_a_campaign(
     expect(page.get_by_role("status")).to_contain_text("1 document added to the calibration set.")
     page.goto(ROOT)
     page.get_by_role("button", name="Open campaign").click()
-    page.get_by_role("link", name="Screening", exact=True).last.click()
+    page.get_by_role("link", name="Screen pages").click()
     page.get_by_role("link", name="Screen next page").click()
     screen_by_key(page)
     assert stages(draft) == [Stage.ANNOTATION, Stage.EXCLUDED, Stage.ANNOTATION, Stage.ANNOTATION]
@@ -63,8 +63,8 @@ def test_lead_prepares_and_steers_a_campaign(
     page.get_by_role("combobox", name="New annotator of page-003, now with Ann").select_option(
         label="Cleo (2 open)"
     )
-    page.get_by_role("button", name="Hand over page-003 of Ann").click()
-    expect(page.get_by_role("status")).to_contain_text("page-003 went from Ann to Cleo.")
+    page.get_by_role("button", name="Reassign page-003 of Ann").click()
+    expect(page.get_by_role("status")).to_contain_text("page-003 reassigned from Ann to Cleo.")
     assert work_of(cleo, draft, 3)
 
 

@@ -110,7 +110,7 @@ def test_six_cases_of_all_kinds_are_decided_by_key(
     page.keyboard.press("2")
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")  # repeats the last reason
-    title(page, "Marked by a minority")
+    title(page, "Labelled by a minority")
     page.keyboard.press("0")
     page.keyboard.press("3")
     page.wait_for_url(re.compile("page-002"))
@@ -145,7 +145,7 @@ def test_cases_are_walked_through_by_key_and_click(
     title(page, "Boundary differs")
     page.keyboard.press("k")
     page.keyboard.press("p")
-    title(page, "Marked by a minority")
+    title(page, "Labelled by a minority")
     page.keyboard.press("n")  # after the last case comes the next page
     page.wait_for_url(re.compile("page-002"))
     ready(page)
@@ -185,7 +185,7 @@ def test_edit_moves_borders_labels_and_values(
     page.keyboard.press("Escape")  # goes one step back, to the edit
     expect(value).to_have_value("-310")
     page.get_by_role("button", name="Use these spans").click()
-    page.get_by_role("button", name="Boundary rule").click()
+    page.get_by_role("button", name="Boundary: the span must").click()
     title(page, "Label differs")
     (span,) = GoldSpan.objects.filter(case__kind="boundary")
     assert (span.quote, span.value, span.sign) == ("310", "-310", "parentheses")

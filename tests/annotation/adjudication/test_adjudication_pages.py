@@ -225,7 +225,7 @@ def test_emptied_row_counts_for_nothing(
         ([(5, "", "Number")], "needs a start, an end and a label"),
         ([("a", 7, "Number")], "needs a start, an end and a label"),
         ([(0, 3, "Number")], "outside the case"),
-        ([(0, 99_999, "Number")], "is not a stretch"),
+        ([(0, 99_999, "Number")], "is not a valid range"),
     ],
 )
 def test_wrong_edit_is_shown_again_with_the_reason(

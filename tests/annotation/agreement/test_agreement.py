@@ -100,7 +100,7 @@ def test_span_f1_counts_spans_with_the_same_label(disputed: Campaign) -> None:
 
 def test_confusion_has_not_marked_as_an_answer(disputed: Campaign) -> None:
     confusion = campaign_agreement(disputed).levels[0].confusion
-    assert confusion.answers == ("Number", "Date", "not marked")
+    assert confusion.answers == ("Number", "Date", "no label")
     assert confusion.rows == ((1, 1, 3), (1, 0, 0), (3, 0, 0))
 
 
@@ -113,7 +113,7 @@ def test_confused_texts_say_what_was_answered(disputed: Campaign) -> None:
         ("1,200", 1, 2),
     ]
     answers = [(answer.answer, answer.count) for answer in texts[-1].answers]
-    assert answers == [("Number", 1), ("not marked", 1)]
+    assert answers == [("Number", 1), ("no label", 1)]
     assert (texts[-1].document, texts[0].document) == ("page-001", "page-001")
 
 

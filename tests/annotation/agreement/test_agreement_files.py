@@ -100,9 +100,9 @@ def test_latex_has_the_layout_of_published_tables(
     assert lines[2:10] == [
         r"\begin{table}",
         r"\centering",
-        r"\footnotesize",
+        r"\small",
         r"\setlength{\tabcolsep}{3pt}",
-        r"\begin{tabular}{@{}>{\raggedright\arraybackslash}p{75pt}rrrr@{}}",
+        r"\begin{tabular}{@{}>{\raggedright\arraybackslash}p{82pt}rrrr@{}}",
         r"\toprule",
         r"Annotator & 1 & 2 & 3 & 4 \\",
         r"\midrule",

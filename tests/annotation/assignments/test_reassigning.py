@@ -131,14 +131,14 @@ def test_what_cannot_be_handed_over(
     work = work_of(ann, trio)
     with pytest.raises(Refused, match="Ben already has this page"):
         hand_over(assignment=work, heir=ben, actor=lead)
-    with pytest.raises(Refused, match="Sam cannot get work"):
+    with pytest.raises(Refused, match="Sam cannot be assigned documents"):
         hand_over(assignment=work, heir=stranger, actor=lead)
     submit(work, ("Number", "1,200"))
     with pytest.raises(Refused, match="already submitted"):
         hand_over(assignment=work, heir=cleo, actor=lead)
     other = work_of(ann, trio, 2)
     hand_over(assignment=other, heir=ben, actor=lead)
-    with pytest.raises(Refused, match="already handed over"):
+    with pytest.raises(Refused, match="already reassigned"):
         hand_over(assignment=other, heir=ben, actor=lead)
 
 
@@ -168,7 +168,7 @@ def test_all_work_of_one_goes_to_the_others(
 def test_removal_hands_begun_work_over_when_asked(trio: Campaign, ann: User, lead: User) -> None:
     save(work_of(ann, trio), ("Number", "1,200"))
     membership = Membership.objects.get(campaign=trio, user=ann)
-    with pytest.raises(Refused, match="hand over all work"):
+    with pytest.raises(Refused, match="reassign all tasks"):
         remove_member(membership=membership, actor=lead)
     assert remove_member(membership=membership, actor=lead, begun=True) == 2
     assert work_of(ann, trio).state == State.WITHDRAWN
@@ -205,13 +205,13 @@ def test_table_filters_and_hands_over(
     page = client.get(f"{ROOT}?show=begun&annotator={ann.pk}")
     (line,) = page.context["lines"]
     assert (line.assignment, [heir.name for heir in line.heirs]) == (work, ["Cleo"])
-    assert "Hand over all work of Ann" in page.content.decode()
+    assert "Reassign all open tasks of Ann" in page.content.decode()
     query = f"show=begun&annotator={ann.pk}"
     sent = client.post(f"{ROOT}{work.pk}/hand-over/", {"heir": cleo.pk, "query": query})
     assert sent["Location"] == f"{ROOT}?{query}"
     assert work_of(cleo, trio).state == State.ASSIGNED
     again = client.post(f"{ROOT}{work.pk}/hand-over/", {"query": "x\nSet-Cookie: a"}, follow=True)
-    assert "already handed over" in again.content.decode()
+    assert "already reassigned" in again.content.decode()
     client.post(f"/campaigns/spring-round/annotators/{ann.pk}/hand-over/")
     assert not Assignment.objects.of(ann).active().exists()
 
@@ -223,7 +223,7 @@ def test_removing_an_annotator_with_started_work_offers_a_handover(
     pk = Membership.objects.get(campaign=trio, user=ann).pk
     address = f"/campaigns/spring-round/people/{pk}/remove/"
     offered = client_of(lead).post(address).content.decode()
-    assert "hand over all work" in offered
+    assert "reassign all tasks" in offered
     api, endpoint = api_of(lead), f"/api/v1/campaigns/spring-round/people/{pk}/"
     assert api.delete(endpoint).json()["code"] == "holds_work"
     assert api.delete(f"{endpoint}?begun=true").json() == {"handed_over": 2}

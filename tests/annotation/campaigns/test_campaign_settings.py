@@ -127,7 +127,7 @@ def test_page_changes_what_can_be_changed(
     assert (campaign.overlap, campaign.screening, campaign.review_share) == (2, True, 0.075)
     wrong = client.post(ADDRESS, data | {"agreement_threshold": "2"})
     assert list(wrong.context["form"].errors) == ["agreement_threshold"]
-    assert "Fixed:" in client.get(ADDRESS).content.decode()
+    assert "Locked:" in client.get(ADDRESS).content.decode()
 
 
 def test_share_that_is_shown_rounded_stays_exact(

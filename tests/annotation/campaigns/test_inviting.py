@@ -69,7 +69,7 @@ def test_inviting_again_sends_no_second_email(campaign: Campaign, lead: User) ->
 def test_switched_off_account_stops_all_of_it(campaign: Campaign, lead: User, cleo: User) -> None:
     cleo.is_active = False
     cleo.save()
-    with pytest.raises(Refused, match=r"The account of cleo@example\.org is switched off"):
+    with pytest.raises(Refused, match=r"The account of cleo@example\.org is deactivated"):
         invite(campaign, NORA, cleo.email, actor=lead)
     assert not Invitation.objects.exists()
 

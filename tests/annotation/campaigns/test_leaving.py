@@ -159,8 +159,8 @@ def test_removing_an_annotator_with_started_work_offers_a_handover(
     client, address = client_of(lead), f"/campaigns/spring-round/people/{membership.pk}/remove/"
     offered = client.post(address).content.decode()
     assert "Ann has started 1 document" in offered
-    assert "Remove Ann and hand over all work" in offered
+    assert "Remove Ann and reassign all tasks" in offered
     assert Membership.objects.filter(pk=membership.pk).exists()
     done = client.post(address, {"begun": "on"}, follow=True).content.decode()
-    assert "Ann is no longer annotator. 2 documents went to other annotators." in done
+    assert "Ann is no longer annotator. 2 documents reassigned to other annotators." in done
     assert left(ann, trio) == 0

@@ -64,7 +64,7 @@ def test_invited_person_signs_up_works_is_reminded_and_leaves(
     expect(guest.get_by_label("Email", exact=True)).to_have_value(NORA)
     guest.get_by_label("Name").fill("Nora")
     guest.get_by_label("Password", exact=True).fill(PASSWORD)
-    guest.get_by_label("Password (again)").fill(PASSWORD)
+    guest.get_by_label("Confirm password").fill(PASSWORD)
     guest.get_by_role("button", name="Sign up").click()
     guest.get_by_role("button", name="Accept").click()
     expect(guest.get_by_role("heading", level=1)).to_contain_text("Spring round")

@@ -75,7 +75,7 @@ def test_each_role_has_its_own_work(
 ) -> None:
     put_in(document_of(disputed, 2), "validation", timezone.now())
     open_review(disputed, document_of(disputed, 1), items=2)
-    assert waits_for(disputed, lead) == ["1 page with faults to check", "3 cases to decide"]
+    assert waits_for(disputed, lead) == ["1 page to validate", "3 cases to decide"]
     assert waits_for(disputed, reviewer) == ["2 facts to review"]
     assert waits_for(disputed, ann) == []
     put_in(document_of(disputed, 2), "screening")

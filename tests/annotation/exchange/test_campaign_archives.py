@@ -145,7 +145,7 @@ def test_withheld_work_starts_again(disputed: Campaign) -> None:
     other = empty_campaign(disputed)
     done = brought_in(other, exported(disputed, "full"), "full")
     assert stages(other) == ["adjudication", "annotation"]
-    assert done.faults[0].startswith("1 documents have no work in the archive")
+    assert done.faults[0].startswith("1 documents have no labels in the archive")
     work = Assignment.objects.filter(
         campaign_document__campaign=other, campaign_document__stage="annotation"
     )
@@ -202,7 +202,7 @@ def test_an_archive_of_another_form_is_refused(
         (
             "assignments.jsonl",
             {"submitted_at": None},
-            "The archive contradicts itself: ",
+            "The archive is inconsistent: ",
         ),
         (
             "cases.jsonl",
@@ -253,7 +253,7 @@ def test_commands_copy_a_campaign(
     arguments = [other.slug, str(path), "--form", "full"]
     with (
         override_settings(SECRET_KEY="another site"),
-        pytest.raises(CommandError, match="nothing was imported: No account found for p_"),
+        pytest.raises(CommandError, match="import failed: No account found for p_"),
     ):
         call_command("import_campaign", *arguments)
     assert CampaignImport.objects.get().state == "failed"

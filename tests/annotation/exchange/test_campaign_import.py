@@ -83,7 +83,7 @@ def test_the_annotators_own_work_is_taken_from_a_file_of_several(
     done = brought_in(campaign, file, "jsonl", "annotations", ann)
     assert done.documents == 1
     assert done.faults == [
-        "1 documents have no work of Ann (ann@example.org) in the file. Its annotators are "
+        "1 documents have no labels by Ann (ann@example.org) in the file. Its annotators are "
         f"BEN@example.org, {pseudonym(ann.pk)}, x@example.org"
     ]
     done = brought_in(campaign, file, "jsonl", "annotations", ben)

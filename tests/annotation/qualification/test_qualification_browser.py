@@ -51,13 +51,13 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
     label_page(page, 2, RIGHT[0], ("Number", RIGHT[2][1]))
     expect(page.get_by_text("Your F1 is 0.727 over 6 known facts")).to_be_visible()
     expect(
-        page.get_by_text("known-2: 1 of 3 right, 1 missed, 1 with a wrong label")
+        page.get_by_text("known-2: 1 of 3 correct, 1 missed, 1 with a wrong label")
     ).to_be_visible()
     page.goto("/annotate/")
     expect(page.get_by_role("link", name="page-001")).to_have_count(0)
 
     held.reload()
-    held.get_by_role("button", name="Grant Ann another try").click()
+    held.get_by_role("button", name="Allow Ann another attempt").click()
     expect(held.get_by_text("Ann can retry 1 page.")).to_be_visible()
 
     page.goto(f"/campaigns/{campaign.slug}/qualification/")
@@ -80,7 +80,7 @@ def test_lead_qualifies_somebody_by_decision(page_of: Pages, ann: User, lead: Us
     hold_round(campaign, 1)
     page = page_of(lead)
     page.goto(f"/campaigns/{campaign.slug}/qualification/")
-    page.get_by_text("Qualify by decision").click()
+    page.get_by_text("Qualify manually").click()
     page.get_by_label("Reason to qualify Ann").fill("Wrote the guidelines.")
     page.get_by_role("button", name="Qualify", exact=True).click()
     expect(page.get_by_text("Ann is qualified.")).to_be_visible()

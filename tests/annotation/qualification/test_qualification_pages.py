@@ -157,7 +157,7 @@ def test_annotator_sees_right_and_wrong_only_after_submitting(
     assert [page["findings"] for page in own["pages"]] == [[], []]
     submit(trial_of(ann, held, 1), RIGHT[0], ("Number", "June 30, 2024"))
     after = text(client_of(ann).get(ROUND))
-    assert "known-1: 1 of 3 right, 1 missed, 1 with a wrong label" in after
+    assert "known-1: 1 of 3 correct, 1 missed, 1 with a wrong label" in after
     assert "known-2:" not in after
     own = api_of(ann).get(API_ROUND).json()["own"]
     assert [(each["outcome"], len(each["gold"])) for each in own["pages"][0]["findings"]] == [
@@ -230,7 +230,7 @@ def test_lead_qualifies_by_decision(
     assert "Enter a reason" in text(client.post(address, {"reason": " "}, follow=True))
     page = text(client.post(address, {"reason": "Wrote <b>the</b> rules."}, follow=True))
     assert "Ann is qualified." in page
-    assert "by decision" in page
+    assert "manually" in page
     assert "Wrote &lt;b&gt;the&lt;/b&gt; rules." in page
 
 

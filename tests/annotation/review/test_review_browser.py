@@ -135,7 +135,7 @@ def test_own_marks_are_shown_against_gold(page_of: Pages, campaign: Campaign, an
     work.spans.filter(quote="(310)").delete()
     page = page_of(ann)
     page.goto("/annotate/")
-    page.get_by_role("link", name="page-001 against gold").click()
+    page.get_by_role("link", name="page-001: compare with gold").click()
     expect(page.locator("[data-own-gold]")).to_have_attribute("data-ready", "true")
     frame = page.frame(url="**/html/")
     assert frame is not None

@@ -51,7 +51,7 @@ def test_rounds_say_what_blocks_the_release(
     campaign: Campaign, reviewer: User, client_of: ClientOf
 ) -> None:
     html = client_of(reviewer).get(ROOT).content.decode()
-    assert "A release is blocked. Review 1 is open" in html
+    assert "Releases are blocked. Review 1 is open" in html
     assert "Every gold page is in a review" in html
     assert str(round_of(campaign).seed) in html
 
@@ -216,10 +216,10 @@ def test_sending_back_by_form(campaign: Campaign, reviewer: User, client_of: Cli
     [
         ({"reason": " "}, "This field is required."),
         ({"start": 0, "end": 3}, "is outside the fact"),
-        ({"end": 99_999}, "is not a stretch"),
+        ({"end": 99_999}, "is not a valid range"),
         ({"label": "Money"}, "Select a valid choice"),
         ({"value": "twelve"}, "value"),
-        ({}, "equals the current gold"),
+        ({}, "the same as the current gold"),
     ],
 )
 def test_wrong_correction_is_shown_again_with_the_reason(
@@ -244,7 +244,7 @@ def test_page_in_work_again_shows_nothing_of_its_gold(
 ) -> None:
     campaign.documents.filter(document__name="page-001").update(stage="annotation")
     html = client_of(reviewer).get(f"{ROOT}1/2/").content.decode()
-    assert "This page is in work again" in html
+    assert "This page was reopened" in html
     assert "review-data" not in html
     assert "and the loss" not in html
     body = api_of(reviewer).get(f"{API}1/items/2/").json()

@@ -132,7 +132,7 @@ def test_correction_that_cannot_be_gold_changes_nothing(
 
 
 def test_correction_without_a_change_is_refused(campaign: Campaign, reviewer: User) -> None:
-    with pytest.raises(Refused, match="equals the current gold"):
+    with pytest.raises(Refused, match="the same as the current gold"):
         correct(item_of(campaign), reviewer)
 
 
@@ -291,7 +291,7 @@ def test_fact_under_an_open_case_waits(campaign: Campaign, reviewer: User) -> No
         campaign_document=item.campaign_document, start=item.start, end=item.end,
         kind="review", proposals=[],
     )  # fmt: skip
-    with pytest.raises(Refused, match="in work again") as refused:
+    with pytest.raises(Refused, match="was reopened") as refused:
         decide_item(item=item, verdict="accepted", actor=reviewer)
     assert refused.value.code == "in_work"
 

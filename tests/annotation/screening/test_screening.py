@@ -157,7 +157,7 @@ def test_lead_excludes_a_page_in_work_and_brings_it_back(
         save(second, ("Number", "(310)"), key="late")
     with pytest.raises(PageExcluded):
         submit(second)
-    with pytest.raises(Refused, match="Enter why"):
+    with pytest.raises(Refused, match="Explain why"):
         bring_back_document(campaign_document=page, reason=" ", actor=lead)
     bring_back_document(campaign_document=page, reason="It is readable.", actor=lead)
     assert document_of(screened).assignments.count() == 2
@@ -317,6 +317,6 @@ def test_work_on_an_excluded_page_can_be_read_not_changed(
     client = client_of(work.annotator)
     assert client.get("/annotate/").context["groups"] == []
     response = client.get(f"/annotate/{work.pk}/")
-    assert "You need not finish it." in response.content.decode()
+    assert "You do not need to finish it." in response.content.decode()
     assert response.context["workbench_data"]["readonly"] is True
     assert work_of(work.annotator, screened) == work
