@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
-from rest_framework.test import APIClient
 
 from annotation.models import Assignment
 from portal.accounts.models import User
@@ -13,7 +12,6 @@ from tests.annotation.factories import make_campaign, work_of
 from tests.e2e.workbench import mark, open_task, selected
 
 Pages = Callable[..., Page]
-Apis = Callable[[User | None], APIClient]
 RunJobs = Callable[[], int]
 
 
@@ -80,23 +78,3 @@ def test_rendered_image_and_text_point_at_each_other(
     click_on(page, image, number)
     expect(outline).to_have_count(1)
     expect(page.locator("[data-place]")).to_contain_text(quote)
-
-
-@pytest.mark.django_db
-def test_boxes_are_for_those_who_may_read_the_text(
-    work: Assignment, ann: User, ben: User, stranger: User, organiser: User, api_of: Apis
-) -> None:
-    document = work.campaign_document.document
-    image = PageImage.objects.create(
-        document=document, width=10, height=20, sha256="ab" * 32, file="x.png", is_rendered=True
-    )
-    TextBoxes.objects.create(image=image, boxes=[[0, 3, 1, 2, 3, 4]])
-    path = f"/api/v1/assignments/{work.pk}/boxes/"
-    answer = api_of(ann).get(path)
-    assert answer.json() == {
-        "images": [{"number": 1, "width": 10, "height": 20, "boxes": [[0, 3, 1, 2, 3, 4]]}]
-    }
-    assert api_of(ann).get(path, headers={"If-None-Match": answer["ETag"]}).status_code == 304
-    for other in (ben, stranger, organiser):
-        assert api_of(other).get(path).status_code == 404
-    assert api_of(None).get(path).status_code == 401

@@ -1,4 +1,4 @@
-"""Facts to snap to, suggestions, and warnings of a page."""
+"""Facts to snap to, suggestions, text boxes, and warnings of a page."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from annotation import page_facts
 from annotation.models import Assignment, Campaign, ModelSuggestions, SuggestionUpload
 from annotation.workbench.suggestions import choose_suggestions, page_suggestions
 from portal.accounts.models import User
-from portal.datasets.models import XbrlFacts
+from portal.datasets.models import PageImage, TextBoxes, XbrlFacts
 from portal.facts import FoundFact, find_facts
 from tests.annotation.factories import make_campaign, save, text_of, work_of
 from tests.worlds import shared
@@ -187,3 +187,22 @@ def test_warnings_of_saved_spans(work: Assignment, ann: User, api_of: ApiOf) -> 
     (odd,) = body["spans"]
     assert (odd["key"], odd["value"]) == (f"number-{text_of(work).index('310')}", "310")
     assert [warning["code"] for warning in odd["warnings"]] == ["cut_fact"]
+
+
+def test_boxes_are_for_those_who_may_read_the_text(
+    work: Assignment, ann: User, ben: User, stranger: User, organiser: User, api_of: ApiOf
+) -> None:
+    document = work.campaign_document.document
+    image = PageImage.objects.create(
+        document=document, width=10, height=20, sha256="ab" * 32, file="x.png", is_rendered=True
+    )
+    TextBoxes.objects.create(image=image, boxes=[[0, 3, 1, 2, 3, 4]])
+    path = f"/api/v1/assignments/{work.pk}/boxes/"
+    answer = api_of(ann).get(path)
+    assert answer.json() == {
+        "images": [{"number": 1, "width": 10, "height": 20, "boxes": [[0, 3, 1, 2, 3, 4]]}]
+    }
+    assert api_of(ann).get(path, headers={"If-None-Match": answer["ETag"]}).status_code == 304
+    for other in (ben, stranger, organiser):
+        assert api_of(other).get(path).status_code == 404
+    assert api_of(None).get(path).status_code == 401

@@ -87,7 +87,8 @@ def test_sources_are_chosen_on_the_page(
 def test_sources_are_chosen_by_programs(campaign: Campaign, lead: User, api_of: ApiOf) -> None:
     api = api_of(lead)
     body = api.put(API, {"sources": ["xbrl"]}, format="json").json()
-    assert body == {"sources": ["xbrl"], "documents": 2, "with_xbrl": 0, "with_model": 0}
+    numbers = {"documents": 2, "with_xbrl": 0, "with_model": 0, "opened": 0}
+    assert body == {"sources": ["xbrl"]} | numbers
     assert api.put(API, {"sources": ["guess"]}, format="json").status_code == 400
     assert api.get(API).json()["sources"] == ["xbrl"]
 
@@ -131,6 +132,15 @@ def test_packed_lines(campaign: Campaign, upload: Callable[..., SuggestionUpload
         ({"spans": []}, "id is missing or not a string"),
         ({"id": "page-001"}, "html (a string) or spans (a list) is missing"),
         ([], "it must be a JSON object"),
+        (
+            {"id": "page-001", "text_sha256": "0" * 64, "spans": []},
+            "text_sha256: the spans are for another text than that of page-001",
+        ),
+        ({"format": "other"}, "format must be factboard-suggestions-1"),
+        (
+            {"format": "factboard-suggestions-1", "model": 7},
+            "model must be a string of at most 200 characters",
+        ),
         ({"id": "page-001", "spans": [5]}, "spans[0] must be an object with start, end and label"),
         (
             {"id": "page-001", "spans": [{"start": True, "end": 2, "label": "Date"}]},
@@ -142,7 +152,7 @@ def test_packed_lines(campaign: Campaign, upload: Callable[..., SuggestionUpload
         ),
         (
             {"id": "page-001", "spans": [{"start": 1, "end": 9_999, "label": "Date"}]},
-            "span 0 [1, 9999) is not a stretch of the text's",
+            "span 0 [1, 9999) is not a valid range in a text of",
         ),
         (
             {"id": "page-001", "spans": [{"start": 1, "end": 2, "label": "Money"}]},
@@ -161,6 +171,22 @@ def test_document_that_cannot_be_placed_is_named_and_the_others_are_placed(
     done = upload(lines({"id": "page-002", "spans": []}, page))
     assert (done.state, done.documents, done.fault_count) == ("done", 1, 1)
     assert done.faults[0].startswith(f"marks.jsonl:2: {message}")
+
+
+def test_file_names_its_model(
+    campaign: Campaign, lead: User, upload: Callable[..., SuggestionUpload], client_of: ClientOf
+) -> None:
+    head = {"format": "factboard-suggestions-1", "model": "acme-7b", "prompt": "labels-1"}
+    done = upload(lines(head, {"id": "page-001", "spans": []}))
+    assert (done.model, done.prompt, done.documents, done.faults) == ("acme-7b", "labels-1", 1, [])
+    assert "acme-7b" in client_of(lead).get(PAGE).content.decode()
+
+
+def test_model_is_named_with_the_file(campaign: Campaign, lead: User, client_of: ClientOf) -> None:
+    file = SimpleUploadedFile("m.jsonl", lines({"id": "page-001", "spans": []}))
+    client_of(lead).post(PAGE, {"upload": "1", "file": file, "model": "acme-7b", "prompt": "p2"})
+    stored = SuggestionUpload.objects.get()
+    assert (stored.model, stored.prompt) == ("acme-7b", "p2")
 
 
 def test_document_given_twice_counts_once(upload: Callable[..., SuggestionUpload]) -> None:

@@ -314,7 +314,7 @@ def test_the_key_that_submits_does_not_submit_an_empty_page(
     dialog = page.get_by_role("dialog", name="Submit this page?")
     for _ in range(2):
         page.keyboard.press("Control+Enter")
-        expect(dialog.get_by_text("You labelled nothing")).to_be_visible()
+        expect(dialog.get_by_text("You have not labelled anything")).to_be_visible()
         expect(dialog.get_by_role("button", name="Submit")).to_be_disabled()
         page.keyboard.press("Enter")
         expect(dialog).to_be_hidden()
