@@ -50,7 +50,7 @@ def test_import_by_api_from_upload_to_report(
     assert (report["done"], report["total"], report["ignored"]) == (2, 2, {"x/": 1})
     (left_out,) = report["left_out"]
     assert (left_out["folder"], left_out["files"]) == ("x/", 1)
-    assert left_out["hint"].startswith("Choose another layout")
+    assert left_out["hint"].startswith("Choose another format")
     items = api.get(f"{path}items/?outcome=refused").json()
     assert items["results"] == [
         {
@@ -68,6 +68,18 @@ def test_import_by_api_from_upload_to_report(
     assert (document["company"], document["fiscal_year"]) == ("Acme", 2024)
     assert document["html"] == "<p>Net sales 1,200 at March 31, 2025</p>"
     assert document["text_sha256"] == hashlib.sha256(document["text"].encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "place",
+    "batches disputes documents duplicates imports personal-data releases selections tasks"
+    " variants".split(),
+)
+def test_lists_describe_themselves(place: str, organiser: User, api_of: Apis) -> None:
+    dataset = empty_dataset()
+    response = api_of(organiser).options(f"/api/v1/datasets/{dataset.slug}/{place}/")
+    assert response.status_code == 200
+    assert response.json()["description"]
 
 
 def test_cancelling_by_api(organiser: User, api_of: Apis) -> None:
@@ -126,6 +138,9 @@ def test_hidden_documents_show_name_type_and_images_only(api_of: Apis, organiser
         "fiscal_year": None,
         "source": None,
         "language": None,
+        "category": None,
+        "subset": None,
+        "condition": None,
         "text_chars": None,
     }
     answer = api_of(None).get("/api/v1/datasets/world/documents/secret/").json()

@@ -18,7 +18,7 @@ from portal.datasets.imports import items
 from portal.datasets.imports import items as image_paths
 from portal.datasets.releases.publishing import croissant as citation
 from portal.datasets.releases.publishing import diff as change_notes
-from portal.datasets.releases.publishing import formats as starter_kit
+from portal.datasets.releases.publishing import kits as starter_kit
 
 MODULES = [
     acceptance,

@@ -43,7 +43,7 @@ def test_batch_from_opening_to_report(
     on(page, "r001")
     # By keyboard: right, wrong with a correct value, right.
     page.keyboard.press("y")
-    expect(page.locator("#said-1")).to_contain_text("right")
+    expect(page.locator("#said-1")).to_contain_text("correct")
     page.keyboard.press("n")
     page.keyboard.type("8.00")
     page.keyboard.press("Escape")
@@ -59,7 +59,7 @@ def test_batch_from_opening_to_report(
         page.keyboard.press("y")
     page.keyboard.press("u")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Batch 1")
-    expect(page.locator("main")).to_contain_text("total cannot reach 97.0 %")
+    expect(page.locator("main")).to_contain_text("total can no longer reach 97.0 %")
     page.get_by_role("button", name="Reject the batch").click()
     expect(page.locator("main")).to_contain_text("Rejected: total is below")
     with page.expect_download() as waiting:
@@ -82,9 +82,9 @@ def test_verdict_of_another_inspector_is_shown(
         page.goto(f"{BATCHES}1/inspect/r001/")
         on(page, "r001")
     first.keyboard.press("y")
-    expect(first.locator("#said-1")).to_contain_text("right")
+    expect(first.locator("#said-1")).to_contain_text("correct")
     second.keyboard.press("n")
-    expect(second.locator("#said-1")).to_contain_text("Olga marked this field as right")
+    expect(second.locator("#said-1")).to_contain_text("Olga marked this field as correct")
     second.keyboard.press("Escape")
     second.keyboard.press("n")
     expect(second.locator("#said-1")).to_contain_text("wrong")
@@ -102,7 +102,7 @@ def test_unsaved_verdict_is_shown(page_of: Pages, dataset: Dataset, organiser: U
     page.context.set_offline(False)
     page.locator("#field-1").focus()
     page.keyboard.press("y")
-    expect(page.locator("#said-1")).to_contain_text("right")
+    expect(page.locator("#said-1")).to_contain_text("correct")
     expect(page.locator("#said-1")).not_to_contain_text("Not saved")
 
 

@@ -41,7 +41,7 @@ def test_verdict_of_another_inspector_is_replaced_on_purpose(organiser: User, le
     sampled = sampled_of(make_batch(receipts(1), sample=1))
     said: dict[str, Any] = {"sampled": sampled, "field": "total"}
     first = save_verdict(**said, is_right=True, base="", actor=organiser)
-    with pytest.raises(AcceptanceRefused, match="Olga marked this field as right") as refusal:
+    with pytest.raises(AcceptanceRefused, match="Olga marked this field as correct") as refusal:
         save_verdict(**said, is_right=False, base="", actor=lead)
     assert refusal.value.code == "conflict"
     save_verdict(**said, is_right=False, base=verdict_version(first), actor=lead)

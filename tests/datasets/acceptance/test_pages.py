@@ -48,7 +48,7 @@ def posted(**changes: Any) -> dict[str, Any]:
 
 def test_batch_is_opened_by_the_form(client: Client) -> None:
     receipts(3)
-    assert b"The next documents by name" in client.get(f"{BATCHES}new/").content
+    assert b"Takes documents in order of name" in client.get(f"{BATCHES}new/").content
     response = client.post(f"{BATCHES}new/", posted(size=2, threshold="99.5"))
     assert response.url == f"{BATCHES}1/"  # type: ignore[attr-defined]
     batch = Batch.objects.get()
@@ -156,7 +156,7 @@ def test_answer_for_scripts_is_the_field_alone(client: Client, lead: User) -> No
     inspect_all(batch, lead)
     answer = client.post(INSPECT, {**given, "field": "seller", "verdict": "wrong"}, headers=htmx)
     assert answer.status_code == 409
-    assert "Lea marked this field as right" in answer.content.decode()
+    assert "Lea marked this field as correct" in answer.content.decode()
     assert stamp("seller") in answer.content.decode()
 
 

@@ -109,7 +109,7 @@ def test_duplicates_are_compared(
     expect(page.frame_locator("iframe").nth(1).get_by_text("18")).to_be_visible()
     accessible(page)
     page.get_by_role("button", name="Hold back the second").click()
-    expect(page.get_by_text("the second held back").first).to_be_visible()
+    expect(page.get_by_text("second page held back").first).to_be_visible()
     assert NearDuplicate.objects.get().decision == "held"
     assert Document.objects.get(name="page-two").held_reason == "near duplicate of page-one"
 

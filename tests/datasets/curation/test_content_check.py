@@ -6,7 +6,7 @@ import pytest
 
 from portal.accounts.models import User
 from portal.datasets.curation.services import check_content, check_content_options, lacks
-from portal.datasets.dataset_tasks import OptionsError, Steps, run_here
+from portal.datasets.dataset_tasks import OptionsError, Steps, TaskStopped, run_here
 from portal.datasets.documents.content_rules import CONTENTS
 from portal.datasets.models import Dataset, DatasetTask, Document
 from tests.factories import empty_dataset, make_document
@@ -72,7 +72,9 @@ def test_stops_when_asked(dataset: Dataset) -> None:
     task = DatasetTask.objects.create(
         dataset=dataset, kind="content", options=check_content_options({"hold": True})
     )
-    assert check_content(task, Steps(lambda *_: None, lambda: True)) is None
+    with pytest.raises(TaskStopped):
+        check_content(task, Steps(lambda *_: None, lambda: True))
+    assert not Document.objects.filter(state="held").exists()
 
 
 @pytest.mark.parametrize(

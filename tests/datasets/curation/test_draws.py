@@ -1,12 +1,20 @@
 """Draws checked by hand, with the numbers of Python's random generator written out."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.datasets.curation.draws import Unit, allocate, draw, draw_stratified, units
+from portal.datasets.curation.draws import (
+    Unit,
+    allocate,
+    allocate_evenly,
+    draw,
+    draw_stratified,
+    units,
+)
 from portal.facts.sampling import shuffled
 
 # random.Random(1).random(), six times, with two decimals: 0.13 0.85 0.76 0.26 0.50 0.45
@@ -32,7 +40,7 @@ def test_draw_takes_the_smallest_numbers_and_sorts_them() -> None:
 
 
 def test_draw_refuses_doubled_keys_and_empty_samples() -> None:
-    with pytest.raises(ValueError, match="a comes twice"):
+    with pytest.raises(ValueError, match="a occurs twice"):
         draw(["b", "a", "a"], 1, 1)
     with pytest.raises(ValueError, match="at least 1, not 0"):
         draw(KEYS, 0, 1)
@@ -71,6 +79,40 @@ def test_allocate_gives_all_and_no_more_than_there_is(
         assert abs(count - quota) < 1
 
 
+@pytest.mark.parametrize(
+    ("available", "size", "given_"),
+    [
+        # Three each, and b has only two: its third goes to the larger of the others.
+        ({"a": 9, "b": 2, "c": 5}, 9, {"a": 4, "b": 2, "c": 3}),
+        ({"a": 4, "b": 4, "c": 4}, 7, {"a": 3, "b": 2, "c": 2}),
+        ({"a": 9, "b": 0, "c": 9}, 1, {"a": 1, "b": 0, "c": 0}),
+        ({"a": 1, "b": 2}, 10, {"a": 1, "b": 2}),
+        ({}, 3, {}),
+    ],
+)
+def test_allocate_evenly_levels_the_strata(
+    available: dict[str, int], size: int, given_: dict[str, int]
+) -> None:
+    answer = allocate_evenly({(name,): count for name, count in available.items()}, size)
+    assert answer == {(name,): count for name, count in given_.items()}
+
+
+@given(st.dictionaries(st.tuples(names), st.integers(0, 40), max_size=8), st.integers(1, 200))
+def test_allocate_evenly_is_one_at_a_time_to_the_emptiest(
+    available: dict[tuple[str, ...], int], size: int
+) -> None:
+    wanted = dict.fromkeys(available, 0)
+    for _ in range(min(size, sum(available.values()))):
+        open_ = [name for name in available if wanted[name] < available[name]]
+        wanted[min(open_, key=lambda name: (wanted[name], -available[name], name))] += 1
+    assert allocate_evenly(available, size) == wanted
+
+
+def test_stratified_draw_takes_an_even_share_of_a_size() -> None:
+    sample = draw_stratified(population("xyyyyy"), seed=1, size=3, evenly=True)
+    assert [len(stratum.drawn) for stratum in sample.strata] == [1, 2]
+
+
 def test_stratified_draw_takes_the_same_number_of_each() -> None:
     # The shuffled order is a d f e c b; x has a d e, y has f c b.
     sample = draw_stratified(population("xyyxxy"), seed=1, per_stratum=2)
@@ -92,13 +134,13 @@ def test_small_stratum_gives_all_it_has() -> None:
 
 
 @pytest.mark.parametrize("numbers", [{}, {"size": 1, "per_stratum": 1}])
-def test_stratified_draw_wants_one_number(numbers: dict[str, int]) -> None:
+def test_stratified_draw_wants_one_number(numbers: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="either a number per stratum or a size"):
         draw_stratified(population("xy"), seed=1, **numbers)
 
 
 @pytest.mark.parametrize("numbers", [{"size": 0}, {"per_stratum": 0}])
-def test_stratified_draw_refuses_nothing(numbers: dict[str, int]) -> None:
+def test_stratified_draw_refuses_nothing(numbers: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="at least 1, not 0"):
         draw_stratified(population("xy"), seed=1, **numbers)
 

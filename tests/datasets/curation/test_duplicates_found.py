@@ -9,7 +9,7 @@ from django.test import Client
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.curation.services import check_search, decide_duplicate, find_duplicates
-from portal.datasets.dataset_tasks import OptionsError, Steps, run_here
+from portal.datasets.dataset_tasks import OptionsError, Steps, TaskStopped, run_here
 from portal.datasets.models import Dataset, DatasetTask, Document, NearDuplicate
 from tests.datasets.curation.test_duplicates import prose
 from tests.factories import empty_dataset, make_document
@@ -64,7 +64,8 @@ def test_second_search_keeps_decided_pairs_only(dataset: Dataset, organiser: Use
 
 def test_search_stops_when_asked(dataset: Dataset) -> None:
     task = DatasetTask.objects.create(dataset=dataset, kind="duplicates")
-    assert find_duplicates(task, Steps(lambda *_: None, lambda: True)) is None
+    with pytest.raises(TaskStopped):
+        find_duplicates(task, Steps(lambda *_: None, lambda: True))
     assert not NearDuplicate.objects.exists()
 
 

@@ -10,7 +10,7 @@ from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.curation.personal_data import MaskingError, decide_findings, scan_personal_data
 from portal.datasets.curation.pii import COVER
-from portal.datasets.dataset_tasks import run_here, start_task
+from portal.datasets.dataset_tasks import Steps, TaskStopped, run_here, start_task
 from portal.datasets.documents.services import Hold, bulk_edit_documents
 from portal.datasets.models import (
     Dataset,
@@ -108,10 +108,9 @@ class TestScan:
         assert scan(dataset) == {"held back, not looked through": 1}
 
     def test_stops_when_asked(self, dataset: Dataset, document: Document) -> None:
-        from portal.datasets.dataset_tasks import Steps
-
         task = DatasetTask.objects.create(dataset=dataset, kind="pii")
-        assert scan_personal_data(task, Steps(lambda *_: None, lambda: True)) is None
+        with pytest.raises(TaskStopped):
+            scan_personal_data(task, Steps(lambda *_: None, lambda: True))
 
     def test_runs_as_a_job(
         self, dataset: Dataset, document: Document, organiser: User, run_jobs: RunJobs

@@ -229,7 +229,7 @@ class TestRendering:
 
         monkeypatch.setattr(FakeRenderer, "render", racing)
         task = render(dataset, run_jobs)
-        assert task.report["counts"]["documents that got another image meanwhile"] == 1
+        assert task.report["counts"]["documents that got another image in the meantime"] == 1
         assert stored_bytes(named("b").images.get()) == png()
 
     def test_missing_browser_fails_the_task(
@@ -245,13 +245,13 @@ class TestRendering:
     def test_cancelled_rendering_keeps_its_images(
         self, dataset: Dataset, run_jobs: RunJobs, drawing: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from portal.datasets.dataset_tasks import cancel_task
+        from portal.datasets.dataset_tasks import cancel_work
 
         real = page_images._render_one
 
         def cancelling(renderer: Any, task: DatasetTask, *rest: Any) -> None:
             real(renderer, task, *rest)
-            cancel_task(task=task, actor=None)
+            cancel_work(work=task, actor=None)
 
         monkeypatch.setattr(page_images, "_render_one", cancelling)
         task = render(dataset, run_jobs)
@@ -435,7 +435,7 @@ class TestImagesPage:
         task = DatasetTask.objects.get()
         assert places == {f"/datasets/set/tasks/{task.pk}/"}
         assert (task.kind, task.options, task.created_by) == ("render", {"again": False}, organiser)
-        assert "View task" in client.get("/datasets/set/images/").content.decode()
+        assert "View job" in client.get("/datasets/set/images/").content.decode()
 
     def test_rendering_again_is_asked_for(
         self, dataset: Dataset, organiser: User, client_of: Clients, run_jobs: RunJobs, drawing: Any
@@ -450,7 +450,7 @@ class TestImagesPage:
         self, dataset: Dataset, organiser: User, client_of: Clients
     ) -> None:
         for user, is_led in ((organiser, True), (None, False)):
-            shown = client_of(user).get("/datasets/set/").content.decode()
+            shown = client_of(user).get("/datasets/set/documents/").content.decode()
             for path in ("/datasets/set/images/", "/datasets/set/tasks/"):
                 assert (path in shown) is is_led
 

@@ -149,6 +149,15 @@ def test_label_has_its_picture_prompt_and_record() -> None:
     }
 
 
+def test_rotated_images_of_a_subset_are_items_of_their_own() -> None:
+    normal, turned = INDEX[2], INDEX[2] | {"orientation": 90}
+    first, second = items(ccocr(SUBSETS, [normal, turned]))
+    assert (first.name, second.name) == ("Korean__1", "Korean__1@90")
+    assert "orientation" not in (first.record or {})
+    assert second.record == (first.record or {}) | {"id": "1@90", "orientation": 90}
+    assert graded(ccocr(SUBSETS, [normal, turned]), read_ccocr_gold) == ["Korean:1", "Korean:1@90"]
+
+
 def test_index_may_lie_at_the_top() -> None:
     files = {name.removeprefix("CC-OCR/"): data for name, data in SUBSETS.items()}
     source = zipped(files | {"index.json": json.dumps(INDEX).encode()})
@@ -161,6 +170,7 @@ def test_index_may_lie_at_the_top() -> None:
         ({}, [("CC-OCR/index/all.json", "bad_index")]),
         (["x"], [("CC-OCR/index/all.json:subset 1", "bad_index")]),
         ([INDEX[0] | {"group": 7}], [("CC-OCR/index/all.json:subset 1", "bad_index")]),
+        ([INDEX[0] | {"orientation": 45}], [("CC-OCR/index/all.json:subset 1", "bad_index")]),
         ([INDEX[0] | {"base_dir": "../../x"}], [("CC-OCR/index/all.json:subset 1", "no_labels")]),
         ([INDEX[0] | {"base_dir": "/data"}], [("CC-OCR/index/all.json:subset 1", "no_labels")]),
     ],
@@ -202,6 +212,32 @@ def test_receipts_may_lie_in_two_folders(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_bytes(data)
     assert pictures(read_receipts(tmp_path, "set", LIMITS)) == {"a": [picture()]}
+
+
+def test_receipt_has_its_numbered_pages_and_no_others() -> None:
+    files = {
+        "r/a.json": b"{}",
+        "r/a.png": picture(1),
+        "r/a-2.jpg": picture(2),
+        "r/a-3.png": picture(3),
+        "r/a-5.png": picture(5),
+        "r/b.json": b"{}",
+        "r/b.png": picture(6),
+        "r/b-2.json": b"{}",
+        "r/b-2.png": picture(7),
+        "r/c.json": json.dumps({"images": ["front.png", "back.png"], "fields": {}}).encode(),
+        "r/front.png": picture(8),
+        "r/back.png": picture(9),
+    }
+    assert pictures(receipts(files)) == {
+        "a": [picture(1), picture(2), picture(3)],
+        "b": [picture(6)],
+        "b-2": [picture(7)],
+        "c": [picture(8), picture(9)],
+    }
+    assert refusals(receipts(files)) == [("r/a-5.png", "image_without_record")]
+    records = [one.record for one in receipts(files) if isinstance(one, SourceItem)]
+    assert records[3] == {"id": "c", "fields": {}}
 
 
 def test_receipts_that_cannot_be_taken_are_named() -> None:

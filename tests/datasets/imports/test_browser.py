@@ -63,6 +63,6 @@ def test_file_that_is_no_filing_is_refused_at_its_field(
     page.get_by_role("radio", name="SEC filings").check()
     page.get_by_label("File", exact=True).set_input_files(path)
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.locator(".field-errors")).to_contain_text("notes.docx: this layout accepts .zip")
+    expect(page.locator(".field-errors")).to_contain_text("notes.docx: this format accepts .zip")
     expect(page.get_by_role("radio", name="SEC filings")).to_be_checked()
     assert not ImportRun.objects.exists()

@@ -145,7 +145,7 @@ def test_picture_in_base64_is_decoded_when_it_is_read() -> None:
 def test_damaged_or_large_base64_is_refused() -> None:
     damaged = picture_from_text("here", "data:image/png;base64,@@@", 10_000)
     assert damaged is not None
-    with pytest.raises(ArchiveFault, match="here: the picture is not base64"):
+    with pytest.raises(ArchiveFault, match="here: the image is not base64"):
         damaged.read()
     with pytest.raises(ItemError, match="larger than allowed"):
         picture_from_text("here", "data:,AAAA", 3)

@@ -7,10 +7,11 @@ import pytest
 from django.core.files.storage import default_storage
 
 from portal.accounts.models import User
+from portal.datasets.dataset_tasks import cancel_work
 from portal.datasets.imports import services as imports_service
 from portal.datasets.imports import storing
 from portal.datasets.imports import storing as pages_service
-from portal.datasets.imports.services import cancel_import, start_import
+from portal.datasets.imports.services import start_import
 from portal.datasets.models import Dataset, Document, ImportItem, ImportRun, PageImage
 from portal.jobs.models import Job
 from tests.datasets.factories import outcomes, page, png, stored_bytes, zip_upload
@@ -131,7 +132,7 @@ def test_import_that_keeps_failing_ends_failed_with_what_it_did(
 def test_waiting_import_is_cancelled_at_once(
     run: ImportRun, run_jobs: RunJobs, organiser: User
 ) -> None:
-    cancel_import(run=run, actor=organiser)
+    cancel_work(work=run, actor=organiser)
     run.refresh_from_db()
     assert run.state == "cancelled"
     assert run_jobs() == 0
@@ -149,7 +150,7 @@ def test_running_import_stops_after_its_present_page(
         real(**kwargs)
         seen += 1
         if seen == 3:
-            cancel_import(run=run, actor=organiser)
+            cancel_work(work=run, actor=organiser)
 
     monkeypatch.setattr(imports_service, "import_page", cancelling)
     run_jobs()

@@ -191,9 +191,9 @@ def test_import_is_logged(dataset: Dataset, tmp_path: Path) -> None:
 
 
 def test_a_run_ends_once(dataset: Dataset, tmp_path: Path) -> None:
-    from portal.datasets.imports.services import end_import
+    from portal.datasets.dataset_tasks import end_work
 
     run = import_path(dataset=dataset, path=write_folder(tmp_path, {"pages/a.html": page()}))
-    end_import(run=run, state=ImportRun.State.FAILED, error="too late")
+    end_work(work=run, state=ImportRun.State.FAILED, error="too late")
     run.refresh_from_db()
     assert (run.state, run.error) == ("done", "")

@@ -9,7 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from portal.accounts.models import User
-from portal.datasets.imports.services import cancel_import, check_source, import_path, start_import
+from portal.datasets.dataset_tasks import cancel_work
+from portal.datasets.imports.services import check_source, import_path, start_import
 from portal.datasets.models import (
     Dataset,
     Document,
@@ -90,7 +91,7 @@ def test_cancelled_import_takes_nothing_more(
 
     def cancel(done: int, _: int) -> None:
         seen.append(done)
-        cancel_import(run=ImportRun.objects.get(), actor=organiser)
+        cancel_work(work=ImportRun.objects.get(), actor=organiser)
 
     path = write_folder(tmp_path, _several(form))
     run = import_path(dataset=dataset, path=path, form=form, progress=cancel)
@@ -350,7 +351,7 @@ def test_source_of_another_layout_is_refused_before_it_is_accepted(
 def test_file_of_another_kind_is_refused_by_its_ending(form: str, tmp_path: Path) -> None:
     path = tmp_path / "a.docx"
     path.write_bytes(b"x")
-    with pytest.raises(ArchiveFault, match=r"this layout accepts \.zip"):
+    with pytest.raises(ArchiveFault, match=r"this format accepts \.zip"):
         check_source(path, form, name="a.docx")
 
 

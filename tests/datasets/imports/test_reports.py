@@ -83,7 +83,7 @@ def test_file_of_another_kind_is_refused_at_its_field(dataset: Dataset, client: 
     response = client.post("/datasets/set/import/", {"form": Form.FILING, "file": upload})
     assert response.status_code == 400
     shown = response.content.decode()
-    assert "acme.docx: this layout accepts .zip, .htm, .html, .xhtml, .txt" in shown
+    assert "acme.docx: this format accepts .zip, .htm, .html, .xhtml, .txt" in shown
     assert not dataset.imports.exists()
 
 
@@ -203,10 +203,10 @@ def test_page_names_above_the_list_what_was_not_read(
     shown = client.get(run.get_absolute_url()).content.decode()
     notice, rows = shown.index('id="left-out"'), shown.index("pages/p1.html")
     assert notice < rows
-    assert "This layout did not read 3 files" in shown
+    assert "This format did not use 3 files" in shown
     assert "gold/</span> (2 files). To use it as gold, choose a gold file" in shown
     listed = client.get("/datasets/set/").content.decode()
-    assert "Not read" in listed
+    assert "Ignored" in listed
 
 
 @pytest.mark.parametrize(
@@ -216,12 +216,12 @@ def test_page_names_above_the_list_what_was_not_read(
         ("set/gold/", Form.PARQUET, "a gold file"),
         ("gold.jsonl", Form.RECEIPTS, "a gold file"),
         ("pages/", Form.PAGES, "directly in pages/"),
-        ("pages/", Form.FCMBENCH, "choose the layout"),
-        ("images/", Form.FCMBENCH, "refers to these pictures"),
-        ("cover.PNG", Form.PARQUET, "refers to these pictures"),
+        ("pages/", Form.FCMBENCH, "choose the format"),
+        ("images/", Form.FCMBENCH, "uses these images"),
+        ("cover.PNG", Form.PARQUET, "uses these images"),
         ("predictions/", Form.PAGES, "leaderboard"),
-        ("labels/", Form.PAGES, "In and out"),
-        ("README.md", Form.PAGES, "another layout"),
+        ("labels/", Form.PAGES, "Import and export"),
+        ("README.md", Form.PAGES, "another format"),
     ],
 )
 def test_every_folder_left_out_has_a_hint(folder: str, form: str, hint: str) -> None:
