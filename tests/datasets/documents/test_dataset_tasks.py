@@ -17,8 +17,8 @@ from portal.datasets.dataset_tasks import (
     Steps,
     TaskError,
     TaskReport,
-    cancel_task,
-    end_task,
+    cancel_work,
+    end_work,
     run_here,
     start_task,
 )
@@ -179,7 +179,7 @@ class TestWork:
     def test_waiting_task_is_cancelled_at_once(
         self, task: DatasetTask, organiser: User, run_jobs: RunJobs
     ) -> None:
-        cancel_task(task=task, actor=organiser)
+        cancel_work(work=task, actor=organiser)
         task.refresh_from_db()
         assert task.state == "cancelled"
         assert run_jobs() == 0
@@ -195,7 +195,7 @@ class TestWork:
                     return None
                 done.append(number)
                 if number == 2:
-                    cancel_task(task=task, actor=organiser)
+                    cancel_work(work=task, actor=organiser)
             return TaskReport()
 
         given_work(stoppable)
@@ -214,8 +214,8 @@ class TestWork:
         assert run_jobs() == 1
 
     def test_ending_twice_keeps_the_first_end(self, task: DatasetTask) -> None:
-        end_task(task=task, state=DatasetTask.State.DONE, report=TaskReport({"a": 1}))
-        end_task(task=task, state=DatasetTask.State.FAILED, error="late")
+        end_work(work=task, state=DatasetTask.State.DONE, report=TaskReport({"a": 1}))
+        end_work(work=task, state=DatasetTask.State.FAILED, error="late")
         task.refresh_from_db()
         assert (task.state, task.error, task.report["counts"]) == ("done", "", {"a": 1})
 
@@ -266,7 +266,7 @@ class TestHere:
     def test_command_s_task_can_be_cancelled(self, dataset: Dataset) -> None:
         def cancelled(task: DatasetTask, steps: Steps) -> TaskReport | None:
             assert not steps.stop()
-            cancel_task(task=task, actor=None)
+            cancel_work(work=task, actor=None)
             return None if steps.stop() else TaskReport()
 
         assert run_here(dataset=dataset, kind=KIND, run=cancelled).state == "cancelled"
@@ -277,7 +277,7 @@ class TestPages:
         self, dataset: Dataset, organiser: User, client_of: Clients
     ) -> None:
         shown = client_of(organiser).get("/datasets/set/tasks/").content.decode()
-        assert "No tasks yet" in shown
+        assert "No jobs yet" in shown
 
     def test_running_task_renews_itself_and_can_be_cancelled(
         self, task: DatasetTask, organiser: User, client_of: Clients
@@ -297,7 +297,7 @@ class TestPages:
         self, task: DatasetTask, organiser: User, client_of: Clients
     ) -> None:
         client = client_of(organiser)
-        for said in ("Task cancelled", "has already ended"):
+        for said in ("Job cancelled", "has already ended"):
             shown = client.post(f"{task.get_absolute_url()}cancel/", follow=True)
             assert said in shown.content.decode()
         task.refresh_from_db()
@@ -313,7 +313,7 @@ class TestPages:
         for number in range(119):
             report.fault(f"gone {number}/x", "c", "<b>r</b>")
         report.faults_left_out = 4321
-        end_task(task=task, state=DatasetTask.State.DONE, report=report)
+        end_work(work=task, state=DatasetTask.State.DONE, report=report)
         shown = client_of(organiser).get(task.get_absolute_url()).content.decode()
         assert "/datasets/set/documents/here/" in shown
         assert "gone 98/x" in shown

@@ -225,7 +225,7 @@ def test_figures_ask_as_often_for_many_documents_as_for_few(
 ) -> None:
     def ask() -> None:
         cache.clear()
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(11):
             seen_by(stranger, dataset)
 
     ask()
