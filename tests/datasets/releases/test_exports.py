@@ -49,6 +49,7 @@ def test_archive_holds_gold_facts_and_manifest(release: Release) -> None:
         "items.jsonl",
         "meta.jsonl",
         "items.parquet",
+        "prompts.jsonl",
         "citation.bib",
         "CITATION.cff",
         "croissant.json",
@@ -80,10 +81,11 @@ def test_archive_can_be_verified_offline(release: Release) -> None:
     assert digests == [item["sha256"] for item in manifest["items"]]
     covered = {key: manifest[key] for key in manifest if key not in ("sha256", "files")}
     text = json.dumps(covered, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    assert manifest["scheme"] == release.scheme == "release-v2"
+    assert manifest["scheme"] == release.scheme == "release-v3"
     assert manifest["sha256"] == release.sha256 == hashlib.sha256(text.encode()).hexdigest()
     images = [name for name in archive.namelist() if name.startswith("images/")]
-    named = sorted([*images, "facts.jsonl", "gold.jsonl", "items.jsonl", "meta.jsonl"])
+    files = ("facts.jsonl", "gold.jsonl", "items.jsonl", "meta.jsonl", "prompts.jsonl")
+    named = sorted([*images, *files])
     assert [entry["path"] for entry in manifest["content"]] == named
 
 

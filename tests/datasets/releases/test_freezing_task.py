@@ -12,7 +12,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
-from portal.datasets.dataset_tasks import cancel_task
+from portal.datasets.dataset_tasks import cancel_work
 from portal.datasets.models import Dataset, DatasetTask, Release
 from portal.datasets.releases import freezing
 from portal.datasets.releases.freezing import FreezeOrder, freeze_order
@@ -207,7 +207,7 @@ def test_a_cancelled_task_freezes_nothing(
 
     def cancelling(watch: freezing.Watch) -> None:
         if watch.done == 5:
-            cancel_task(task=task, actor=organiser)
+            cancel_work(work=task, actor=organiser)
         real(watch)
 
     monkeypatch.setattr(freezing.Watch, "step", cancelling)

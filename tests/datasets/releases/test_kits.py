@@ -1,7 +1,11 @@
 """Starter kits: their content and a valid empty submission."""
 
+import hashlib
 import io
+import json
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -10,14 +14,17 @@ from PIL import Image
 from portal.accounts.models import User
 from portal.datasets.imaging.pictures import bare_image
 from portal.datasets.models import Release
-from portal.datasets.releases.freezing import freeze_gold, gold_of_records
-from portal.datasets.releases.gold import empty_line_of, gold_formats
+from portal.datasets.releases.freezing import gold_of_records
+from portal.datasets.releases.gold import empty_line_of, gold_formats, prompts_of
+from portal.datasets.releases.services import freeze_gold
 from scoring.benchmark_setup import TITLES
 from scoring.benchmarks import BENCHMARKS, check_predictions, get_benchmark
+from scoring.judge.published import use_folder
 from tests.datasets.factories import jpeg
 from tests.datasets.releases.worlds import (
     RECORDS,
     SECRET_IN_IMAGE,
+    freeze_split,
     page_records,
     record_world,
     split_world,
@@ -67,11 +74,51 @@ def test_an_id_with_a_colon_comes_back_whole() -> None:
     assert line == {"id": "a:b", "subset": "IC15", "response": ""}
 
 
+def pinned(release: Release) -> dict[str, Any]:
+    return dict(release.about or {})
+
+
 def test_a_kit_of_a_release_in_parts_has_the_test_part(client_of: Clients) -> None:
     release = split_world()
     kit = unzipped(body(client_of(None).get(f"{release.get_absolute_url()}starter-kit/")))
-    assert set(kit) == {"README.md", "items.jsonl", "submission.jsonl", "images/secret.png"}
+    files = {"README.md", "kit.json", "items.jsonl", "submission.jsonl", "images/secret.png"}
+    assert set(kit) == files | {"prompts.jsonl", "prompts/paper-1/item.md", "CANARY.txt"}
+    canary = pinned(release)["canary"]
+    assert canary in kit["CANARY.txt"].decode()
+    assert canary in kit["README.md"].decode()
+    [prompt] = [json.loads(line) for line in kit["prompts.jsonl"].splitlines()]
+    assert prompt["version"] == "paper-1"
+    assert prompt["sha256"] == hashlib.sha256(kit["prompts/paper-1/item.md"]).hexdigest()
+    assert pinned(release)["prompts"] == [prompt]
     assert SECRET_IN_IMAGE.encode() not in kit["images/secret.png"]
+
+
+def test_the_prompts_of_a_release_can_be_downloaded_and_never_change(
+    client_of: Clients, tmp_path: Path
+) -> None:
+    release = split_world()
+    url = f"{release.get_absolute_url()}files/prompts.jsonl"
+    before = body(client_of(None).get(url))
+    (tmp_path / "fincriticaled").mkdir()
+    (tmp_path / "fincriticaled" / "item.md").write_text("Given later.")
+    use_folder(tmp_path)
+    try:
+        assert body(client_of(None).get(url)) == before
+        assert [each["text"] for each in prompts_of("fincriticaled")][1:] == ["Given later."]
+    finally:
+        use_folder(None)
+    assert "Prompts, JSON Lines" in client_of(None).get(release.get_absolute_url()).content.decode()
+
+
+def test_every_release_with_hidden_gold_has_a_canary_of_its_own() -> None:
+    hidden = split_world()
+    other = freeze_split(hidden.dataset, version="2.0.0", visibility="gold_hidden")
+    assert pinned(hidden)["canary"].startswith("factboard canary ")
+    assert pinned(hidden)["canary"] != pinned(other)["canary"]
+
+
+def test_public_gold_has_no_canary() -> None:
+    assert "canary" not in pinned(split_world("public"))
 
 
 def test_public_gold_has_no_kit(client_of: Clients) -> None:

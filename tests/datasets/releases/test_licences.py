@@ -84,7 +84,7 @@ def test_without_the_tick_nothing_is_kept(
 
 def test_those_who_are_not_signed_in_are_asked_to(release: Release, client_of: Clients) -> None:
     page = client_of(None).get(LICENCE)
-    assert "Sign in" in page.content.decode()
+    assert "Log in</a> to accept" in page.content.decode()
     answer = client_of(None).post(LICENCE, {"accept": "on"})
     assert answer["Location"].startswith("/accounts/login/")
     assert not LicenceAcceptance.objects.exists()

@@ -32,11 +32,10 @@ from portal.datasets.releases.publishing.formats import (
     FACT_LINES,
     GOLD_LINES,
     PARQUET,
-    empty_line_like,
     read_items,
     read_parquet,
-    starter_kit,
 )
+from portal.datasets.releases.publishing.kits import empty_line_like, starter_kit
 from portal.datasets.releases.publishing.manifest import MANIFEST, read_manifest
 from portal.datasets.releases.publishing.rows import PublishedItem
 from portal.datasets.releases.publishing.verify import verify_release
@@ -207,7 +206,14 @@ def test_a_kit_of_a_hidden_release_tells_nothing_of_its_gold() -> None:
     assert [secret for secret in secrets if secret in everything] == []
     written = [data for name, data in files.items() if not name.endswith(".png")]
     assert not any(b"<p" in data for data in written)
-    assert set(files) == {"README.md", "items.jsonl", "submission.jsonl", "images/secret.png"}
+    assert set(files) == {
+        "README.md",
+        "CANARY.txt",
+        "kit.json",
+        "items.jsonl",
+        "submission.jsonl",
+        "images/secret.png",
+    }
     line = json.loads(files["items.jsonl"])
     assert line == {
         "id": "secret",

@@ -13,10 +13,10 @@ from portal.datasets.access import ALL_GOLD, GoldSplits
 from portal.datasets.curation.draws import SplitDraw
 from portal.datasets.models import Document, Release
 from portal.datasets.releases.exports import release_archive
-from portal.datasets.releases.freezing import freeze_gold, gold_of_records
+from portal.datasets.releases.freezing import gold_of_records
 from portal.datasets.releases.gold import GoldItem, ReleaseError
 from portal.datasets.releases.restoring import restore_release
-from portal.datasets.releases.services import freeze_release
+from portal.datasets.releases.services import freeze_gold, freeze_release
 from tests.datasets.factories import stored_bytes
 from tests.datasets.releases.worlds import (
     RECORDS,

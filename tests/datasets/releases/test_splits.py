@@ -288,7 +288,7 @@ def test_held_documents_and_pictures_are_refused() -> None:
             dataset=dataset, version="1.0.0", benchmark="x", lines={"held": {"id": "held"}}
         )
     pictures = record_world("fcmbench")
-    with pytest.raises(ReleaseError, match="q1: is a picture without text"):
+    with pytest.raises(ReleaseError, match="q1: is an image without text"):
         freeze_release(
             dataset=pictures,
             version="1.0.0",

@@ -6,14 +6,10 @@ from typing import Any
 
 import pytest
 
+from factboard.running.kits import open_kit
 from portal.datasets.releases.publishing.covered import bare_item
-from portal.datasets.releases.publishing.formats import (
-    KitItem,
-    empty_line_like,
-    gold_lines,
-    kit_name,
-    starter_kit,
-)
+from portal.datasets.releases.publishing.formats import gold_lines
+from portal.datasets.releases.publishing.kits import KitItem, empty_line_like, kit_name, starter_kit
 from scoring.benchmarks import BENCHMARKS, check_predictions
 from tests.datasets.releases.publishing.examples import ITEMS, PNG, members, release
 
@@ -29,6 +25,7 @@ def test_kit_holds_ids_prompts_images_and_an_empty_submission() -> None:
     files = kit(licence="CC-BY-4.0", page="https://example.org/set/1.0.0")
     assert list(files) == [
         "README.md",
+        "kit.json",
         "items.jsonl",
         "submission.jsonl",
         "images/001-0.png",
@@ -50,6 +47,27 @@ def test_kit_holds_ids_prompts_images_and_an_empty_submission() -> None:
     readme = files["README.md"].decode()
     assert "Licence: CC-BY-4.0" in readme
     assert "https://example.org/set/1.0.0" in readme
+
+
+def test_kit_names_its_release_for_programs() -> None:
+    about = json.loads(kit(page="https://example.org/set/1.0.0")["kit.json"])
+    assert about == {
+        "format": "factboard-kit-1",
+        "dataset": "set",
+        "version": "1.0.0",
+        "benchmark": "fincriticaled",
+        "page": "https://example.org/set/1.0.0",
+    }
+
+
+def test_kit_can_be_run(tmp_path: Any) -> None:
+    path = tmp_path / "kit.zip"
+    path.write_bytes(b"".join(starter_kit(release(), lambda: map(bare_item, ITEMS), HTML_LINE)))
+    with open_kit(path) as found:
+        assert (found.benchmark, found.dataset, found.version) == ("fincriticaled", "set", "1.0.0")
+        assert [item.id for item in found.items] == [item.name for item in ITEMS]
+        assert [image.read() for image in found.items[0].images] == [PNG, PNG]
+        assert found.items[1].question == "What?"
 
 
 def test_kit_is_the_same_every_time() -> None:
