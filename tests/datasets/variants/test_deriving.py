@@ -26,11 +26,11 @@ from portal.datasets.releases.gold import ReleaseError
 from portal.datasets.releases.services import freeze_lines
 from portal.datasets.variants import services as deriving
 from portal.datasets.variants.captures import CAPTURES, simulate
+from portal.datasets.variants.carrying import carry_release
 from portal.datasets.variants.selectors import variant_list
 from portal.datasets.variants.services import (
     VariantError,
     VariantSpec,
-    carry_release,
     create_variant,
     start_deriving,
     suggest_slug,
@@ -100,7 +100,7 @@ def test_a_page_is_captured_alike_whatever_else_is_derived() -> None:
     assert image_bytes(alone) == {"p2": image_bytes(derived(base))["p2"]}
 
 
-@pytest.mark.parametrize("kind", CAPTURES)
+@pytest.mark.parametrize("kind", [key for key, each in CAPTURES.items() if not each.keeps_normal])
 def test_every_kind_can_be_derived(kind: str) -> None:
     variant = derived(base_dataset(), VariantSpec(kind=kind, strength=0.5, seed=1))
     assert len(image_bytes(variant)) == 3
@@ -271,6 +271,59 @@ def test_splits_and_lines_of_other_benchmarks_are_carried_over() -> None:
     carried = variant.releases.get()
     assert {item.name: item.split for item in carried.items.all()} == splits
     assert (carried.benchmark, carried.gold_sha256) == ("findoc", release.gold_sha256)
+
+
+def reading_dataset() -> tuple[Dataset, Release]:
+    """Pages with the gold of CC-OCR, whose ids are not the names of the documents."""
+    base = base_dataset()
+    lines = {}
+    for document in base.documents.all():
+        gold = {"id": document.name, "subset": "IC15", "track": "multi_scene", "op": "ocr"}
+        gold["answer"] = "Sales 1,200"
+        DocumentRecord.objects.create(document=document, benchmark="ccocr", gold=gold)
+        lines[f"IC15:{document.name}"] = gold
+    documents = {f"IC15:{document.name}": document for document in base.documents.all()}
+    release = freeze_lines(
+        dataset=base, version="1.0.0", benchmark="ccocr", lines=lines, documents=documents
+    )
+    return base, release
+
+
+@pytest.mark.parametrize(("kind", "degrees"), [("rotate_90", 90), ("rotate_270", 270)])
+def test_gold_of_rotated_images_states_their_orientation(kind: str, degrees: int) -> None:
+    base, release = reading_dataset()
+    variant = derived(base, VariantSpec(kind=kind, strength=1, seed=1, release=release))
+    gold = variant.documents.get(name="p1").record.gold
+    assert (gold["id"], gold["orientation"]) == (f"p1@{degrees}", degrees)
+    items = list(variant.releases.get().items.order_by("position"))
+    assert [item.name for item in items] == [f"IC15:p{number}@{degrees}" for number in range(3)]
+    assert [item.gold for item in items] == [
+        {**item.gold, "id": f"p{number}@{degrees}", "orientation": degrees}
+        for number, item in enumerate(items)
+    ]
+    assert variant.releases.get().gold_sha256 != release.gold_sha256
+
+
+def test_gold_of_mixed_orientations_states_that_of_each_image() -> None:
+    base, release = reading_dataset()
+    degrees = set()
+    for seed in range(4):
+        spec = VariantSpec(kind="rotate_any", strength=1, seed=seed, release=release)
+        variant = derived(base, spec)
+        for item in variant.releases.get().items.select_related("document"):
+            assert item.document is not None
+            transform = item.document.images.get().transform
+            assert transform is not None
+            assert item.gold["orientation"] == transform["degrees"]
+            degrees.add(transform["degrees"])
+    assert degrees == {0, 90, 180, 270}
+
+
+def test_gold_of_other_captures_states_no_orientation() -> None:
+    base, release = reading_dataset()
+    variant = derived(base, replace(OFF_AXIS, release=release))
+    assert variant.releases.get().gold_sha256 == release.gold_sha256
+    assert "orientation" not in variant.documents.get(name="p1").record.gold
 
 
 def test_invalid_releases_are_refused() -> None:
