@@ -32,6 +32,8 @@ from portal.datasets.dataset_tasks import start_task
 from portal.datasets.disputes.services import raise_dispute
 from portal.datasets.curation.services import store_pairs
 from portal.datasets.curation.services import DrawSpec, create_selection
+from scoring.models import Board
+from scoring.reported.services import add_row
 
 olga = User.objects.get(email="organiser@factboard.example")
 rae = User.objects.get(email="researcher@factboard.example")
@@ -45,6 +47,8 @@ store_pairs(dataset=dataset, pairs={(first.pk, second.pk): 0.9})
 start_task(dataset=dataset, kind=DatasetTask.Kind.PII, actor=olga)
 item = ReleaseItem.objects.filter(release__dataset=dataset).order_by("pk").first()
 raise_dispute(item=item, fact=0, claim="1,234", reason="So the image says.", actor=rae)
+row = {"name": "A paper's system", "provenance": "A paper, Table 1", "scores": {"ffa": 0.5}}
+add_row(board=Board.objects.get(slug="sample"), row=row, actor=olga)
 print(1)
 """
 DUE = """
@@ -68,9 +72,11 @@ NOT_REACHED = {
     "account_email_verification_sent": _FORM,
     "account_reset_password_done": _FORM,
     "account_reset_password_from_key_done": _FORM,
+    "annotation:suggestions-csv": "only once annotators have submitted pages with suggestions",
+    "scoring:model-run": "the sample has no run of a model",
+    "scoring:submission-manifest": "the sample's submissions have no run manifest",
     "account_inactive": "login redirects deactivated accounts to it",
     "account_logout": "the menu has a button for it",
-    "docs:image": "pages of the documentation show the images",
     "account_set_password": "only for accounts without a password",
     "account_confirm_login_code": "login by code is disabled",
     "mfa_authenticate": _SECOND_FACTOR,
@@ -80,6 +86,8 @@ NOT_REACHED = {
     "mfa_generate_recovery_codes": _SECOND_FACTOR,
     "mfa_download_recovery_codes": _SECOND_FACTOR,
     "home:healthz": "for monitoring",
+    "scoring:board-compare-facts": "the comparison of chosen rows links to it",
+    "scoring:submission-bibtex": "private submissions link to it; public ones to “Cite and export”",
     "scoring:submission-item-rendered": "in frames of some items: tests/e2e/test_pages.py",
     "scoring:chart-library": "a script fetches it: tests/scoring/leaderboard/test_chart_browser.py",
 }

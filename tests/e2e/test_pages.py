@@ -1,6 +1,8 @@
 """Pages of the sample site by role: no console errors, no overflow, no axe violations."""
 
+import json
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page
@@ -11,22 +13,24 @@ from .site import Site, logged_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
-ITEM = "/submissions/1/items/sample-fs-02/"
+# {sample} and {fcmbench}: the id of the first submission on that board.
+ITEM = "/submissions/{sample}/items/sample-fs-02/"
 PAGES = {
     "": """/ /boards/ /boards/sample/ /boards/sample/?view=matchers /boards/sample-fcmbench/
         /boards/sample-fcmbench/?phase=dev /boards/sample-ccocr/
         /boards/sample-ccocr/?view=multi_scene /boards/sample-receipts/
         /boards/sample-accounts/ /boards/sample/charts/ /boards/sample/changes/
-        /boards/sample/compare/?entries=8,9 /boards/sample-fcmbench/tasks/ /submissions/1/
+        /boards/sample/compare/?entries=8,9 /boards/sample-fcmbench/tasks/ /submissions/{sample}/
         /datasets/ /datasets/sample/ /datasets/sample/releases/1.0.0/
         /datasets/sample/documents/sample-fs-01/ /nowhere/""".split(),
     "annotator1": "/start/ /annotate/ /campaigns/ /campaigns/sample/guidelines/".split(),
     "lead": """/start/ /campaigns/sample/ /campaigns/sample/people/ /campaigns/sample/agreement/
         /campaigns/sample/adjudication/ /campaigns/sample/adjudication/1/
         /campaigns/sample/release/""".split(),
-    "researcher": f"""/start/ /submissions/ /boards/sample/submit/ /submissions/5/ {ITEM}
-        {ITEM}?facts=differ /submissions/5/items/en-a-employment-inf_ext_001/
-        /boards/sample/compare/?entries=8,9
+    "researcher": f"""/start/ /submissions/ /boards/sample/submit/
+        {ITEM} {ITEM}?facts=differ {ITEM}?fact=1 /submissions/{{fcmbench}}/
+        /submissions/{{fcmbench}}/items/en-a-employment-inf_ext_001/
+        /boards/sample/compare/?entries=8,9 /boards/sample/compare/facts/?entries=8,9
         /datasets/sample/releases/1.0.0/items/sample-fs-01/dispute/?fact=0
         /datasets/sample-receipts/releases/1.0.0/""".split(),
     "organiser": """/start/ /datasets/new/ /datasets/sample/import/ /datasets/sample/edit/
@@ -35,6 +39,13 @@ PAGES = {
         /datasets/sample-receipts/batches/2/ /boards/sample-receipts/submit/""".split(),
 }
 EXPECTED_STATUS = {"/nowhere/": 404}
+
+
+def first_submission(site: Site, board: str) -> int:
+    """The submission of the first graded row."""
+    with urlopen(f"{site.url}/api/v1/boards/{board}/leaderboard/?phase=dev") as answer:
+        found: int = json.load(answer)["sections"][0]["rows"][0]["submission"]
+    return found
 
 
 def faults_at(page: Page, url: str) -> list[str]:
@@ -58,8 +69,12 @@ def test_pages_are_sound(sample_site: Site, browser: Browser, who: str) -> None:
 
     page.on("pageerror", lambda error: faults.append(f"{page.url}: {error}"))
     page.on("console", note)
+    ids = {
+        name: first_submission(sample_site, board)
+        for name, board in (("sample", "sample"), ("fcmbench", "sample-fcmbench"))
+    }
     for url in PAGES[who]:
-        faults += faults_at(page, url)
+        faults += faults_at(page, url.format(**ids))
     assert faults == []
 
 

@@ -241,7 +241,7 @@ def check_blocked(lead: Page, *reasons: str) -> None:
     lead.goto(f"{ROOT}/release/")
     for reason in reasons:
         expect(lead.locator("main")).to_contain_text(reason)
-    expect(lead.get_by_role("button", name="Freeze this version")).to_have_count(0)
+    expect(lead.get_by_role("button", name="Freeze release")).to_have_count(0)
 
 
 def draw_again(site: Site, reviewer: Page, number: int) -> list[tuple[str, int]]:
@@ -257,7 +257,7 @@ def draw_again(site: Site, reviewer: Page, number: int) -> list[tuple[str, int]]
     facts = [(document, int(start)) for document, start in lines]
     assert facts == plan.drawn(number, int(header[1]))
     reviewer.goto(f"{ROOT}/review/{number}/")
-    rows = reviewer.get_by_role("table", name="Drawn facts").locator("tbody tr")
+    rows = reviewer.get_by_role("table", name="Sampled facts").locator("tbody tr")
     gold = plan.gold()
     expect(rows.locator("th a")).to_have_text([gold[fact][2] for fact in facts])
     expect(rows.locator("td").nth(0)).to_contain_text(facts[0][0])
@@ -300,10 +300,10 @@ def decide_returned_case(lead: Page, document: str) -> None:
 
 def freeze(lead: Page) -> None:
     lead.goto(f"{ROOT}/release/")
-    lead.get_by_text("1 document left out by screening").click()
+    lead.get_by_text("1 document excluded by screening").click()
     expect(lead.locator("ul.left-out li")).to_contain_text("The table is torn.")
     lead.get_by_label("Version").fill("1.0.0")
-    lead.get_by_role("button", name="Freeze this version").press("Enter")
+    lead.get_by_role("button", name="Freeze release").press("Enter")
     expect(lead.get_by_role("status")).to_contain_text("Release 1.0.0 is frozen.")
     row = lead.get_by_role("row", name=re.compile("1.0.0"))
     expect(row.locator("td.num")).to_have_text(["20", "80"])
@@ -373,7 +373,7 @@ def test_campaign_goes_from_screening_to_a_reviewed_release(site: Site, people: 
     check_teams(people)
     label_everything(people)
     check_agreement(lead)
-    check_blocked(lead, "Review 1 is open. Every drawn fact needs a verdict.")
+    check_blocked(lead, "Review 1 is open. Every sampled fact needs a verdict.")
     adjudicate(lead)
     check_blocked(lead, "Reviews 1 and 2 are open", "20 documents not finished")
 

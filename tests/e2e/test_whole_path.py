@@ -143,11 +143,11 @@ def adjudicate(lead: Page) -> None:
     lead.goto("/campaigns/first-round/adjudication/")
     lead.get_by_role("link", name=re.compile("income")).first.click()
     expect(lead.locator("[data-adjudication]")).to_have_attribute("data-ready", "true")
-    expect(lead.get_by_text("No marks.")).to_be_visible()
+    expect(lead.get_by_text("No label.")).to_be_visible()
     # Ann marked the loss and Ben missed it. Either of them may be shown as A.
     proposal = lead.locator(".proposal", has_text="(310)")
     proposal.get_by_role("button", name=re.compile("Accept")).click()
-    lead.get_by_role("button", name="4 A fact by the guidelines.", exact=True).click()
+    lead.get_by_role("button", name="4 A fact according to the guidelines.", exact=True).click()
     expect(lead.locator("[data-hint]")).to_contain_text("All cases of this campaign are decided")
 
 
@@ -163,7 +163,7 @@ def review(lead: Page, reviewer: Page) -> None:
 def freeze(lead: Page) -> None:
     lead.goto("/campaigns/first-round/release/")
     lead.get_by_label("Version").fill("1.0.0")
-    lead.get_by_role("button", name="Freeze this version").click()
+    lead.get_by_role("button", name="Freeze release").click()
     expect(lead.get_by_role("status")).to_contain_text("1.0.0")
 
 
