@@ -1,0 +1,298 @@
+"""The endpoint: what is sent, what is repeated, and what a hostile one can do."""
+
+import gzip
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from factboard.running.core import EngineAnswer, ImageSource, RunItem
+from factboard.running.endpoint import ChatEngine, EndpointError, checked_url
+from scoring.judge.endpoint import Backoff, Budget, Endpoint, Prices, Stopped
+from tests.datasets.factories import png
+
+from .chat_server import MODEL, TOKENS_IN, TOKENS_OUT, ChatServer, Reply, in_turn, serve
+
+KEY = "sk-very-secret-12345"
+ITEM = RunItem("p1", "Read.", (ImageSource("p1.png", png),))
+QUICK = Backoff(attempts=3, first=0.001, most=0.01)
+
+
+@contextmanager
+def engine_of(
+    server: ChatServer, *, timeout: float = 30, budget: Budget | None = None, **options: Any
+) -> Iterator[ChatEngine]:
+    endpoint = Endpoint(server.url, MODEL, KEY, timeout, backoff=QUICK)
+    decoding = {"temperature": 0, "max_tokens": 20, **options.pop("decoding", {})}
+    engine = ChatEngine(endpoint, budget or Budget(), decoding=decoding, **options)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def answer_of(
+    reply: Reply | Callable[..., Reply], **options: Any
+) -> tuple[EngineAnswer, ChatServer]:
+    script = reply if callable(reply) else lambda _: reply
+    with serve(script) as server, engine_of(server, **options) as engine:
+        return engine.answer(ITEM), server
+
+
+def test_request_has_images_text_system_and_decoding() -> None:
+    _, server = answer_of(
+        Reply("<p>"), system="You read.", decoding={"seed": 7, "top_k": 3, "max_tokens": 9}
+    )
+
+    (call,) = server.calls
+    assert call.path == "/v1/chat/completions"
+    assert call.headers["authorization"] == f"Bearer {KEY}"
+    system, user = call.body.pop("messages")
+    assert call.body == {"model": MODEL, "temperature": 0, "seed": 7, "top_k": 3, "max_tokens": 9}
+    assert system == {"role": "system", "content": "You read."}
+    image, text = user["content"]
+    assert image["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+    assert text == {"type": "text", "text": "Read."}
+
+
+def test_answer_has_its_tokens_and_time() -> None:
+    answer, _ = answer_of(Reply("<p>Net loss"))
+
+    assert (answer.text, answer.state, answer.attempts) == ("<p>Net loss", "answered", 1)
+    assert (answer.input_tokens, answer.output_tokens) == (TOKENS_IN, TOKENS_OUT)
+    assert answer.seconds is not None
+
+
+@pytest.mark.parametrize(
+    ("reply", "state", "text"),
+    [
+        (Reply(""), "empty", ""),
+        (Reply("", message={"refusal": "I cannot."}), "refused", "I cannot."),
+        (Reply("", finish_reason="content_filter"), "refused", ""),
+        (Reply("half", finish_reason="length"), "answered", "half"),
+        (Reply(message={"content": None}), "empty", ""),
+        (
+            Reply(message={"content": [{"type": "text", "text": "in parts"}]}),
+            "answered",
+            "in parts",
+        ),
+    ],
+)
+def test_answer_has_a_state(reply: Reply, state: str, text: str) -> None:
+    answer, _ = answer_of(reply)
+
+    assert (answer.state, answer.text) == (state, text)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Reply(status=408),
+        Reply(status=409),
+        Reply(status=429, headers={"Retry-After": "0"}),
+        Reply(status=503),
+        Reply("half", cut=80),
+        Reply("half", cut=0),
+        Reply(raw=b'{"choices": [{"mess'),
+        Reply(raw=b"{}"),
+    ],
+)
+def test_fault_is_repeated_until_there_is_an_answer(fault: Reply) -> None:
+    answer, server = answer_of(in_turn(fault, fault))
+
+    assert answer.state == "answered"
+    assert answer.attempts == len(server.calls) == 3
+
+
+def test_timeout_is_repeated_and_its_cost_counts() -> None:
+    answer, _ = answer_of(in_turn(Reply(wait=60)), timeout=0.3)
+
+    assert (answer.state, answer.attempts) == ("answered", 2)
+    assert answer.usage.uncertain == 1
+    assert answer.usage.output == TOKENS_OUT + 20
+
+
+def test_item_fails_after_the_last_attempt() -> None:
+    answer, server = answer_of(Reply(status=500))
+
+    assert answer.state == "failed"
+    assert answer.reason == "no answer after 3 attempts: HTTP 500: no"
+    assert len(server.calls) == 3
+
+
+def test_refused_temperature_is_left_out_unless_it_was_asked_for() -> None:
+    def script(call: Any) -> Reply:
+        if "temperature" in call.body:
+            error = {"error": {"message": "unsupported", "param": "temperature"}}
+            return Reply(status=400, raw=json.dumps(error).encode())
+        return Reply("<p>")
+
+    with serve(script) as server, engine_of(server) as engine:
+        assert engine.answer(ITEM).state == "answered"
+        assert engine.decoding == {"max_tokens": 20}
+    answer, _ = answer_of(script, optional=frozenset())
+    assert answer.state == "failed"
+    assert "it names temperature" in answer.reason
+
+
+def test_wrong_key_stops_the_run() -> None:
+    with serve(lambda _: Reply(status=401)) as server, engine_of(server) as engine:
+        first = engine.answer(ITEM)
+        assert first.state == "failed"
+        assert "check URL, model and key" in first.reason
+        with pytest.raises(Stopped):
+            engine.answer(ITEM)
+    assert len(server.calls) == 1
+
+
+def test_dead_endpoint_stops_the_run_after_five_items() -> None:
+    with serve(lambda _: Reply(status=500)) as server, engine_of(server) as engine:
+        for _ in range(5):
+            assert engine.answer(ITEM).state == "failed"
+        with pytest.raises(Stopped):
+            engine.answer(ITEM)
+    assert len(server.calls) == 15
+
+
+def test_endpoint_that_refuses_every_request_stops_the_run() -> None:
+    with serve(lambda _: Reply("no images", status=400)) as server, engine_of(server) as engine:
+        for _ in range(5):
+            assert "HTTP 400: no images" in engine.answer(ITEM).reason
+        with pytest.raises(Stopped, match="no images"):
+            engine.answer(ITEM)
+    assert len(server.calls) == 5
+
+
+def test_single_refused_requests_do_not_stop_the_run() -> None:
+    def script(call: Any) -> Reply:
+        return Reply("<p>") if call.number == 1 else Reply(status=400)
+
+    with serve(script) as server, engine_of(server) as engine:
+        for _ in range(10):
+            engine.answer(ITEM)
+    assert len(server.calls) == 10
+
+
+def test_budget_is_never_passed() -> None:
+    budget = Budget(Prices(1_000.0, 1_000.0), limit=1.0)
+    with (
+        serve(lambda _: Reply("<p>")) as server,
+        engine_of(server, budget=budget, image_tokens=50) as engine,
+        pytest.raises(Stopped, match="budget"),
+    ):
+        for _ in range(100):
+            engine.answer(ITEM)
+    spent = len(server.calls) * (TOKENS_IN + TOKENS_OUT) / 1_000
+    assert 0.5 < spent <= 1.0
+    assert budget.spent == pytest.approx(spent)
+
+
+def endless(chunk: bytes) -> Iterator[bytes]:
+    return itertools.repeat(chunk)
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+BOMB = gzip.compress(b" " * 50_000_000)
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Reply(head=OK + b"\r\n", pieces=endless(b" " * 65536)), "longer than 16 MB"),
+        (
+            Reply(head=OK + b"Content-Length: 1000000000\r\n\r\n", pieces=endless(b"{" * 65536)),
+            "longer than 16 MB",
+        ),
+        (Reply(raw=BOMB, headers={"Content-Encoding": "gzip"}), "compressed"),
+        (Reply(head=OK + b"\r\n", pieces=endless(b" "), pause=0.01), "within 0.5 seconds"),
+        (Reply(head=OK, pieces=endless(b"X-A: b\r\n"), pause=0.01), "within 0.5 seconds"),
+        (Reply(head=OK, pieces=iter([b"X-A: " + b"b" * 5_000_000])), "the connection broke"),
+        (Reply(raw=b"<html>Bad gateway", headers={"Content-Type": "text/html"}), "text/html"),
+        (Reply(raw='{"é": 1}'.encode("latin-1")), "not a chat completion"),
+        (Reply(raw=b"[" * 100_000), "not a chat completion"),
+        (Reply(raw=b'{"choices": "all"}'), "not a chat completion"),
+        (Reply(message={"content": 7}), "not a chat completion"),
+        (Reply(status=500, raw=b"x" * 1_000_000), "HTTP 500"),
+        (Reply(status=418), "HTTP 418"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_hostile_response_fails_its_item_with_a_reason(reply: Reply, reason: str) -> None:
+    def script(_: Any) -> Reply:
+        return reply
+
+    with serve(script) as server, engine_of(server, timeout=0.5) as engine:
+        answer = engine.answer(ITEM)
+
+    assert answer.state == "failed"
+    assert reason in answer.reason
+
+
+@pytest.mark.parametrize("where", ["http://169.254.169.254/latest", "http://127.0.0.1:1/v1", "/x"])
+def test_redirects_are_not_followed(where: str) -> None:
+    answer, server = answer_of(Reply(status=307, headers={"Location": where}))
+
+    assert answer.state == "failed"
+    assert "redirects" in answer.reason
+    assert len(server.calls) == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
+def test_other_encodings_are_read(encoding: str) -> None:
+    body = json.dumps({"choices": [{"message": {"content": "Überschuss"}}]}, ensure_ascii=False)
+    reply = Reply(
+        raw=body.encode(encoding),
+        headers={"Content-Type": f"application/json; charset={encoding}"},
+    )
+    answer, _ = answer_of(reply)
+
+    assert answer.text == "Überschuss"
+    assert answer.usage.uncertain == 1
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+def test_key_that_the_endpoint_returns_is_masked(status: int) -> None:
+    answer, _ = answer_of(lambda call: Reply(f"You sent {call.headers['authorization']}", status))
+
+    assert KEY not in repr(answer)
+    assert "[key]" in answer.text + answer.reason
+
+
+def test_not_an_image_fails_its_item_without_a_call() -> None:
+    with serve() as server, engine_of(server) as engine:
+        item = RunItem("p1", "Read.", (ImageSource("p1.tif", lambda: b"II*\0"),))
+        answer = engine.answer(item)
+
+    assert answer.reason == "p1.tif: not an image in PNG, JPEG, WEBP, GIF"
+    assert not server.calls
+
+
+def test_stop_ends_the_wait_between_attempts() -> None:
+    with serve(lambda _: Reply(status=429, headers={"Retry-After": "60"})) as server:
+        endpoint = Endpoint(server.url, MODEL, backoff=Backoff(first=60))
+        engine = ChatEngine(endpoint, Budget(), decoding={"max_tokens": 5})
+        engine.stop()
+        with pytest.raises(Stopped):
+            engine.answer(ITEM)
+        engine.close()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://host/v1",
+        "http://user:secret@host/v1",
+        "http://host/v1?key=secret",
+        "http://host/v1#secret",
+        "host/v1",
+        "http://[::1/v1",
+        "http://",
+    ],
+)
+def test_wrong_urls_are_refused_without_quoting_them(url: str) -> None:
+    with pytest.raises(EndpointError) as caught:
+        checked_url(url)
+    assert "secret" not in str(caught.value)
