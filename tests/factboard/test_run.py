@@ -1,0 +1,314 @@
+"""`factboard run` as a whole: the files it writes, what it asks, and what it never shows."""
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from factboard.cli import main
+from factboard.manifest import RunManifest
+from scoring.benchmarks import check_predictions, get_benchmark
+from scoring.judge.endpoint import Backoff
+
+from .chat_server import MODEL, Call, ChatServer, Reply, echo, faulty, serve
+from .kit_files import make_kit
+
+KEY = "sk-very-secret-12345"
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.chdir(tmp_path)
+
+
+def run(server: ChatServer, kit: Path, *more: str) -> int:
+    return main(
+        ["run", str(kit), "--model", MODEL, "--base-url", server.url, "--out", "out", *more]
+    )
+
+
+def lines_of(path: str = "out/submission.jsonl") -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def manifest() -> RunManifest:
+    return RunManifest.model_validate_json(Path("out/manifest.json").read_bytes())
+
+
+def test_run_writes_a_submission_and_its_manifest(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path / "kit", 20, sha256="a" * 64)
+    with serve() as server:
+        assert run(server, kit, "--price-in", "1", "--price-out", "2") == 0
+
+    predictions = lines_of()
+    assert [line["id"] for line in predictions] == [f"p{number:04}" for number in range(20)]
+    assert all(line["html"].startswith("<p>Net loss ") for line in predictions)
+    assert len({line["html"] for line in predictions}) == 20
+    about = manifest()
+    assert about.benchmark == "fincriticaled"
+    assert (about.dataset, about.version, about.release_sha256) == ("filings", "1.0.0", "a" * 64)
+    assert (about.engine, about.model) == ("openai", MODEL)
+    assert about.host == server.url.split("/")[2]
+    assert about.decoding == {"temperature": 0, "max_tokens": 8192}
+    assert [prompt.name for prompt in about.prompts] == ["item"]
+    assert about.tokens.input == 2000
+    assert about.cost == pytest.approx(20 * (100 + 2 * 50) / 1e6)
+    assert about.latency is not None
+    assert about.count("answered") == 20
+
+
+def test_submission_hash_is_that_of_the_file(tmp_path: Path) -> None:
+    from hashlib import sha256
+
+    with serve() as server:
+        run(server, make_kit(tmp_path / "kit"))
+    data = Path("out/submission.jsonl").read_bytes()
+    assert manifest().submission_sha256 == sha256(data).hexdigest()
+
+
+def test_second_run_asks_nothing(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path / "kit")
+    with serve() as server:
+        assert run(server, kit) == 0
+        before = Path("out/submission.jsonl").read_bytes()
+        assert run(server, kit) == 0
+        assert len(server.calls) == 3
+    assert Path("out/submission.jsonl").read_bytes() == before
+
+
+def test_first_items_can_be_tried_before_the_rest(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path / "kit", 6)
+    with serve() as server:
+        assert run(server, kit, "--limit", "2") == 0
+        assert len(lines_of()) == 2
+        assert run(server, kit) == 0
+        assert len(server.calls) == 6
+    assert len(lines_of()) == 6
+
+
+def test_failed_items_are_left_out_named_and_asked_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kit = make_kit(tmp_path / "kit", 4)
+    broken: set[str] = set()
+
+    def script(call: Call) -> Reply:
+        broken.update([call.key] if not broken else [])
+        return Reply(status=418, text="no tea") if call.key in broken else echo(call)
+
+    with serve(script) as server:
+        assert run(server, kit) == 1
+        said = capsys.readouterr().err
+        assert "HTTP 418: no tea" in said
+        assert "1 items have no answer" in said
+        assert len(lines_of()) == 3
+        assert manifest().count("failed") == 1
+        server.script = echo
+        assert run(server, kit) == 0
+        assert len(server.calls) == 5
+    assert len(lines_of()) == 4
+
+
+@pytest.mark.parametrize(
+    ("more", "word"),
+    [
+        (("--decoding", "temperature=0.5"), "decoding"),
+        (("--prompt", "own"), "prompt"),
+        (("--system", "You read."), "system"),
+        (("--model", "other"), "model"),
+    ],
+)
+def test_other_settings_are_refused_unless_new(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: Sequence[str], word: str
+) -> None:
+    kit = make_kit(tmp_path / "kit", question="Read it.")
+    with serve() as server:
+        assert run(server, kit) == 0
+        assert run(server, kit, *more) == 2
+        assert f"{word} was" in capsys.readouterr().err
+        assert len(server.calls) == 3
+        assert run(server, kit, *more, "--new") == 0
+        assert len(server.calls) == 6
+
+
+def test_faults_lose_no_item_and_ask_none_more_than_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("factboard.engines.choice.Backoff", partial(Backoff, first=0.01))
+    kit = make_kit(tmp_path / "kit", 60)
+    with serve() as calm:
+        run(calm, kit)
+        wanted = Path("out/submission.jsonl").read_bytes()
+    with serve(faulty(0.2)) as server:
+        # A call that hangs ends with its timeout.
+        more = ("--new", "--concurrency", "16", "--timeout", "2", "--attempts", "9")
+        assert run(server, kit, *more) == 0
+        assert all(count == 1 for count in server.answered.values())
+        assert len(server.answered) == 60
+        assert len(server.calls) > 60
+    assert Path("out/submission.jsonl").read_bytes() == wanted
+
+
+def test_budget_ends_a_run_and_counts_over_its_parts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kit = make_kit(tmp_path / "kit", 30)
+    more = [
+        *("--price-in", "1000", "--price-out", "1000", "--decoding", "max_tokens=60"),
+        *("--image-tokens", "10", "--prompt-file", "short.md"),
+    ]
+    Path("short.md").write_text("Read.", encoding="utf-8")
+    with serve() as server:
+        assert run(server, kit, *more, "--budget", "1.5") == 1
+        first = len(server.calls)
+        assert "the budget of 1.5 is used up" in capsys.readouterr().err
+        assert 0 < first * 0.15 <= 1.5
+        assert run(server, kit, *more, "--budget", "1.5") == 1
+        assert len(server.calls) * 0.15 <= 1.5
+        assert len(lines_of()) == len(server.calls)
+
+
+def test_dry_run_shows_prompts_and_asks_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kit = make_kit(tmp_path / "kit", 5)
+    with serve() as server:
+        assert run(server, kit, "--dry-run", "--price-in", "1", "--price-out", "1") == 0
+        assert not server.calls
+    shown = capsys.readouterr().out
+    assert shown.count("Convert the page to HTML") == 3
+    assert "0000.png, " in shown
+    assert "5 items; nothing was asked." in shown
+    assert "USD" in shown
+    assert not Path("out").exists()
+
+
+def test_key_is_in_no_file_and_no_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    kit = make_kit(tmp_path / "kit", 12)
+
+    def script(call: Call) -> Reply:
+        """Returns the key in answers, refusals and errors."""
+        said = f"<p>{call.headers['authorization']} {call.key}"
+        status = (200, 400, 418, 500)[call.number % 4]
+        return Reply(said, status, message={"refusal": said} if call.number % 8 == 0 else {})
+
+    with serve(script) as server:
+        assert run(server, kit, "--attempts", "1", "--new") == 1
+        assert len(server.calls) >= 4
+    captured = capsys.readouterr()
+    written = [path.read_text() for path in Path("out").rglob("*") if path.is_file()]
+    for text in (*written, captured.out, captured.err, caplog.text):
+        assert KEY not in text
+    assert any("[key]" in text for text in written)
+
+
+@pytest.mark.parametrize(
+    ("raw", "html", "repairs"),
+    [
+        ((), "<p>1,204</p>", {"reasoning removed": 3, "taken out of a code block": 3}),
+        (("--raw",), "<think>Hm</think>\n```html\n<p>1,204</p>\n```", {}),
+    ],
+)
+def test_repairs_are_counted_and_can_be_switched_off(
+    tmp_path: Path, raw: Sequence[str], html: str, repairs: dict[str, int]
+) -> None:
+    answer = "<think>Hm</think>\n```html\n<p>1,204</p>\n```"
+    with serve(lambda _: Reply(answer)) as server:
+        assert run(server, make_kit(tmp_path / "kit"), *raw) == 0
+    assert {line["html"] for line in lines_of()} == {html}
+    assert {repair.name: repair.items for repair in manifest().repairs} == repairs
+
+
+def test_settings_that_no_manifest_can_have_are_refused_before_asking(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("long.md").write_text("x" * 100_001, encoding="utf-8")
+    with serve() as server:
+        assert run(server, make_kit(tmp_path / "kit"), "--prompt-file", "long.md") == 2
+        assert not server.calls
+    assert "cannot have this text: String should have at most" in capsys.readouterr().err
+
+
+def test_raw_can_be_chosen_after_the_run(tmp_path: Path) -> None:
+    kit = make_kit(tmp_path / "kit", 1)
+    with serve(lambda _: Reply("```html\n<p>\n```")) as server:
+        run(server, kit)
+        run(server, kit, "--raw")
+        assert len(server.calls) == 1
+    assert lines_of() == [{"id": "p0000", "html": "```html\n<p>\n```"}]
+
+
+IDS = {"ccocr": ["sample_signs:a.jpg", "Table_scan_en:b"]}
+ANSWERS = {
+    "fcmbench": '{"answer": "ID card"}',
+    "receiptbench": '{"type": "taxi"}',
+}
+
+
+@pytest.mark.parametrize(
+    "benchmark", ["fincriticaled", "fcmbench", "findoc", "receiptbench", "ccocr"]
+)
+@pytest.mark.parametrize("text", [None, "", "\0 \ud83d half", "x" * 2_000_001])
+def test_every_answer_makes_a_line_that_the_benchmark_reads(
+    tmp_path: Path, benchmark: str, text: str | None
+) -> None:
+    ids = IDS.get(benchmark, ["a", "b c"])
+    kit = make_kit(tmp_path / "kit", benchmark=benchmark, question="What?", ids=ids)
+    answer = ANSWERS.get(benchmark, "Net loss") if text is None else text
+    with serve(lambda _: Reply(answer)) as server:
+        code = run(server, kit)
+    is_too_long = len(answer) > 2_000_000
+    assert code == (1 if is_too_long else 0)
+    path = Path("out/submission.jsonl")
+    spec = get_benchmark(benchmark)
+    check = check_predictions(spec.read_predictions(path), set(ids), path.name)
+    if is_too_long:
+        assert path.read_bytes() == b""
+        assert set(check.missing) == set(ids)
+    else:
+        assert not check.faults
+        assert not check.missing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.zip", "--model", "m", "--base-url", "http://h/v1"], "no such file"),
+        (["board", "--model", "m", "--base-url", "http://h/v1"], "--site URL"),
+        (["kit", "--model", "m"], "needs --model NAME and --base-url URL"),
+        (["kit", "--model", "m", "--base-url", "http://u:p@h/v1"], "no user, password"),
+        (["kit", "--engine", "fax"], "no engine 'fax'"),
+        (["kit", "--engine", "python"], "module:function"),
+        (["kit", "--engine", "python", "none_such:f"], "none_such cannot be imported"),
+        (["kit", "--engine", "command", "--command", "prog"], "{image}"),
+        (["kit", "--engine", "tesseract", "more"], "'more' was not expected"),
+        (["kit", "--model", "m", "--base-url", "http://h", "--prompt", "x"], "paper-1"),
+        (["kit", "--model", "m", "--base-url", "http://h", "--decoding", "n=2"], "cannot be set"),
+        (["kit", "--model", "m", "--base-url", "http://h", "--budget", "2"], "--price-in"),
+        (["kit", "--model", "m", "--base-url", "http://h", "--key-file", "no"], "cannot be read"),
+        ([], "name a board"),
+    ],
+)
+def test_bad_input_gets_a_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    make_kit(tmp_path / "kit")
+    assert main(["run", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert not Path("runs").exists()
+
+
+def test_sample_outside_a_checkout_is_a_board_of_the_site(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("factboard.running.session.SAMPLE_FOLDER", tmp_path / "none")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delenv("FACTBOARD_SITE", raising=False)
+    assert main(["run", "sample", "--engine", "tesseract"]) == 2
+    assert "Name the site: --site URL" in capsys.readouterr().err
