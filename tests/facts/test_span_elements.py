@@ -97,7 +97,7 @@ def test_elements_of_others_are_read(html: str, values: list[tuple[str, str, str
     [
         (f"<p>{FACT}5</p>", "never closed", 4),
         (f"<p>{FACT}5{FACT}6</span></span></p>", "inside another", 44),
-        (f"<p>{FACT} </span>x</p>", "nothing to read", 4),
+        (f"<p>{FACT} </span>x</p>", "no visible text", 4),
         ("<p>x <span data-fact=a>5</span></p>", "label in data-type", 6),
         ("<p><span data-fact='' data-type=Number>5</span></p>", "data-fact is empty", 4),
         ("<p><span data-fact=a data-type=Table>5</span></p>", "name of an HTML element", 4),
@@ -124,7 +124,7 @@ def test_faulty_elements_are_refused_with_their_place(html: str, reason: str, co
         (FactSpan("", "Number", 4, 5, "1", "1", "plain"), "key of its own"),
         (FactSpan("k", "Table", 4, 5, "1", "", ""), "HTML element"),
         (FactSpan("k", "Number", 4, 5, "2", "2", "plain"), "quote of span 'k'"),
-        (FactSpan("k", "Number", 4, 9, "1", "1", "plain"), "not a stretch"),
+        (FactSpan("k", "Number", 4, 9, "1", "1", "plain"), "not a valid range"),
     ],
 )
 def test_bad_spans_are_not_written(span: FactSpan, problem: str) -> None:

@@ -94,8 +94,8 @@ def test_span_with_a_value_of_its_own_is_not_told_that_it_has_none() -> None:
 def test_span_warnings_name_the_facts_on_one_line() -> None:
     messages = [warning.message for warning in span_warnings("May\n 1, 2025", (), 0, 3, "Date")]
     assert messages == [
-        "The span cuts through May 1, 2025.",
-        "This cannot be read as a date or duration.",
+        "The span contains only part of May 1, 2025.",
+        "This is not a valid date or duration.",
     ]
 
 

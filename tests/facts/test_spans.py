@@ -52,7 +52,9 @@ def test_check_spans_reports_every_fault_of_a_span() -> None:
 
 def test_messages_name_the_span_and_the_limit() -> None:
     (fault,) = check_spans(TEXT, [Span(4, 99, "Number")], LABELS)
-    assert fault.message == f"span 0 [4, 99) is not a stretch of the text's {len(TEXT)} characters"
+    assert (
+        fault.message == f"span 0 [4, 99) is not a valid range in a text of {len(TEXT)} characters"
+    )
 
 
 SPANS = st.lists(

@@ -76,11 +76,11 @@ def test_write_tags_moves_an_edge_between_cells_to_the_nearest_text() -> None:
 @pytest.mark.parametrize(
     ("spans", "problem"),
     [
-        ([Span(0, 9, "Number")], "not a stretch"),
+        ([Span(0, 9, "Number")], "not a valid range"),
         ([Span(0, 3, "Number"), Span(2, 4, "Date")], "overlaps"),
         ([Span(0, 3, "Table")], "HTML element"),
         ([Span(0, 3, "a b")], "cannot be a tag name"),
-        ([Span(3, 4, "Number")], "nothing to read"),
+        ([Span(3, 4, "Number")], "no visible text"),
     ],
 )
 def test_write_tags_refuses_bad_spans(spans: list[Span], problem: str) -> None:
@@ -130,9 +130,9 @@ def test_read_tags_gives_the_label_as_configured() -> None:
         ("<p><Number>1</Date></p>", "</date> where </number> is due", 1, 13),
         ("<p><Number><Date>1</Date></Number></p>", "<date> inside <number>", 1, 12),
         ("<p>x<Number/></p>", "holds nothing", 1, 5),
-        ("<p>x<Number> </Number></p>", "<number> holds nothing to read", 1, 5),
-        ("<p>x<Number>&nbsp;</Number></p>", "<number> holds nothing to read", 1, 5),
-        ("<p>x<Number id=a> </Number></p>", "<number> holds nothing to read", 1, 5),
+        ("<p>x<Number> </Number></p>", "<number> contains no visible text", 1, 5),
+        ("<p>x<Number>&nbsp;</Number></p>", "<number> contains no visible text", 1, 5),
+        ("<p>x<Number id=a> </Number></p>", "<number> contains no visible text", 1, 5),
         ("<p>x</p>\n<noscript><Number>1</Number></noscript>", "does not keep", 2, 11),
         ("<p><Number id=a>1</Number><Date id=a>2</Date></p>", "two labels", 1, 27),
         ("<p><Number id=a>1</Number>x<Number id=a>2</Number></p>", "do not adjoin", 1, 28),
