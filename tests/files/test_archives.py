@@ -229,5 +229,5 @@ def test_pieces_are_never_taken_from_outside_the_folder(tmp_path: Path) -> None:
     (inside / "link").symlink_to(tmp_path / "secret")
     with open_archive(inside, ArchiveLimits()) as archive:
         for name in ("../secret", "link", "none"):
-            with pytest.raises(ArchiveFault, match="not a file of the folder"):
+            with pytest.raises(ArchiveFault, match=r"leaves the folder|not a file"):
                 list(archive.pieces(name))

@@ -12,7 +12,6 @@ ROOT = Path(__file__).parents[2]
 WITH_WRITERS = {
     "portal/files/tables.py",
     "portal/datasets/acceptance/audits.py",
-    "portal/datasets/imports/selectors.py",
 }
 
 
