@@ -98,6 +98,37 @@ def test_a_table_wider_than_the_window_scrolls_in_its_frame_with_its_first_colum
     assert name.bounding_box() == before
 
 
+def test_every_link_of_the_footer_leads_to_a_page_with_content(
+    page_of: PageOf, busy_site: None
+) -> None:
+    """A page that only a script fills is empty if the policy refuses the script."""
+    page = page_of(None)
+    page.goto("/")
+    links = page.locator("footer a")
+    names = links.all_inner_texts()
+    assert names == ["Terms", "Privacy", "Contact", "Docs", "API"]
+    for name in names:
+        page.goto("/")
+        page.locator("footer").get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", level=1).first).to_be_visible()
+        content = page.locator("main :is(.prose, #api .opblock-tag)").first
+        # The first request for the OpenAPI document takes seconds.
+        expect(content).to_be_visible(timeout=30_000)
+        expect(content).not_to_be_empty()
+
+
+def test_the_way_from_home_to_taking_part(page_of: PageOf, busy_site: None) -> None:
+    page = page_of(None)
+    page.goto("/")
+    picture = page.get_by_role("img", name="The top of an income statement")
+    expect(picture).to_be_visible()
+    assert picture.evaluate("image => image.naturalWidth") > 0
+    page.get_by_role("heading", name="Board of facts").get_by_role("link").click()
+    page.get_by_role("link", name="Submit with curl").click()
+    expect(page.get_by_role("heading", name="Commands")).to_be_in_viewport()
+    assert faults_in_both_looks(page, every=True) == []
+
+
 PUBLIC = ["/", "/accounts/login/", "/accounts/signup/", "/accounts/password/reset/"]
 OWN = ["/start/", "/account/", "/accounts/email/", "/accounts/2fa/", "/accounts/logout/"]
 

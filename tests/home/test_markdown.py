@@ -56,6 +56,25 @@ def test_tables_have_the_site_look_and_no_inline_style() -> None:
     assert "style=" not in html
 
 
+def test_empty_table_headings_are_no_headings() -> None:
+    html = markdown("| | n |\n|--|--:|\n| Number | 3 |\n")
+    assert "<th></th>" not in html
+    assert "<td></td>" in html
+    assert '<th class="num">n</th>' in html
+
+
+def test_a_table_without_headings_has_no_head() -> None:
+    html = markdown("| | |\n|--|--|\n| Number | 3 |\n\nText.")
+    assert "<thead>" not in html
+    assert "<td>Number</td>" in html
+    assert "<p>Text.</p>" in html
+
+
+@pytest.mark.parametrize("source", ["```\nmake run\n```", "```json\n{}\n```", "    make run"])
+def test_code_can_be_scrolled_with_the_keyboard(source: str) -> None:
+    assert '<pre tabindex="0"><code' in markdown(source)
+
+
 def test_the_filter_is_not_escaped_again() -> None:
     template = Template("{% load markdown %}{{ text|markdown }}")
     assert template.render(Context({"text": "*a* & b"})) == "<p><em>a</em> &amp; b</p>\n"
