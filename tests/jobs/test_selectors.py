@@ -1,14 +1,12 @@
 """Progress of groups, compared with manual counts."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from portal.jobs.models import Job
-from portal.jobs.selectors import group_progress, longest_wait
-from portal.jobs.services import enqueue, enqueue_many
+from portal.jobs.selectors import group_progress
+from portal.jobs.services import enqueue_many
 from tests.jobs.conftest import Register
 
 pytestmark = pytest.mark.django_db
@@ -44,12 +42,3 @@ def test_group_progress_counts_steps_and_jobs(
 def test_group_progress_of_nothing_is_zero() -> None:
     progress = group_progress("nobody")
     assert (progress.done, progress.total, progress.unfinished) == (0, 0, 0)
-
-
-def test_longest_wait_is_that_of_the_oldest_due_job(register: Register) -> None:
-    register(lambda claim: None)
-    assert longest_wait() == timedelta(0)
-    now = timezone.now()
-    for minutes in (-5, -2, +3):
-        enqueue(kind="test", payload={}, not_before=now + timedelta(minutes=minutes))
-    assert timedelta(minutes=5) <= longest_wait() < timedelta(minutes=5, seconds=30)
