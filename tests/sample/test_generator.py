@@ -5,16 +5,28 @@ import re
 from collections import Counter
 
 import pytest
+from django.conf import settings
 from PIL import Image
 
+from portal.datasets.imaging.drawing import areas_of
 from portal.facts import canonicalise, read_tags
 from sample.generator.annotators import LABELS
 from sample.generator.build import DATA, built
-from sample.generator.images import DIGEST_KEY, GREYS, SCALE, VIEWPORT_WIDTH, page_digest
+from sample.generator.images import (
+    DIGEST_KEY,
+    GREYS,
+    MARKED_PAGE,
+    MARKED_SIZE,
+    SCALE,
+    VIEWPORT_WIDTH,
+    page_digest,
+)
 from sample.generator.layout import NOTICE
 from sample.generator.pages import PAGES
 from tests.many import together
 
+MARKED = settings.BASE_DIR / "static" / "images" / "marked-page.png"
+TEMPLATES = settings.BASE_DIR / "templates"
 IDS = [page.id for page in PAGES]
 DOC_TYPES = (
     "financial_statement",
@@ -118,8 +130,37 @@ def test_page_image_is_grey_sharp_and_of_the_shipped_page(page_id: str) -> None:
         assert all(red == green == blue for red, green, blue in greys)
 
 
+def test_picture_of_the_home_page_is_small_and_of_its_gold_page() -> None:
+    with Image.open(MARKED) as image:
+        assert image.size == tuple(round(SCALE * side) for side in MARKED_SIZE)
+        digest = page_digest(DATA / "gold" / f"{MARKED_PAGE}.html")
+        assert image.info[DIGEST_KEY] == digest, "stale: python -m sample.generator --images"
+        template = (TEMPLATES / "home" / "example.html").read_text(encoding="utf-8")
+        assert f'width="{image.width}" height="{image.height}"' in template
+    assert MARKED.stat().st_size < 40_000
+
+
 def test_shipped_data_are_small() -> None:
     sizes = {path: path.stat().st_size for path in DATA.rglob("*") if path.is_file()}
     images = sum(size for path, size in sizes.items() if path.suffix == ".png")
     assert images < 2.5 * MEGABYTE
     assert sum(sizes.values()) < 4 * MEGABYTE
+
+
+@together("page_id", IDS)
+def test_every_fact_has_its_place_on_the_page_image(page_id: str) -> None:
+    """Its boxes are on the image, and there is ink in each."""
+    lines = map(json.loads, read("boxes.jsonl").splitlines())
+    boxes = next(line["boxes"] for line in lines if line["id"] == page_id)
+    spans = read_tags(read(f"gold/{page_id}.html"), LABELS).spans
+    with Image.open(DATA / "images" / f"{page_id}.png") as image:
+        grey = image.convert("L")
+    for span in spans:
+        areas = areas_of(boxes, span.start, span.end)
+        assert areas, span
+        for area in areas:
+            assert min(area.left, area.top) >= 0
+            assert area.right <= image.width
+            assert area.bottom <= image.height
+            box = (int(area.left), int(area.top), int(area.right), int(area.bottom))
+            assert len(grey.crop(box).getcolors() or []) > 1, span

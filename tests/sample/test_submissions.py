@@ -1,15 +1,26 @@
 """The shipped OCR output and the conversion from word boxes to HTML. Runs no OCR engine."""
 
 import json
+import re
+from datetime import date
 from functools import cache
 
 import pytest
 
+from factboard.engines.ocr_layout import (
+    Box,
+    boxes_html,
+    cells_of,
+    layout_html,
+    plain_html,
+    read_tsv,
+    rows_of,
+)
 from portal.facts import read_tags, visible_text
 from sample.generator.build import DATA
 from sample.generator.ocr import RUNS, Run, images_digest
-from sample.generator.ocr_layout import cells_of, layout_html, plain_html, read_tsv
 from sample.generator.pages import PAGES
+from scoring.benchmarks import GoldLine, PredictionLine, get_benchmark
 
 TSV = "\n".join(
     [
@@ -51,6 +62,27 @@ def test_plain_output_keeps_its_lines_and_escapes_markup() -> None:
     assert visible_text(html) == "a < b 1,204 & 7"
 
 
+def test_boxes_at_one_height_become_a_row_from_left_to_right() -> None:
+    boxes = [
+        Box(left=300, top=41, bottom=59, text="(1,204)"),
+        Box(left=10, top=10, bottom=30, text="Net loss & more"),
+        Box(left=10, top=40, bottom=60, text="Cash"),
+        Box(left=10, top=61, bottom=80, text="Total"),
+    ]
+    assert [[box.text for box in row] for row in rows_of(boxes)] == [
+        ["Net loss & more"],
+        ["Cash", "(1,204)"],
+        ["Total"],
+    ]
+    html = boxes_html(boxes)
+    assert "<p>Net loss &amp; more</p>\n<table>" in html
+    assert "<tr><td>Cash</td><td>(1,204)</td></tr>\n</table>\n<p>Total</p>" in html
+
+
+def test_page_without_boxes_is_empty() -> None:
+    assert visible_text(boxes_html([])) == ""
+
+
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.key)
 def test_predictions_name_every_page_exactly_once(run: Run) -> None:
     path = DATA / "submissions" / f"{run.key}.jsonl"
@@ -60,13 +92,16 @@ def test_predictions_name_every_page_exactly_once(run: Run) -> None:
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.key)
-def test_model_card_names_engine_version_and_command(run: Run) -> None:
+def test_model_card_names_engine_version_date_and_command(run: Run) -> None:
     card = json.loads((DATA / "submissions" / f"{run.key}.json").read_text(encoding="utf-8"))
     assert card["sample"] is True
     assert card["category"] == "ocr_pipeline"
-    assert card["engine"].startswith("tesseract ")
-    assert card["engine"] in card["notes"]
-    assert card["command"] in card["notes"]
+    assert run.engine.name in card["engine"]
+    assert re.search(r"\d\.\d", card["engine"]), "no version"
+    assert card["command"] == run.command
+    assert date.fromisoformat(card["made_on"])
+    for shown in ("engine", "command", "made_on"):
+        assert card[shown] in card["notes"]
     assert card["image_dpi"] == run.dpi
     images = [DATA / "images" / f"{page.id}.png" for page in PAGES]
     assert card["images_sha256"] == images_digest(images), "stale: python -m sample.generator --ocr"
@@ -84,6 +119,28 @@ def test_full_resolution_finds_far_more_facts_than_half() -> None:
     assert shares["tesseract"] > 0.8
     assert shares["tesseract_text"] > 0.6
     assert shares["tesseract_72dpi"] < 0.4
+
+
+def test_engines_rank_differently_by_text_and_by_facts() -> None:
+    """Each figure is over all pages of the engine's output, by the benchmark's own scorer."""
+    scores = {key: graded(key) for key in ("rapidocr", "tesseract", "tesseract_column")}
+    by_text = sorted(scores, key=lambda key: scores[key]["general"] or 0, reverse=True)
+    by_facts = sorted(scores, key=lambda key: scores[key]["ffa"] or 0, reverse=True)
+    assert by_text == ["tesseract_column", "tesseract", "rapidocr"]
+    assert by_facts == ["rapidocr", "tesseract_column", "tesseract"]
+
+
+def graded(key: str) -> dict[str, float | None]:
+    spec = get_benchmark("fincriticaled")
+    options = spec.check_options({})
+    gold = [line for line in spec.read_gold(DATA / "gold") if isinstance(line, GoldLine)]
+    predictions = {
+        line.id: line.payload
+        for line in spec.read_predictions(DATA / "submissions" / f"{key}.jsonl")
+        if isinstance(line, PredictionLine)
+    }
+    results = [spec.score_item(line.payload, predictions[line.id], options) for line in gold]
+    return spec.aggregate(results, options).scores
 
 
 @cache
