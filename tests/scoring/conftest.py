@@ -55,4 +55,5 @@ def ours(board: Board, team: Team, researcher: User) -> Submission:
 def empty_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Charts without anything in them, which takes no process that draws."""
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="350" height="300"></svg>'
-    monkeypatch.setattr(drawings, "draw_svg", lambda specs: [svg] * len(specs))
+    monkeypatch.setattr(drawings, "start_engine", lambda: None)
+    monkeypatch.setattr(drawings, "draw_svg", lambda _: svg)

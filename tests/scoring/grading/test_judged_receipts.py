@@ -81,5 +81,5 @@ def test_the_figures_are_those_of_the_command(
 
     page = client_of(researcher).get(f"/submissions/{submission.pk}/items/a/").content.decode()
     assert "as the script says" in page
-    rules = client_of(None).get("/boards/board/").content.decode()
+    rules = client_of(None).get("/boards/board/benchmark/").content.decode()
     assert MODEL in rules

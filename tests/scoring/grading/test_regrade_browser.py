@@ -31,6 +31,7 @@ def test_from_a_dispute_to_moved_ranks(
     flawed = three_results(board, researcher)["Flawed"]
     page = page_of(researcher)
     page.goto(f"/submissions/{flawed.pk}/items/page-2/")
+    page.locator("#fact-1").get_by_role("link").click()
     page.get_by_role("link", name="Dispute fact 1").click()
     page.get_by_label("Correct fact").fill("no fact")
     page.get_by_label("Reason").fill("The year is no date of the statement.")

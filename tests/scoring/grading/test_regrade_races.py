@@ -52,7 +52,7 @@ def ready(board: Board) -> Regrade:
 
 def _is_under_way(regrade: Regrade) -> bool:
     batch = regrade.gradings.all()
-    return not batch.exists() or batch.live().exists() or are_being_resampled(batch)
+    return not batch.exists() or batch.unfinished().exists() or are_being_resampled(batch)
 
 
 class _Once:

@@ -101,7 +101,7 @@ def nothing_changed(board: Board, regrade: Regrade, state: str) -> None:
     assert release_of(board).version == "1.0.0"
     assert not RankMove.objects.exists()
     assert not Job.objects.unfinished().exists()
-    assert not regrade.gradings.live().exists()
+    assert not regrade.gradings.unfinished().exists()
 
 
 def test_all_take_over_at_once_with_hand_computed_moves(
@@ -482,7 +482,7 @@ def test_it_waits_until_its_results_are_resampled(
     """It ranks them at its end. A grading that cannot be resampled does not block it."""
     regrade = start_regrade(board=board, release=release, actor=None)
     run_until_gradings_began(regrade)
-    while regrade.gradings.live().exists():
+    while regrade.gradings.unfinished().exists():
         run_some(1)
     waiting = Job.objects.unfinished().filter(kind=RESAMPLE_KIND)
     assert waiting.exists()
@@ -574,7 +574,7 @@ def test_one_whose_last_step_was_lost_goes_on(
 ) -> None:
     regrade = start_regrade(board=board, release=release, actor=None)
     run_until_gradings_began(regrade)
-    while regrade.gradings.live().exists():
+    while regrade.gradings.unfinished().exists():
         run_some(1)
     Job.objects.filter(kind=REGRADE_KIND).delete()
     assert resume_stranded() == 0, "not yet: it may have begun just now"

@@ -34,7 +34,8 @@ class Call:
 
     @property
     def sections(self) -> dict[str, str]:
-        found = SECTION.findall(self.body["messages"][1]["content"])
+        messages = self.body["messages"]
+        found = SECTION.findall(messages[1]["content"]) if len(messages) > 1 else []
         return {name: text for name, _, text in found}
 
     @property
@@ -156,7 +157,7 @@ class JudgeServer:
 
     def take(self, body: dict[str, Any], headers: Mapping[str, str]) -> Reply | None:
         draft = Call(body, headers, 0, 0)
-        question = json.dumps([draft.sections, draft.is_repair])
+        question = json.dumps([draft.sections or body["messages"], draft.is_repair])
         with self.lock:
             self.asked[question] += 1
             call = replace(draft, number=len(self.calls) + 1, attempt=self.asked[question])

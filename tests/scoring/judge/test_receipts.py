@@ -96,8 +96,8 @@ def test_meaning_is_what_the_judge_says(server: JudgeServer, run: Judge) -> None
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["signature"] == (
-        f"receiptbench|v1|weights:C|mismatch:both|missing:zero|judge:{JUDGE}|embedding:none|"
-        "lists:most-accepted|missing-earns:no-tn|accuracy:(tp+tn)/(tp+fp+fn+tn)"
+        f"receiptbench|v2|weights:C|amounts:value|mismatch:both|missing:zero|judge:{JUDGE}|embedding:none|"
+        "lists:most-accepted|no-answer:no-tn|accuracy:(tp+tn)/all"
     )
     assert (found["items"], found["missing"], found["unscored"]) == (4, 1, [])
     assert len(server.calls) == ASKED
@@ -282,7 +282,7 @@ def test_the_judge_stands_in_options_and_signature() -> None:
     assert f"|judge:{JUDGE}|" in signature
     assert "semantic" not in signature
     for wrong in ("judge()", f"judge({MODEL},fields-9)", "judge(a|b)", "exact", ""):
-        with pytest.raises(OptionError, match=r"option semantic must be levenshtein or judge\(MOD"):
+        with pytest.raises(OptionError, match=r"option semantic must be levenshtein, judge\(MOD"):
             RECEIPTBENCH.check_options({"semantic": wrong})
 
 

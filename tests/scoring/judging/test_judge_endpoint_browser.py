@@ -47,7 +47,7 @@ def test_a_board_gets_its_own_judge(
     page = page_of(organiser, java_script_enabled=script)
     page.goto("/boards/board/judge/manage/")
     page.get_by_role("link", name="Endpoint", exact=True).click()
-    expect(page.get_by_text("None: neither the board nor")).to_be_visible()
+    expect(page.get_by_text("No judge is configured")).to_be_visible()
 
     page.get_by_label("URL").fill(server.url)
     page.get_by_label("Model").fill(MODEL)
@@ -84,6 +84,6 @@ def test_a_board_gets_its_own_judge(
     expect(page.get_by_text("the key was deleted")).to_be_visible()
     expect(page.get_by_text("without a key")).to_be_visible()
     page.get_by_role("button", name="Remove endpoint").click()
-    expect(page.get_by_text("None: neither the board nor")).to_be_visible()
+    expect(page.get_by_text("No judge is configured")).to_be_visible()
     assert not JudgeEndpoint.objects.exists()
     assert {call.headers["authorization"] for call in server.calls} == {"Bearer sk-of-the-board"}
