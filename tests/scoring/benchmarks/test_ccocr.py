@@ -113,7 +113,7 @@ def test_option_units_reads_arabic_by_words() -> None:
     paper = CCOCR.check_options({"units": "paper"})
     assert unit_rule("multi_lan", "Arabic", paper) == UnitRule()
     assert unit_rule("multi_lan", "Korean", paper) == UnitRule(characters=True)
-    assert CCOCR.signature(paper) == "ccocr|v1|units:paper"
+    assert CCOCR.signature(paper) == "ccocr|v2|units:paper"
     with pytest.raises(OptionError, match="reference or paper"):
         CCOCR.check_options({"units": "words"})
 
@@ -149,7 +149,7 @@ def test_reported_rows_add_up() -> None:
             diff = row.scores["multi_orientation"] - row.scores["multi_scene"]
             assert row.scores["diff"] == pytest.approx(diff, abs=1e-9)
     assert checked == 9 + 8 + 6 + 5 + 4
-    assert len(REPORTED) == 5 + 9 + 8 + 6 + 5 + 4 + 7 + 9
+    assert len(REPORTED) == 9 + 9 + 8 + 6 + 5 + 4 + 7 + 9
 
 
 def test_five_reported_rows_have_all_headline_figures() -> None:
@@ -282,10 +282,11 @@ def test_repetition_is_the_share_of_outputs() -> None:
         (gold(item="1"), "so " * 9),
         (gold(item="2"), "so it is"),
         (gold(item="3"), None),
+        (gold("table", item="4"), "<tr><td>Total</td><td>5.00</td></tr>\n" * 200),
     ]
     found = graded(rows)
-    assert found.scores["repetition"] == 0.5
-    assert (found.counts["repetition"], found.counts["outputs"]) == (1, 2)
+    assert found.scores["repetition"] == pytest.approx(2 / 3)
+    assert (found.counts["repetition"], found.counts["outputs"]) == (2, 3)
 
 
 def test_rotated_images_are_graded_apart() -> None:
@@ -298,10 +299,53 @@ def test_rotated_images_are_graded_apart() -> None:
     found = graded(rows)
     assert found.scores["multi_scene"] == pytest.approx(1.0, abs=1e-6)
     assert found.scores["multi_orientation"] == pytest.approx(0.75, abs=1e-6)
-    assert found.scores["diff"] == pytest.approx(-0.25, abs=1e-6)
+    assert found.scores["diff"] == pytest.approx(1 / 2 - 1, abs=1e-6)
     assert found.subsets["multi_scene@90"]["macro_f1"] == pytest.approx(0.5, abs=1e-6)
     assert found.subsets["IC15@90"]["items"] == 1
     assert found.subsets["IC15"]["items"] == 1
+
+
+def test_the_difference_compares_the_same_subsets() -> None:
+    rows = [
+        (gold("ocr", "a b", subset="IC15", item="1"), "a b"),
+        # One of three words is wrong: 2/3, as a mean of the four rotations.
+        *(
+            (gold("ocr", "a b c", subset="IC15", item=f"1@{turn}", orientation=turn), "a b x")
+            for turn in (0, 90, 180, 270)
+        ),
+        # Not rotated.
+        (gold("ocr", "a b", subset="FUNSD", item="1"), "x y"),
+        # Not there in normal orientation.
+        (gold("ocr", "a b", subset="IAM", item="1@90", orientation=90), "a b"),
+        # No reading of the first track.
+        (gold("kie", {"a": "1"}, subset="IC15", track="kie", item="2"), "{}"),
+    ]
+    found = graded(rows).scores
+    assert found["multi_scene"] == pytest.approx(1 / 2, abs=1e-6)
+    assert found["multi_orientation"] == pytest.approx((2 / 3 + 1) / 2, abs=1e-6)
+    assert found["diff"] == pytest.approx(-1 / 3, abs=1e-6)
+
+
+def test_rotations_of_a_subset_are_mixed() -> None:
+    rows = [
+        (gold("ocr", "a b", subset="IC15", item="1"), "a b"),
+        *(
+            (gold("ocr", "a b", subset="IC15", item=f"{n}@90", orientation=90), "x y")
+            for n in range(3)
+        ),
+        (gold("ocr", "a b", subset="IC15", item="1@0", orientation=0), "a b"),
+    ]
+    # A mean over the images, not over the rotations.
+    assert graded(rows).scores["diff"] == pytest.approx(1 / 4 - 1, abs=1e-6)
+
+
+@pytest.mark.parametrize("orientation", [None, 90])
+def test_without_a_common_subset_there_is_no_difference(orientation: int | None) -> None:
+    rows = [
+        (gold("ocr", "a b", subset="IC15", item="1", orientation=orientation), "a b"),
+        (gold("ocr", "a b", subset="FUNSD", item="2", orientation=orientation), "a b"),
+    ]
+    assert graded(rows).scores["diff"] is None
 
 
 def test_grounding_is_apart_from_the_tracks() -> None:
@@ -476,6 +520,18 @@ def test_published_gold_is_read(tmp_path: Path) -> None:
     assert payloads["CORD_KIE:2.jpg"]["answer"] == {"total": "1"}
     assert payloads["doc_scan_eng:x.png"]["op"] == "doc"
     assert len(payloads) == 4
+
+
+def test_published_gold_of_rotated_images_is_read(tmp_path: Path) -> None:
+    entry = {"dataset": "IC15", "base_dir": "ocr", "group": "multi_scene_ocr", "op": ""}
+    (tmp_path / "ocr").mkdir()
+    (tmp_path / "ocr" / "label.json").write_text('{"1": "Exit"}')
+    (tmp_path / "index.json").write_text(json.dumps([entry, {**entry, "orientation": 180}]))
+    found = [line for line in CCOCR.read_gold(tmp_path) if isinstance(line, GoldLine)]
+    assert [(line.id, line.payload.get("orientation")) for line in found] == [
+        ("IC15:1", None),
+        ("IC15:1@180", 180),
+    ]
 
 
 def test_published_gold_is_read_from_a_zip() -> None:

@@ -25,6 +25,7 @@ from tests.shared import ORACLE, needs_oracle
 
 OPTIONS = FCMBENCH.check_options({})
 SKIP = FCMBENCH.check_options({"missing": "skip"})
+REFERENCE = FCMBENCH.check_options({"identifiers": "reference", "tolerance": "reference"})
 
 
 def gold(
@@ -48,9 +49,11 @@ def said(response: str) -> dict[str, Any]:
     return {"id": "q1", "response": response}
 
 
-def score(line: dict[str, str], response: str | None) -> dict[str, Any]:
+def score(
+    line: dict[str, str], response: str | None, options: dict[str, str] = OPTIONS
+) -> dict[str, Any]:
     prediction = None if response is None else said(response)
-    return FCMBENCH.score_item(line, prediction, OPTIONS)
+    return FCMBENCH.score_item(line, prediction, options)
 
 
 def graded(rows: Iterable[tuple[dict[str, str], str | None]]) -> Any:
@@ -136,9 +139,123 @@ def test_calculations_allow_two_and_ignore_what_is_no_answer(
     assert (result["f1"], result["strict"]) == (f1, strict)
 
 
-def test_other_calculations_are_exact() -> None:
-    line = gold(answer=281, task="NC", subtask="num_cal_003")
-    assert score(line, '{"answer": 282}')["f1"] == 0
+@pytest.mark.parametrize(
+    ("answer", "response", "f1", "reference"),
+    [
+        (281, '{"answer": 282}', 1, 0),
+        (281, '{"answer": "283.0"}', 1, 0),
+        (281, '{"answer": "283.01"}', 0, 0),
+        (281, '{"answer": -281}', 0, 0),
+        (1520.34, '{"answer": "1,521.50"}', 1, 0),
+        (0.68, '{"answer": 2.68}', 1, 0),
+        ([95], '{"answer": 96}', 1, 0),
+        # Of two predicted numbers one is close: P = 1/2, R = 1.
+        ([95], '{"answer": [96, 99]}', 2 / 3, 0),
+        # Every number is taken once: 96 cannot be both 95 and 97.
+        ([95, 97], '{"answer": [96]}', 2 / 3, 0),
+        ([95, 97], '{"answer": [97, 99]}', 1, 1 / 2),
+        (["Ada Ltd"], '{"answer": "Ada Ltd"}', 1, 1),
+        (["Ada Ltd"], '{"answer": "Ada Ltd."}', 0, 0),
+        ({"in": 10, "out": 20}, '{"in": 11, "out": 23}', 1 / 2, 0),
+        ({"in": 10}, '{"out": 10}', 0, 0),
+        ([["rent", 30.0]], '{"answer": [["rent", 31]]}', 1, 0),
+        ([["rent", 30.0]], '{"answer": [["pay", 31]]}', 0, 0),
+        ([["rent", 30.0, 5]], '{"answer": [["rent", 31, 9]]}', 0, 0),
+        # Identifiers have no tolerance.
+        ({"account no.": 3445}, '{"account no.": 3446}', 0, 0),
+        (["007"], '{"answer": "008"}', 0, 0),
+        ([], '{"answer": []}', 1, 1),
+        ([], '{"answer": [1]}', 0, 0),
+        (281, "I cannot tell.", 0, 0),
+    ],
+)
+@pytest.mark.parametrize("subtask", ["num_cal_003", "en.num_cal_004"])
+def test_every_calculation_allows_two(
+    subtask: str, answer: object, response: str, f1: float, reference: float
+) -> None:
+    line = gold(answer=answer, task="NC", subtask=subtask)
+    assert score(line, response)["f1"] == pytest.approx(f1)
+    assert score(line, response, REFERENCE)["f1"] == pytest.approx(reference)
+
+
+def test_a_close_number_is_neither_missed_nor_extra() -> None:
+    line = gold(answer=[95, 7], task="NC", subtask="num_cal_003")
+    result = score(line, '{"answer": [96, 12]}')
+    assert (result["right"], result["missed"], result["extra"]) == (1, [["", "7"]], [["", "12"]])
+
+
+def test_other_tasks_have_no_tolerance() -> None:
+    assert score(gold(answer=281, task="KIE", subtask="inf_ext_002"), '{"answer": 282}')["f1"] == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "response", "f1", "reference"),
+    [
+        # The two numbers are the same float.
+        ("6222021234567893445", '{"answer": "6222021234567893446"}', 0, 1),
+        (6222021234567893445, '{"answer": 6222021234567893446}', 0, 1),
+        (6222021234567893445, '{"answer": "6222021234567893445"}', 1, 1),
+        ("007", '{"answer": "7"}', 0, 1),
+        ("007", '{"answer": 7}', 0, 1),
+        ("007", '{"answer": "007"}', 1, 1),
+        ("000", '{"answer": "0"}', 0, 1),
+        ("12E4", '{"answer": "120000"}', 0, 1),
+        ("1_000", '{"answer": "1000"}', 0, 1),
+        ("007,008", '{"answer": ["007", "008"]}', 1, 0),
+        ({"Account number": "1,234"}, '{"Account number": "1234"}', 0, 1),
+        ({"Account number": "1234"}, '{"Account number": "1234.0"}', 0, 1),
+        ({"Account number": 1234}, '{"Account number": "1234"}', 1, 1),
+        ({"证件号码": "3445"}, '{"证件号码": "3445.0"}', 0, 1),
+        ({"邮编": "010000"}, '{"邮编": "10000"}', 0, 1),
+        # Quantities are still compared by value, now exactly.
+        ("12.0", '{"answer": 12}', 1, 1),
+        ("0.50", '{"answer": ".5"}', 1, 1),
+        ("1,234,567.80", '{"answer": 1234567.8}', 1, 1),
+        ("9,007,199,254,740,993", '{"answer": "9,007,199,254,740,992"}', 0, 1),
+        ({"Number of pages": "1,234"}, '{"Number of pages": "1234"}', 1, 1),
+        ([["a", "007"]], '{"answer": [["a", "7"]]}', 0, 1),
+    ],
+)
+def test_identifiers_are_compared_as_text(
+    answer: object, response: str, f1: float, reference: float
+) -> None:
+    assert score(gold(answer=answer), response)["f1"] == pytest.approx(f1)
+    assert score(gold(answer=answer), response, REFERENCE)["f1"] == pytest.approx(reference)
+
+
+def placed(content: object) -> dict[str, object]:
+    return {"content": content, "coord": [10, 20, 90, 40]}
+
+
+@pytest.mark.parametrize("options", [OPTIONS, REFERENCE])
+@pytest.mark.parametrize(
+    ("answer", "response", "f1"),
+    [
+        ({"name": placed("Li Wei"), "sum": placed("12.0")}, '{"name": "Li Wei", "sum": 12}', 1),
+        ({"name": "Li Wei"}, json.dumps({"answer": {"name": placed("Li Wei")}}), 1),
+        ({"name": placed("Li Wei")}, json.dumps({"name": {**placed("Li Wei"), "coord": []}}), 1),
+        ({"name": placed("Li Wei")}, json.dumps({"name": placed("Li Na")}), 0),
+        (placed("A, B"), '{"answer": ["B", "A"]}', 1),
+        ([placed("A"), placed("B")], '{"answer": ["A"]}', 2 / 3),
+        ([[placed("rent"), 30]], '{"answer": [["rent", 30]]}', 1),
+        ({"rows": placed({"a": placed(1)})}, '{"rows": {"a": 1}}', 1),
+        ({"name": placed("")}, "{}", 1),
+        # Other objects with such keys are records.
+        ({"content": "A"}, '{"answer": "A"}', 0),
+        ({"coord": [1, 2]}, '{"coord": [1, 2]}', 1),
+        ({**placed("A"), "page": 1}, '{"answer": "A"}', 0),
+    ],
+)
+def test_a_value_with_its_place_is_the_value(
+    answer: object, response: str, f1: float, options: dict[str, str]
+) -> None:
+    assert score(gold(answer=answer), response, options)["f1"] == pytest.approx(f1)
+
+
+def test_a_number_with_its_place_is_a_number() -> None:
+    line = gold(answer=placed(281), task="NC", subtask="num_cal_001")
+    assert score(line, '{"answer": "283"}')["f1"] == 1
+    assert score(line, json.dumps({"answer": placed(280)}))["f1"] == 1
 
 
 def test_document_types_count_what_is_present_only() -> None:
@@ -277,6 +394,8 @@ def test_a_perfect_submission_scores_one_everywhere() -> None:
         "unparseable": 0,
         # There are no conditions other than normal captures.
         "relative": None,
+        # Which items the published subset has is not known here.
+        "overall_subset": None,
         **{condition_key(name): None for name in CONDITIONS},
     }
 
@@ -446,8 +565,10 @@ def test_pages_are_refused(tmp_path: Path) -> None:
 
 def test_the_signature_names_what_can_change_a_figure() -> None:
     assert FCMBENCH.signature(SKIP) == (
-        "fcmbench|v1|missing:skip|num_cal:<=2|num_cal_005:left-out|relative:without-IQE"
+        "fcmbench|v2|identifiers:text|tolerance:paper|missing:skip"
+        "|num_cal:<=2|num_cal_005:left-out|relative:without-IQE"
     )
+    assert "|identifiers:reference|tolerance:reference|" in FCMBENCH.signature(REFERENCE)
     with pytest.raises(OptionError, match="missing must be zero or skip"):
         FCMBENCH.check_options({"missing": "drop"})
 
@@ -507,12 +628,12 @@ def oracle() -> tuple[dict[str, GoldLine], dict[str, PredictionLine], dict[str, 
 def test_figures_equal_the_reference() -> None:
     lines, answers, expected = oracle()
     results = [
-        FCMBENCH.score_item(line.payload, answers[item].payload, OPTIONS)
+        FCMBENCH.score_item(line.payload, answers[item].payload, REFERENCE)
         for item, line in lines.items()
     ]
     scored = {result["id"]: result["f1"] for result in results if result["outcome"] != "left_out"}
     assert scored == pytest.approx(expected["items"], abs=1e-6)
-    scores = FCMBENCH.aggregate(results, OPTIONS)
+    scores = FCMBENCH.aggregate(results, REFERENCE)
     assert {task: scores.scores[task] for task in TASKS} == pytest.approx(
         expected["tasks"], abs=1e-6
     )

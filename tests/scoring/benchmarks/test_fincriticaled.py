@@ -40,7 +40,7 @@ def graded(pairs: list[tuple[dict[str, Any], dict[str, Any] | None]], **options:
 
 def test_signature_names_every_option() -> None:
     assert BENCHMARK.signature(DEFAULTS) == (
-        "fincriticaled|v3|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:2"
+        "fincriticaled|v4|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:2"
     )
     assert "labels:Number,Temporal,MonetaryUnit" in BENCHMARK.signature(
         BENCHMARK.check_options({"labels": "v2"})
@@ -53,7 +53,7 @@ def test_signature_names_every_option() -> None:
         ({"matchr": "aligned"}, "no option 'matchr'; did you mean matcher"),
         (
             {"matcher": "fuzzy"},
-            "option matcher must be aligned, substring or judge",
+            "option matcher must be aligned, substring, judge",
         ),
         ({"missing": None}, "option missing must be zero or skip, not None"),
         ({"labels": "v3,v 4"}, "cannot be a tag name"),
@@ -199,7 +199,8 @@ def test_gold_is_a_perfect_prediction_of_itself() -> None:
     best = {column.key: 1 if column.direction == "up" else 0 for column in BENCHMARK.columns}
     # Neither page states its type.
     stated = {type_key(key): None for key in DOCUMENT_TYPES} | {type_key("other"): 1}
-    assert scores == best | stated
+    of_found = {"n_precision": 1, "t_precision": 1}
+    assert scores == best | stated | of_found
 
 
 def test_gold_readers_refuse_unusable_tags_with_their_line(tmp_path: Path) -> None:
@@ -292,7 +293,7 @@ def test_every_matcher_has_a_name_to_be_shown() -> None:
         ({"matcher": "judge"}, "option matcher must be"),
         ({"matcher": "judge()"}, "option matcher must be"),
         ({"matcher": "judge(a b)"}, "option matcher must be"),
-        ({"matcher": "judge(m,facts-0)"}, "asks by facts-1"),
+        ({"matcher": "judge(m,facts-0)"}, "with facts-1, facts-paper-1"),
         ({"beside": "judge(m),judge(n)"}, "names a matcher, or a judge, twice"),
         ({"beside": "aligned"}, "which is the matcher already"),
         ({"matcher": "judge(m)", "beside": "judge(n)"}, "which is the matcher already"),
@@ -379,7 +380,7 @@ def test_numbers_and_dates_have_replicates() -> None:
 
 
 def test_its_rows_are_those_of_the_first_version() -> None:
-    _, view = FINCRITICALED.views_for(V2)
+    _, view, _ = FINCRITICALED.views_for(V2)
     assert view.key == "first_version"
     assert [column.label for column in view.columns if column.headline] == [
         "R1", "RL", "E", "N-FFA", "T-FFA", "FFA",
@@ -395,8 +396,45 @@ def test_its_rows_are_those_of_the_first_version() -> None:
 @pytest.mark.parametrize("labels", ["v1", "Number", "Number,MonetaryUnit", "Number,Temporal"])
 def test_other_boards_have_no_such_table(labels: str) -> None:
     options = FINCRITICALED.check_options({"labels": labels})
-    assert [view.key for view in FINCRITICALED.views_for(options)] == ["document_types"]
+    views = FINCRITICALED.views_for(options)
+    assert [view.key for view in views] == ["document_types", "found_facts"]
+    assert not views[1].reported
     assert "first_ffa" not in FINCRITICALED.aggregate([], options).scores
+
+
+FIVE = (
+    "<p>Acme Corp earned <Number>$1,200</Number> <MonetaryUnit>million</MonetaryUnit> of "
+    "<FinancialConcept>net sales</FinancialConcept> in <Temporal>2024</Temporal>, as "
+    "<ReportingEntity>Acme Holdings</ReportingEntity> says; before, <Number>310</Number>.</p>"
+)
+
+
+def test_accuracy_of_found_and_of_all_facts_for_all_five_types() -> None:
+    """By hand: one number is right and one is not there at all, the unit is misread, the rest is
+    right."""
+    prediction = (
+        "<p>Acme Corp earned $1,200 billion of net sales in 2024, as Acme Holdings says.</p>"
+    )
+    gold = {"id": "a", "html": FIVE}
+    result = FINCRITICALED.score_item(gold, {"id": "a", "html": prediction}, V2)
+    scores = FINCRITICALED.aggregate([result], V2).scores
+    wanted = {"n": (1, 0.5), "t": (1, 1), "m": (0, 0), "r": (1, 1), "fc": (1, 1)}
+    assert {key: (scores[f"{key}_precision"], scores[f"{key}_ffa"]) for key in wanted} == wanted
+    # Four of the five facts found, and of all six.
+    assert [scores["precision"], scores["ffa"]] == pytest.approx([4 / 5, 4 / 6])
+    # Without any prediction nothing is found.
+    nothing = FINCRITICALED.aggregate([FINCRITICALED.score_item(gold, None, V2)], V2).scores
+    assert {nothing[f"{key}_precision"] for key in wanted} == {None}
+
+
+def test_rows_of_the_later_release_are_among_found_facts() -> None:
+    *_, view = FINCRITICALED.views_for(V2)
+    assert view.key == "found_facts"
+    assert len(view.reported) == 13
+    keys = {column.key for column in view.columns}
+    assert all(row.scores.keys() <= keys for row in view.reported)
+    [row] = [row for row in view.reported if row.name == "Claude-Sonnet-4.6"]
+    assert (row.scores["fc_precision"], row.scores["precision"]) == (0.9894, 0.9723)
 
 
 OPTIONS = FINCRITICALED.check_options({})

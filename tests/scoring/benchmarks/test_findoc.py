@@ -131,7 +131,7 @@ def test_options_are_canonical() -> None:
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ({"matching": "fuzzy"}, "matching must be exact or substring"),
+        ({"matching": "fuzzy"}, "matching must be exact or substring or unique-substring"),
         ({"sections": 3}, "option sections must be phrases"),
         ({"sections": ["a, b"]}, "must not contain commas or bars"),
         ({"disclosures": "a|b"}, "must not contain commas or bars"),

@@ -46,7 +46,7 @@ FILES: dict[str, tuple[str, bytes, str, int, str]] = {
     "empty": ("x.jsonl", b"\xef\xbb\xbf \n", "", 0, "holds no"),
     "half of gzip": ("x.jsonl.gz", gzip.compress(b"{}" * 99)[:-9], "", 0, "not a readable gzip"),
     "half a ZIP": ("x.zip", as_zip({"a.jsonl": b"{}"})[:-9], "", 0, "not a readable ZIP"),
-    "names that climb": ("x.zip", as_zip({"../a.jsonl": b"{}"}), "", 0, "not a name we accept"),
+    "names that climb": ("x.zip", as_zip({"../a.jsonl": b"{}"}), "", 0, "file name not accepted"),
     "a stranger": ("x.zip", as_zip({"a.exe": b"MZ"}), "/a.exe", 0, "not expected here"),
 }
 each_file = together("name", FILES)

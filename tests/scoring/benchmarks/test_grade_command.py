@@ -146,7 +146,7 @@ def test_a_refusal_ends_the_process_with_its_code(gold: Path, tmp_path: Path) ->
         (["fincritcaled"], "did you mean fincriticaled?"),
         (
             ["fincriticaled", "--option", "matcher=x"],
-            "option matcher must be aligned, substring or judge(MODEL)",
+            "option matcher must be aligned, substring, judge(MODEL)",
         ),
         (["fincriticaled", "--option", "matcher"], "'matcher' is not KEY=VALUE"),
     ],
