@@ -228,12 +228,15 @@ def test_gradings_of_another_embedding_can_be_read_but_not_continued(spec: Bench
 
 
 def test_words_say_what_decides(spec: Benchmark, folder: Path) -> None:
-    lists, meaning = spec.words(spec.check_options({"weights": "D"}))
+    lists, _amounts, meaning = spec.words(spec.check_options({"weights": "D"}))
     assert lists == (
         "Lists: weights D (token sort 0.3, LCS 0.3, embedding 0.4), sentence embedding "
         f"{embedding_name_of(folder)}."
     )
-    assert meaning == "Meaning: the same from a Levenshtein similarity of 0.75, without a judge."
+    assert meaning == (
+        "Meaning: the same from a Levenshtein similarity of 0.75 if dates, times, numbers and "
+        "identifiers are equal, without a judge."
+    )
 
 
 def test_the_registry_has_what_the_settings_say(settings: LazySettings) -> None:

@@ -21,8 +21,8 @@ from scoring.benchmarks.base import GoldLine, PredictionLine, ReportedRow
 from scoring.benchmarks.receiptbench import RECEIPTBENCH, build_benchmark
 from scoring.benchmarks.receiptbench.embedding import Helpers
 from scoring.benchmarks.receiptbench.readers import DEEPEST, UnparseableError, read_fields
-from scoring.metrics import receipt_values as receipt_lists
 from scoring.metrics.receipts import FIELDS, TASKS
+from scoring.metrics.receipts import values as receipt_lists
 from tests.counting import LINEAR, growth
 from tests.many import short_id
 
@@ -271,6 +271,36 @@ def test_the_weights_are_compared() -> None:
     assert "embedding:length" in richer.signature(options)
 
 
+def test_amounts_are_read_by_value_or_by_the_published_cleaning() -> None:
+    fields = {
+        "std_curr": "EUR",
+        "orig_total": "1.234",
+        "std_total": "1,234.00",
+        "detail": [
+            {"content": "Room", "amount": "1.313,33"},
+            {"content": "Card", "amount": "(79.33)"},
+        ],
+    }
+    said = {**fields, "orig_total": "€ 1.234,00", "std_total": 1234}
+    said["detail"] = [
+        {"content": "Room", "amount": 1313.33},
+        {"content": "Card", "amount": "-79.33"},
+    ]
+    expected = {
+        "value": ([1, 0, 0, 0], [2, 0, 0, 0], True),
+        "reference": ([0, 1, 1, 0], [0, 2, 2, 0], False),
+    }
+    for amounts, (total, detail, arithmetic) in expected.items():
+        options = RECEIPTBENCH.check_options({"amounts": amounts})
+        result = RECEIPTBENCH.score_item(
+            {"id": "r1", "fields": fields}, {"id": "r1", "fields": said}, options
+        )
+        assert result["fields"]["orig_total"]["counts"] == total
+        assert result["fields"]["std_total"]["counts"] == [1, 0, 0, 0]
+        assert result["fields"]["detail"]["counts"] == detail
+        assert (result["arithmetic"], result["arithmetic_gold"]) == (True, arithmetic)
+
+
 def test_order_of_receipts_changes_nothing() -> None:
     results = [score(answer()), score(answer(type="bus")), score(None), score(answer(place="x"))]
     assert RECEIPTBENCH.aggregate(results, OPTIONS) == RECEIPTBENCH.aggregate(
@@ -291,6 +321,7 @@ def test_results_are_plain_json_and_the_benchmark_can_be_sent_to_processes() -> 
 def test_options_and_signature() -> None:
     assert OPTIONS == {
         "weights": "C",
+        "amounts": "value",
         "mismatch": "both",
         "missing": "zero",
         "semantic": "levenshtein",
@@ -298,9 +329,9 @@ def test_options_and_signature() -> None:
     }
     signatures = {
         RECEIPTBENCH.signature(RECEIPTBENCH.check_options(raw))
-        for raw in ({}, {"mismatch": "fp"}, {"missing": "skip"})
+        for raw in ({}, {"mismatch": "fp"}, {"missing": "skip"}, {"amounts": "reference"})
     }
-    assert len(signatures) == 3
+    assert len(signatures) == 4
     for raw in ({"weights": "A"}, {"weights": "E"}, {"mismatch": "fn"}, {"weight": "C"}):
         with pytest.raises(OptionError, match=r"weight|mismatch"):
             RECEIPTBENCH.check_options(raw)
