@@ -1,12 +1,16 @@
 """The card of a board's benchmark, as a page."""
 
+from collections.abc import Callable
+
 import pytest
 from django.test import Client
 from django.urls import reverse
+from playwright.sync_api import Page
 
 from portal.docs import pages
 from scoring.benchmarks import BENCHMARKS, UnknownBenchmarkError, benchmark_card
 from scoring.models import Board
+from tests.looks import faults_in_both_looks
 from tests.scoring.factories import make_board
 
 pytestmark = pytest.mark.django_db
@@ -15,6 +19,7 @@ pytestmark = pytest.mark.django_db
 def board_on(benchmark: str) -> Board:
     board = make_board()
     Board.objects.filter(pk=board.pk).update(benchmark=benchmark)
+    board.phases.update(options={})
     return board
 
 
@@ -52,3 +57,13 @@ def test_draft_boards_have_no_public_card(client: Client) -> None:
 def test_unknown_benchmark_has_no_card() -> None:
     with pytest.raises(UnknownBenchmarkError):
         benchmark_card("nowhere")
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("key", sorted(BENCHMARKS))
+def test_cards_look_right_and_are_accessible(page_of: Callable[..., Page], key: str) -> None:
+    board = board_on(key)
+    page = page_of(None)
+    page.goto(reverse("scoring:board-benchmark", args=[board.slug]))
+    assert faults_in_both_looks(page, every=True) == []

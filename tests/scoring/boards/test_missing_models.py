@@ -17,6 +17,7 @@ from tests.scoring.factories import first_phase, make_submission
 from .test_phases import form_of
 
 pytestmark = pytest.mark.django_db
+RULES = "/boards/board/benchmark/"
 
 ClientOf = Callable[[User | None], Client]
 ApiOf = Callable[[User | None], APIClient]
@@ -69,7 +70,7 @@ def test_a_phase_can_be_read_and_changed_when_its_model_is_gone(
 ) -> None:
     set_options(first_phase(board), text="markup")
     client = client_of(organiser)
-    assert "Text: &lt;b&gt;markup&lt;/b&gt;." in client.get("/boards/board/").content.decode()
+    assert "Text: &lt;b&gt;markup&lt;/b&gt;." in client.get(RULES).content.decode()
     assert client.post("/boards/board/phases/test/", changed(board)).status_code == 302
     assert first_phase(board).title == "Renamed"
     url = "/api/v1/boards/board/phases/test/"

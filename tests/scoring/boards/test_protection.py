@@ -241,7 +241,7 @@ def test_the_api_warns_of_looser_settings(organiser: User, api_of: ApiOf) -> Non
     assert answer.status_code == 201
     assert settings_of(Phase.objects.get()) == LOOSE
     assert len(answer.json()["warnings"]) == 4
-    assert "Test: Scores have all digits, and right answers are counted" in str(answer.json())
+    assert "Test: Scores are unrounded, and correct answers are counted" in str(answer.json())
     safe = api.patch(PHASE_URL, SAFE, format="json").json()
     assert safe["warnings"] == []
     loose = api.patch(PHASE_URL, {"per_day": None}, format="json").json()
