@@ -30,8 +30,8 @@ def test_charts_answer_the_pointer_and_the_keyboard(page_of: Pages, rows: Board)
     said: list[str] = []
     page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
     page.goto(PAGE)
-    # A pair, two orders, and dates, which are each drawn differently.
-    for key in ("text-and-facts", "ranks", "history"):
+    # A pair, bars, two orders, and dates, which are each drawn differently.
+    for key in ("text-and-facts", "metrics", "ranks", "history"):
         section = page.locator("section", has=page.locator(f"#{key}-heading"))
         section.get_by_role("button", name="Interactive").press("Enter")
         expect(section.locator(".chart-live svg")).to_be_visible(timeout=PATIENCE)
@@ -46,7 +46,7 @@ def test_charts_answer_the_pointer_and_the_keyboard(page_of: Pages, rows: Board)
     pair.get_by_label("Highlight").select_option("Third")
     expect(marks.nth(0)).to_have_attribute("opacity", "0.12")
     expect(marks.nth(1)).not_to_have_attribute("opacity", "0.12")
-    button = pair.get_by_role("button", name="Picture")
+    button = pair.get_by_role("button", name="Show static chart")
     button.press("Enter")
     expect(pair.locator("img")).to_be_visible()
     expect(pair.locator(".chart-live")).to_have_count(0)

@@ -3,7 +3,7 @@
 import csv
 import gzip
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -20,7 +20,9 @@ from portal.jobs.models import Job
 from scoring.benchmarks import BENCHMARKS, common_charts, deciding_column, get_benchmark
 from scoring.boards.services import edit_board
 from scoring.charts.drawing import DrawingError, library_version
+from scoring.charts.look import NARROW, WIDE, size_of
 from scoring.charts.shapes import Grid, Scatter, Slopes, Table
+from scoring.charts.specs import specification
 from scoring.leaderboard import drawings
 from scoring.leaderboard.charts import BoardCharts, board_charts
 from scoring.leaderboard.drawings import DRAWING_KIND, queue_undrawn
@@ -51,15 +53,17 @@ def no_cache() -> Iterator[None]:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Record how many charts each run of the drawing process got; draw empty pictures."""
-    runs: list[int] = []
+    """Record the width of every chart that is drawn, and 0 whenever the process is started before
+    it gets one; draw empty pictures."""
+    widths: list[int] = []
 
-    def draw(specs: Sequence[Any]) -> list[str]:
-        runs.append(len(specs))
-        return [SVG] * len(specs)
+    def draw(spec: dict[str, Any]) -> str:
+        widths.append(size_of(spec).width)
+        return SVG
 
     monkeypatch.setattr(drawings, "draw_svg", draw)
-    return runs
+    monkeypatch.setattr(drawings, "start_engine", lambda: widths.append(0))
+    return widths
 
 
 @pytest.fixture
@@ -120,6 +124,27 @@ def test_errors_are_cells_of_all_rows_that_have_them(board: Board, researcher: U
     assert [(row.name, row.values[:3]) for row in shape.rows] == [("A", (0.25, 0.0, None))]
 
 
+def test_bars_mark_the_best_of_every_metric(board: Board, researcher: User) -> None:
+    make_entry(board, researcher, name="A", ffa=0.9, edit_distance=0.3)
+    make_entry(board, researcher, name="B", ffa=0.8, edit_distance=0.2)
+    Entry.objects.filter(name="A").update(intervals={"ffa": [0.85, 0.95]})
+    shape = charts_of(board).chart("metrics").shape
+    assert isinstance(shape, Grid)
+    assert shape.columns == ("R1", "RL", "E ↓", "N-FFA", "T-FFA", "FFA")
+    assert (shape.best[2], shape.best[5]) == (0.2, 0.9)
+    assert [row.ends[5] for row in shape.rows] == [(0.85, 0.95), None]
+    assert {row.group for row in shape.rows} == {"Other systems"}
+
+
+def test_points_have_their_intervals(board: Board, researcher: User) -> None:
+    for name in ("A", "B"):
+        make_entry(board, researcher, name=name, general=0.8, ffa=0.9)
+    Entry.objects.filter(name="A").update(intervals={"ffa": [0.85, 0.95], "general": [0.7, 0.9]})
+    points = {point.name: point for point in scatter(board, "text-and-facts").points}
+    assert (points["A"].x_ends, points["A"].y_ends) == ((0.7, 0.9), (0.85, 0.95))
+    assert (points["B"].x_ends, points["B"].y_ends) == (None, None)
+
+
 def test_document_types_are_those_of_the_best_row(board: Board, researcher: User) -> None:
     best = make_entry(board, researcher, name="Best", ffa=0.9)
     make_entry(board, researcher, name="Other", ffa=0.1)
@@ -152,6 +177,8 @@ def test_model_card_values_against_the_score(board: Board, researcher: User) -> 
         ("Wasteful", 30e9),
         ("Large", 72e9),
     }
+    # Wasteful is larger than Small, but not better.
+    assert list(sizes.line) == [(7e9, 0.5), (72e9, 0.9)]
     # Three items each: a card states the tokens of all of them.
     assert list(tokens_chart.line) == [(100, 0.5), (400, 0.9)]
     # The best system costs nothing, so no other is on the front.
@@ -328,33 +355,40 @@ def test_disqualified_rows_are_in_no_chart(
 # --- pictures ------------------------------------------------------------------------------------
 
 
-def test_all_pictures_are_drawn_once_for_what_the_board_says(
+def test_the_page_does_not_wait_for_its_pictures(
+    client_of: ClientOf, rows: Board, drawn: list[int]
+) -> None:
+    client = client_of(None)
+    page = client.get(PAGE).content.decode()
+    # The process starts while the browser reads the page.
+    assert drawn == [0]
+    width, height = size_of(specification(scatter(rows, "text-and-facts")))
+    picture = page.split('src="/boards/board/charts/text-and-facts.svg')[1].split(">")[0]
+    assert f'width="{width}"' in picture
+    assert f'height="{height}"' in picture
+    client.get(f"{PAGE}text-and-facts.svg")
+    client.get(PAGE)
+    assert drawn == [0, width], "only that picture, and the process need not be started again"
+
+
+def test_pictures_are_drawn_once_for_what_the_board_says(
     client_of: ClientOf, rows: Board, organiser: User, drawn: list[int]
 ) -> None:
     client = client_of(None)
-    page = client.get(PAGE)
-    assert page.status_code == 200
-    assert 'width="400"' in page.content.decode()
-    # Also for narrow screens.
-    count = 2 * len(charts_of(rows).drawable)
-    assert drawn == [count]
-    client.get(PAGE)
-    for key in ("text-and-facts", "ranks", "errors"):
-        status = 200 if key != "errors" else 404
-        assert client.get(f"{PAGE}{key}.svg").status_code == status
-    client.get(f"{PAGE}?phase=no-such&rows=nor-this")
-    assert client.get(f"{PAGE}ranks.svg?size=narrow").status_code == 200
-    assert drawn == [count]
+    sizes = [f"{PAGE}ranks.svg", f"{PAGE}ranks.svg?size=narrow"]
+    for _ in range(2):
+        assert [client.get(each).status_code for each in sizes] == [200, 200]
+    assert drawn == [WIDE.width, NARROW.width]
+    assert client.get(f"{PAGE}errors.svg").status_code == 404
     # As long as the charts' data are equal, the pictures are reused.
     bump_board(rows.pk)
     for reader in (None, organiser):
-        client_of(reader).get(PAGE)
-    assert drawn == [count]
+        client_of(reader).get(sizes[0])
+    assert drawn == [WIDE.width, NARROW.width]
     Entry.objects.filter(name="B").update(name="New")
     bump_board(rows.pk)
-    client.get(f"{PAGE}ranks.svg")
-    client.get(PAGE)
-    assert drawn == [count, count]
+    client.get(sizes[0])
+    assert drawn == [WIDE.width, NARROW.width, WIDE.width]
     entry = Entry.objects.get(name="A")
     assert entry.grading is not None
     judge_submission(
@@ -363,7 +397,7 @@ def test_all_pictures_are_drawn_once_for_what_the_board_says(
         reason="Copied.",
         actor=organiser,
     )
-    assert client.get(f"{PAGE}ranks.svg").status_code == 404
+    assert client.get(sizes[0]).status_code == 404
 
 
 def test_charts_are_drawn_before_the_first_request(
@@ -381,11 +415,13 @@ def test_charts_are_drawn_before_the_first_request(
     assert Job.objects.get(kind=DRAWING_KIND).state == Job.State.DONE
     origins = [tab.query for tab in charts_of(rows).origins]
     assert len(origins) > 1
-    assert len(drawn) == 1, "one process draws all of them"
+    count = len(drawn)
+    assert count
     for query in origins:
-        assert client_of(None).get(f"{PAGE}?{query}").status_code == 200
+        for path in ("", "text-and-facts.svg", "text-and-facts.svg"):
+            assert client_of(None).get(f"{PAGE}{path}?{query}").status_code == 200
     client_of(None).get(f"/charts/vega-{library_version()}.js")
-    assert len(drawn) == 1, "nobody waited for a picture"
+    assert len(drawn) == count, "no request waited for a picture"
     bump_board(rows.pk)
     assert queue_undrawn() == 1
 
@@ -412,16 +448,14 @@ def test_a_picture_has_an_etag_and_a_policy_of_its_own(
 def test_without_pictures_the_page_has_its_tables(
     client_of: ClientOf, api_of: ApiOf, rows: Board, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: Any) -> list[str]:
+    def broken(*_: Any) -> str:
         raise DrawingError
 
     monkeypatch.setattr(drawings, "draw_svg", broken)
-    answer = client_of(None).get(PAGE)
-    assert answer.status_code == 200
-    text = answer.content.decode()
-    assert "could not be drawn" in text
-    assert "<img" not in text.split("<main")[1]
+    monkeypatch.setattr(drawings, "start_engine", lambda: None)
+    text = client_of(None).get(PAGE).content.decode()
     assert '<td class="num">75.00</td>' in text
+    assert "The figures are in the table below." in text
     picture = client_of(None).get(f"{PAGE}ranks.svg")
     assert (picture.status_code, picture["Retry-After"]) == (503, "10")
     refused = api_of(None).get(f"{API}ranks/?format=svg")
@@ -439,6 +473,11 @@ def test_real_pictures_by_page_and_api(client_of: ClientOf, api_of: ApiOf, rows:
     assert png["Content-Type"] == "image/png"
     assert png.content.startswith(b"\x89PNG")
     assert api_of(None).get(f"{API}ranks/?format=png").content == png.content
+    pdf = client_of(None).get(f"{PAGE}ranks.pdf")
+    assert pdf["Content-Type"] == "application/pdf"
+    assert pdf["Content-Disposition"] == 'attachment; filename="board-test-ranks.pdf"'
+    assert pdf.content.startswith(b"%PDF")
+    assert api_of(None).get(f"{API}ranks/?format=pdf").content == pdf.content
 
 
 def test_a_chart_as_vega_lite_says_what_its_table_says(
@@ -494,10 +533,11 @@ def test_a_chart_as_csv_is_safe_for_spreadsheets(client_of: ClientOf, rows: Boar
     ]
 
 
-def test_a_board_without_rows_says_so(client_of: ClientOf, board: Board) -> None:
-    answer = client_of(None).get(PAGE)
-    assert "There are no rows yet." in answer.content.decode()
-    assert "Not enough data" in answer.content.decode()
+def test_a_missing_chart_says_how_a_submitter_gets_it(client_of: ClientOf, board: Board) -> None:
+    text = client_of(None).get(PAGE).content.decode()
+    assert "There are no rows yet." in text
+    assert "Missing charts" in text
+    assert "State the cost of the run on your model card. Two systems must do so." in text
 
 
 @pytest.mark.parametrize(
@@ -517,6 +557,5 @@ def test_unknown_charts_are_404(client_of: ClientOf, rows: Board, path: str) -> 
 def test_the_board_links_to_its_charts(client_of: ClientOf, board: Board) -> None:
     text = client_of(None).get("/boards/board/").content.decode()
     assert f'href="{PAGE}"' in text
-    assert f'href="{PAGE}#history-heading"' in text
-    # The link is shown even without rows.
+    # The chart has its place even without rows.
     assert 'id="history-heading"' in client_of(None).get(PAGE).content.decode()
