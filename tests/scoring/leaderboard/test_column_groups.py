@@ -73,8 +73,8 @@ def test_the_board_sorts_by_its_own_column_until_a_reader_chooses(
     assert names(table_of(board)) == ["Near", "Far"]
     assert names(table_of(board, "ffa")) == ["Far", "Near"]
     assert names(table_of(board, "grouped")) == ["Far", "Near"]
-    page = client_of(None).get("/boards/board/").content.decode()
-    assert "?sort=grouped" in page
+    page = client_of(None).get("/boards/board/?view=scores").content.decode()
+    assert "?view=scores&amp;sort=grouped" in page
 
 
 def test_one_cannot_sort_by_what_is_not_shown(board: Board, researcher: User) -> None:

@@ -34,7 +34,7 @@ def test_the_table_follows_the_filter_without_loading_the_page_again(
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/boards/board/")
     page.evaluate("window.notReloaded = true")
-    page.get_by_text("Filter rows").click()
+    page.get_by_text("Size", exact=True).click()
     page.get_by_label("Parameters from").fill("7B")
     page.get_by_label("Parameters from").press("Tab")
     expect(page.get_by_text("Showing 1 of 2 rows")).to_be_visible()
@@ -45,7 +45,7 @@ def test_the_table_follows_the_filter_without_loading_the_page_again(
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.endswith("/boards/board/?phase=test&size_from=7B&sort=grouped")
+    assert copied.endswith("/boards/board/?phase=test&view=headline&size_from=7B")
     assert page.evaluate("window.notReloaded") is True
     found = Axe().run(page).response["violations"]
     assert [each["id"] for each in found if each["impact"] in {"serious", "critical"}] == []
@@ -61,7 +61,6 @@ def test_enter_asks_at_once_and_gives_up_nothing_that_is_under_way(
     which `page_of` does not allow."""
     page = page_of(None)
     page.goto("/boards/board/")
-    page.get_by_text("Filter rows").click()
     page.get_by_label("Search").fill("small")
     page.get_by_label("Search").press("Enter")
     expect(page.get_by_text("Showing 1 of 2 rows")).to_be_visible()
@@ -71,10 +70,9 @@ def test_enter_asks_at_once_and_gives_up_nothing_that_is_under_way(
 def test_filtering_works_without_javascript(page_of: Pages, rows: Board) -> None:
     page = page_of(None, java_script_enabled=False)
     page.goto("/boards/board/?sort=name")
-    page.get_by_text("Filter rows").click()
     page.get_by_label("Search").fill("nobody")
     page.get_by_role("button", name="Apply filters", exact=True).click()
     expect(page.get_by_role("heading", name="No matching rows")).to_be_visible()
     page.locator("#results").get_by_role("link", name="Show all rows").click()
     expect(page.get_by_role("row", name="Small")).to_be_visible()
-    expect(page).to_have_url(re.compile(r"\?sort=name$"))
+    expect(page).to_have_url(re.compile(r"\?view=scores&sort=name$"))
