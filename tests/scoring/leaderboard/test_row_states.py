@@ -239,7 +239,7 @@ def test_csv_follows_phase_view_and_sort(
     assert [line["name"] for line in lines(answer.content.decode())][1] == "Tied B"
     assert 'filename="board-test.csv"' in answer["Content-Disposition"]
     page = client_of(None).get("/boards/board/?sort=-name").content.decode()
-    assert "/boards/board/leaderboard.csv?sort=-name" in page
+    assert "/boards/board/leaderboard.csv?view=scores&amp;sort=-name" in page
 
 
 def test_a_missing_board_is_refused_in_words(client_of: Callable[[User | None], Client]) -> None:

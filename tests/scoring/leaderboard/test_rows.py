@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from scoring.leaderboard.figures import is_score
+from scoring.figures import is_score
 from scoring.leaderboard.rows import best_values, competition_ranks, row_notes
 
 

@@ -14,7 +14,8 @@ from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 from scoring.benchmarks.items import Observation, replicated, resampled_documents
 from scoring.grading.regrades import start_regrade
-from scoring.leaderboard.selectors import Section, leaderboard
+from scoring.leaderboard.sections import Section
+from scoring.leaderboard.selectors import leaderboard
 from scoring.leaderboard.services import (
     RANKING_KIND,
     RESAMPLE_KIND,
@@ -177,7 +178,7 @@ def test_until_they_are_compared_ranks_go_by_the_figures(
     )
     assert not section_of(board).is_compared
     assert ranks_of(board) == {"Best": 1, "Second": 2, "Third": None}
-    assert "Ranked by figures only" in client_of(None).get("/boards/board/").content.decode()
+    assert "Ranked by score alone" in client_of(None).get("/boards/board/").content.decode()
     run_due_jobs()
     assert section_of(board).is_compared
     assert ranks_of(board) == {"Best": 1, "Second": 1, "Third": None}
@@ -272,6 +273,6 @@ def test_ranking_asks_as_often_for_many_as_for_few(
 ) -> None:
     published(board, researcher, **{f"R{number}": 0.5 for number in range(entries)})
     phase = first_phase(board).pk
-    # The phase with its board, its entries, and the replicates of two columns.
-    with django_assert_num_queries(4):
+    # The phase with its board, its entries, and the replicates of three ranked columns.
+    with django_assert_num_queries(5):
         assert len(rank_entries(phase)) == entries

@@ -4,18 +4,19 @@ import re
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
 
 from portal.accounts.models import User
 from scoring.benchmarks import BENCHMARKS
+from scoring.leaderboard.citing import submission_bibtex
 from scoring.leaderboard.columns import board_views
-from scoring.leaderboard.files import leaderboard_latex
+from scoring.leaderboard.files import COLUMN, TEXT, Export, leaderboard_latex
 from scoring.leaderboard.selectors import leaderboard
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry, Grading, Submission
-from scoring.submissions.selectors import submission_bibtex
 from tests.latex import complaints
 from tests.scoring.factories import first_phase, latest_grading, make_entry, make_submission
 
@@ -24,9 +25,9 @@ pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User | None], Client]
 
 
-def latex(board: Board, *, with_intervals: bool = False) -> list[str]:
+def latex(board: Board, **choices: Any) -> list[str]:
     table = leaderboard(board, first_phase(board))
-    return leaderboard_latex(table, with_intervals=with_intervals).splitlines()
+    return leaderboard_latex(table, Export(**choices)).splitlines()
 
 
 def line_of(lines: list[str], name: str) -> list[str]:
@@ -43,11 +44,12 @@ def test_the_best_is_bold_and_the_second_underlined(board: Board, researcher: Us
     lines = latex(board)
     heads = line_of(lines, "Model")
     ffa, rank, distance = (
-        heads.index(r"FFA $\uparrow$"),
+        len(heads) - 2,
         len(heads) - 1,
         heads.index(r"E $\downarrow$"),
     )
-    assert heads[rank] == "Rank"
+    # Where there is no room for the arrow, it is below.
+    assert heads[ffa:] == [r"\shortstack[r]{FFA\\$\uparrow$}", "Rank"]
 
     def shown(name: str) -> list[str]:
         cells = line_of(lines, f"{name} ")
@@ -68,7 +70,7 @@ def test_requested_intervals_are_below_the_figures(
 ) -> None:
     make_entry(board, researcher, name="A", ffa=0.9)
     Entry.objects.update(intervals={"ffa": [0.8512, 0.9366]})
-    [plain, detailed] = [latex(board, with_intervals=asked) for asked in (False, True)]
+    [plain, detailed] = [latex(board, intervals=asked) for asked in (False, True)]
     assert line_of(plain, "A ")[-2] == r"\textbf{90.00}"
     assert line_of(detailed, "A ") == line_of(plain, "A ")
     below = detailed[detailed.index(next(line for line in detailed if line.startswith("A "))) + 1]
@@ -80,7 +82,7 @@ def test_requested_intervals_are_below_the_figures(
     assert caption.endswith(r" Below: 95\,\% intervals over documents.}")
     assert not [line for line in plain if "Below" in line]
     page = client_of(None).get("/boards/board/?sort=-ffa").content.decode()
-    address = "/boards/board/leaderboard.tex?sort=-ffa&amp;intervals=1"
+    address = "/boards/board/leaderboard.tex?view=scores&amp;sort=-ffa&amp;intervals=1"
     assert f'"{address}"' in page
     answer = client_of(None).get(address.replace("&amp;", "&"))
     assert "85.1--93.7" in answer.content.decode()
@@ -100,9 +102,13 @@ def test_graded_rows_fit_the_page(board: Board, researcher: User, tmp_path: Path
     Board.objects.update(title="Title" * 20)
     phase = first_phase(board)
     phase.title = "Phase " * 10
-    for asked in (False, True):
-        text = leaderboard_latex(leaderboard(board, phase), with_intervals=asked)
-        assert complaints(text, tmp_path) == []
+    table = leaderboard(board, phase)
+    for intervals in (False, True):
+        assert complaints(leaderboard_latex(table, Export(intervals=intervals)), tmp_path) == []
+        narrow = leaderboard_latex(table, Export(intervals=intervals, width=COLUMN))
+        assert complaints(narrow, tmp_path, options="twocolumn") == []
+        few = Export(("ffa", "rank_ffa"), 1, intervals, COLUMN)
+        assert complaints(leaderboard_latex(table, few), tmp_path, options="twocolumn") == []
 
 
 @pytest.mark.tex
@@ -111,8 +117,10 @@ def test_reported_rows_fit_the_page_in_every_view(benchmark: str, tmp_path: Path
     board = Board.objects.create(slug=benchmark, title="Reported", benchmark=benchmark)
     load_reported(board=board)
     views = ["", *(view.key for view in board_views(board, None))]
-    texts = [leaderboard_latex(leaderboard(board, None, view=view)) for view in views]
-    assert complaints("\n\\clearpage\n".join(texts), tmp_path) == []
+    for width, options in ((TEXT, ""), (COLUMN, "twocolumn")):
+        export = Export(width=width)
+        texts = [leaderboard_latex(leaderboard(board, None, view=view), export) for view in views]
+        assert complaints("\n\\clearpage\n".join(texts), tmp_path, options=options) == []
 
 
 @pytest.mark.tex
@@ -133,12 +141,39 @@ def test_groups_have_rules_over_their_columns(board: Board, researcher: User) ->
     make_entry(board, researcher, name="A")
     lines = latex(board)
     [begin] = [line for line in lines if line.startswith(r"\begin{tabular}")]
-    assert begin == r"\begin{tabular}{@{}>{\raggedright\arraybackslash}p{26pt}lrrrrrrrr@{}}"
+    assert begin == r"\begin{tabular}{@{}>{\raggedright\arraybackslash}p{29pt}lrrrrrrrr@{}}"
     assert (
         r" &  & \multicolumn{4}{c}{General (\%)} & \multicolumn{4}{c}{Fact-level (\%)} \\" in lines
     )
     assert r"\cmidrule(lr){3-6} \cmidrule(lr){7-10}" in lines
     assert lines.count(r"\begin{table}") == lines.count(r"\end{table}") == 1
+
+
+def test_type_is_small_where_the_table_fits_in_one_block(board: Board, researcher: User) -> None:
+    make_entry(board, researcher, name="Reader of the wholly long name, large")
+    assert r"\footnotesize" in latex(board, width=COLUMN)
+    lines = latex(board, columns=("ffa", "rank_ffa"))
+    assert r"\small" in lines
+    assert r"\footnotesize" not in lines
+    heads = [cell.strip(" \\") for cell in next(x for x in lines if "Model" in x).split("&")]
+    assert heads == ["Model", "Size", r"FFA $\uparrow$", "Rank"]
+
+
+def test_one_column_has_no_sizes(board: Board, researcher: User) -> None:
+    make_entry(board, researcher, name="A")
+    lines = latex(board, columns=("ffa",), width=COLUMN)
+    assert line_of(lines, "Model") == ["Model", r"FFA $\uparrow$"]
+    assert line_of(lines, "A ") == ["A", r"\textbf{65.00}"]
+
+
+def test_the_best_rows_keep_the_ranks_of_the_whole_table(board: Board, researcher: User) -> None:
+    for name, ffa in (("A", 0.7), ("B", 0.9), ("C", 0.8)):
+        make_entry(board, researcher, name=name, ffa=ffa)
+    Entry.objects.filter(name="B").update(verdict="disqualified", verdict_reason="Copied.")
+    lines = latex(board, rows=1)
+    assert "% At most 1 rows of each table, the best." in lines
+    assert line_of(lines, "C ")[-1] == r"\textbf{1}"
+    assert not [line for line in lines if line.startswith(("A ", "B "))]
 
 
 def test_names_cannot_break_out(board: Board, researcher: User) -> None:
