@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -30,6 +30,7 @@ STATEMENT = {
     "unit": "INR",
     "empty": [None, "", "  "],
 }
+RULES: tuple[Matching, ...] = get_args(Matching)
 # Floats that print without an exponent, whose digits alone would not be a number.
 AMOUNTS = st.decimals(-(10**12), 10**12, places=2).map(float)
 LEAVES = st.none() | st.booleans() | st.integers() | AMOUNTS | st.text(max_size=12)
@@ -108,6 +109,30 @@ def test_the_substring_rule_counts_every_number_anywhere() -> None:
     assert match_document(["12"], "1 2").numbers.accuracy == 0
 
 
+@pytest.mark.parametrize(
+    ("gold", "text", "exact", "substring", "unique"),
+    [
+        # Numbers of the gold, and of those the ones found, by each rule.
+        (["200", "200", 200, "1,500"], "11,200 and 15", (2, 0), (4, 3), (2, 1)),
+        (["1,200", "1200", "12.00"], "1200", (2, 1), (3, 2), (2, 1)),
+        (["5", "-5", "5"], "-5", (2, 1), (3, 3), (2, 2)),
+        (["10", "10", "99"], "1 0", (2, 0), (3, 2), (2, 1)),
+        ({"a": [True, "7.", 7], "b": {"c": "7"}}, "7.5", (1, 0), (3, 3), (2, 2)),
+        (["none"], "7", (0, 0), (0, 0), (0, 0)),
+    ],
+)
+def test_numbers_by_each_rule(
+    gold: Any,
+    text: str,
+    exact: tuple[int, int],
+    substring: tuple[int, int],
+    unique: tuple[int, int],
+) -> None:
+    expected = {"exact": exact, "substring": substring, "unique-substring": unique}
+    found = {rule: match_document(gold, text, matching=rule).numbers for rule in RULES}
+    assert {rule: (part.total, part.found) for rule, part in found.items()} == expected
+
+
 def test_nothing_to_look_for_gives_zero() -> None:
     report = financial_accuracy_report({}, "Cash flow", sections=(), disclosures=())
     assert set(report.values()) == {0}
@@ -129,7 +154,7 @@ def test_depth_does_not_matter() -> None:
     assert financial_accuracy_report(gold, "1200")["numeric_accuracy"] == 1
 
 
-@given(JSON, st.sampled_from(["exact", "substring"]))
+@given(JSON, st.sampled_from(RULES))
 def test_a_text_that_says_everything_scores_one(gold: Any, matching: Matching) -> None:
     leaves = extract_all_numbers(gold) + extract_all_text(gold)
     text = "\n".join([*leaves, *SECTIONS, *DISCLOSURES])

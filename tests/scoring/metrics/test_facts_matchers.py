@@ -49,6 +49,94 @@ def test_the_same_facts_in_another_form_are_all_correct(prediction: str) -> None
     assert errors(STATEMENT, prediction) == ALL_OK
 
 
+LOSS = f"<p>The net loss of the year was {number('26.3')} and the total of assets.</p>"
+PERIOD = f"<p>Results for the year ended {date('March 31, 2023')} and the year before.</p>"
+
+
+@pytest.mark.parametrize(
+    ("gold", "read_as", "expected"),
+    [
+        (LOSS, "26.3", ("ok", "26.3")),
+        # Something else in the place is a misreading …
+        (LOSS, "abc", ("digit", "abc")),
+        (LOSS, "9,817", ("digit", "9,817")),
+        (LOSS, "oo oo", ("digit", "oo oo")),
+        (PERIOD, "fiscal 99", ("date", "fiscal 99")),
+        (PERIOD, "quarter", ("date", "quarter")),
+        # … and nothing there, or no letter and digit, is missing.
+        (LOSS, "", ("missing", None)),
+        (LOSS, "—", ("missing", None)),
+        (LOSS, "|_", ("missing", None)),
+        (PERIOD, "", ("missing", None)),
+    ],
+)
+def test_what_was_read_in_place_of_a_value(
+    gold: str, read_as: str, expected: tuple[str, str | None]
+) -> None:
+    value = read_page(gold).facts[0].value
+    prediction = gold.replace(f"<Number>{value}</Number>", read_as)
+    prediction = prediction.replace(f"<Date>{value}</Date>", read_as)
+    (verdict,) = verdicts(gold, prediction)
+    assert (verdict.error or "ok", verdict.matched_text) == expected
+    assert verdict.found == (expected[0] != "missing")
+
+
+def test_the_words_around_a_lost_value_were_not_read_in_its_place() -> None:
+    rows = [["6a", "Gross rents", number("62,880"), "6a"], ["6b", "Less", number("46,860"), "6b"]]
+    kept = [["6a", "Gross rents", "6a"], ["6b", "Less", "46,860", "6b"]]
+    assert errors(table(rows), table(kept)) == ["missing", "ok"]
+
+
+UNITS = ("Number", "Temporal", "MonetaryUnit", "ReportingEntity")
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "expected"),
+    [
+        ("(<MonetaryUnit>in thousands</MonetaryUnit>)", "(in thousands)", None),
+        ("(<MonetaryUnit>in thousands</MonetaryUnit>)", "(in millions)", "unit"),
+        ("(<MonetaryUnit>In Millions</MonetaryUnit>, except)", "(In Billions, except)", "unit"),
+        ("All in <MonetaryUnit>millions</MonetaryUnit> of it", "All in thousands of it", "unit"),
+        ("In <MonetaryUnit>USD</MonetaryUnit> and shares", "In EUR and shares", "unit"),
+        ("(<MonetaryUnit>in millions of $</MonetaryUnit>)", "(in millions of €)", "unit"),
+        ("Paid <MonetaryUnit>$</MonetaryUnit>5.25 in cash", "Paid €5.25 in cash", "unit"),
+        ("Paid <MonetaryUnit>$</MonetaryUnit>5.25 in cash", "Paid 5.25 in cash", "missing"),
+        ("(<MonetaryUnit>in thousands</MonetaryUnit>)", "(in thousnds)", "other"),
+        ("Sales were <Number>1.2 million</Number> then", "Sales were 1.2 thousand then", "unit"),
+        ("Sales were <Number>$1.2 million</Number> then", "Sales were $1.2 billion then", "unit"),
+        ("Sales were <Number>$1.2 million</Number> then", "Sales were $1.2 then", "unit"),
+        ("Sales were <Number>$1.2 million</Number> then", "Sales were $1.3 billion then", "digit"),
+        ("Sales were <Number>$1.2 million</Number> then", "Sales were $1.2 million then", None),
+    ],
+)
+def test_a_unit_that_was_read_as_another(gold: str, prediction: str, expected: str | None) -> None:
+    pages = read_page(f"<p>{gold}</p>", UNITS), read_prediction(f"<p>{prediction}</p>", UNITS)
+    assert [verdict.error for verdict in match_aligned(*pages)] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("value", "read_as", "expected"),
+    [
+        ("1,200", "1{,}200", "ok"),
+        ("1,234,567.8", "1{,}234{,}567{.}8", "ok"),
+        ("1,200", "$1{,}200$", "ok"),
+        ("$1,200", r"\$1{,}200", "ok"),
+        ("5%", r"5\%", "ok"),
+        ("1,200", r"\(1{,}200\)", "ok"),
+        ("(1,200)", r"(1{,}200)", "ok"),
+        ("(1,200)", r"\left(1{,}200\right)", "ok"),
+        ("10 000", r"10\,000", "ok"),
+        ("1,200", "1{.}200", "separator"),
+        ("1,200", "1{,}300", "digit"),
+        ("(1,200)", "1{,}200", "sign"),
+    ],
+)
+def test_numbers_in_latex(value: str, read_as: str, expected: str) -> None:
+    gold = f"<p>The net income of the year was {number(value)} as before.</p>"
+    prediction = f"<p>The net income of the year was {read_as} as before.</p>"
+    assert errors(gold, prediction) == [expected]
+
+
 def test_a_right_value_in_the_wrong_row_does_not_count() -> None:
     rows = [
         CELLS[0],
@@ -99,7 +187,7 @@ TAGGED_ROWS = [[row[0], *map(number, row[1:])] for row in KEPT_ROWS]
     [
         (["Goodwill", "1,297.0", "1,219.8"], ["missing", "misplaced", "misplaced"]),
         (["Goodwill", "-", "1,297.0", "1,219.8"], ["missing", "ok", "ok"]),
-        (["Goodwill", "x@", "1,297.0", "1,219.8"], ["missing", "ok", "ok"]),
+        (["Goodwill", "x@", "1,297.0", "1,219.8"], ["digit", "ok", "ok"]),
         (["Goodwill", "", "1,297.0", "1,219.8"], ["missing", "ok", "ok"]),
         (["Goodwill", "$", "1,382.0", "1,297.0", "1,219.8"], ["ok", "ok", "ok"]),
         (["Goodwill", "1,382.0 1,297.0", "1,219.8"], ["ok", "ok", "ok"]),
