@@ -1,25 +1,34 @@
 """Structured fields: hand-computed cases, invariants, and hostile text."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 from scoring.metrics.fields import (
     DEEPEST,
     LONGEST_TEXT,
+    Normalise,
     UnparseableError,
     extract_json,
     flatten,
     is_close,
     mean_relative_score,
+    names_identifier,
+    near_pairs,
+    normalise_float,
+    normalise_text,
     normalise_value,
     parse_json,
     relative_scores,
     set_f1,
     unwrap_answer,
+    without_places,
 )
 from tests.many import together
 
@@ -135,6 +144,103 @@ def test_normalise_value(value: object, expected: str) -> None:
     assert normalise_value(value) == expected
 
 
+@together(
+    "key value expected",
+    [
+        ("", None, ""),
+        ("", " <Li Wei> ", "Li Wei"),
+        ("", 12.0, "12"),
+        ("", "12.50", "12.5"),
+        ("", "+5", "5"),
+        ("", "-0.0", "0"),
+        ("", "-.50", "-0.5"),
+        ("", "5.", "5"),
+        ("", "1,234,567.80", "1234567.8"),
+        ("", "1，234", "1，234"),
+        ("", "１２", "12"),
+        ("", "0", "0"),
+        ("", "007", "007"),
+        ("", "-007", "-007"),
+        ("", "00.5", "00.5"),
+        ("", "1e3", "1e3"),
+        ("", "1_000", "1_000"),
+        ("", "NaN", "NaN"),
+        ("", float("inf"), "inf"),
+        ("", 1e16, "10000000000000000"),
+        ("", 1e-7, "0.0000001"),
+        ("", True, "True"),
+        ("", "110101199003078888", "110101199003078888"),
+        ("", "1,234,567,890,123,456.50", "1234567890123456.5"),
+        ("ID", "12.0", "12.0"),
+        ("ID", 12.0, "12"),
+        ("ID", 12, "12"),
+        ("ID", " <12> ", "12"),
+    ],
+)
+def test_normalise_text(key: str, value: object, expected: str) -> None:
+    assert normalise_text(key, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (
+            "ID|id_number|idNo|Account number|Account No.|Routing number (for direct deposit)|SSN|"
+            "Zip code|Phone|Form number|证件号码|账号|卡号|编号（正本）|统一社会信用代码|邮编|手机",
+            True,
+        ),
+        (
+            "|No.|Number|Number of pages|Total number of payments|Numbers|Idea|Paid|Notes|"
+            "合计总流入资金笔数|金额|姓名|号外新闻",
+            False,
+        ),
+    ],
+)
+def test_keys_of_identifiers(keys: str, expected: bool) -> None:
+    assert [key for key in keys.split("|") if names_identifier(key) is not expected] == []
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9))
+def test_a_quantity_is_compared_by_its_value(number: Decimal) -> None:
+    value = f"{number:f}"
+    plain = normalise_text("", value)
+    assert Decimal(plain) == number
+    assert normalise_text("", plain) == plain
+    assert normalise_text("", f"{number:,f}") == plain
+
+
+@given(st.from_regex(r"0[0-9]{1,20}|[1-9][0-9]{15,25}", fullmatch=True))
+def test_an_identifier_stays_as_it_is(digits: str) -> None:
+    assert normalise_text("", digits) == digits
+
+
+NUMBERS = st.sets(st.integers(0, 12), max_size=6)
+
+
+@given(NUMBERS, NUMBERS)
+def test_as_many_numbers_as_possible_are_near(ours: set[int], theirs: set[int]) -> None:
+    gold, found = ({("", str(number)) for number in side} for side in (ours, theirs))
+    pairs = near_pairs(gold, found)
+    assert all(abs(int(str(a[1])) - int(str(b[1]))) <= 2 for a, b in pairs)
+    assert len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs)
+    apart = np.abs(np.subtract.outer(sorted(ours), sorted(theirs)))
+    near = apart <= 2 if ours and theirs else np.zeros((0, 0))
+    rows, columns = linear_sum_assignment(-near.astype(float))
+    assert len(pairs) == near[rows, columns].sum()
+
+
+@given(JSON)
+def test_fields_are_near_themselves(value: object) -> None:
+    fields = flatten(parse_json(json.dumps(value)))
+    assert len(near_pairs(fields, fields)) == len(fields)
+
+
+@given(JSON)
+def test_values_without_places_are_left(value: object) -> None:
+    assert without_places(value) == value
+    assert without_places({"a": {"content": value, "coord": [1, 2]}}) == {"a": value}
+
+
 def test_flatten_joins_keys_and_shares_the_path_of_a_list() -> None:
     value = {"person": {"name": "Li", "aliases": ["A", "B, C", ""]}, "sum": "1,234.0", "gone": None}
     assert flatten(value) == {
@@ -202,10 +308,10 @@ def test_is_close_allows_two(gold: object, prediction: object, expected: bool) -
     assert is_close(gold, prediction) is expected
 
 
-@given(JSON)
-def test_a_value_is_equal_to_itself(value: object) -> None:
+@given(JSON, st.sampled_from([normalise_text, normalise_float]))
+def test_a_value_is_equal_to_itself(value: object, normalise: Normalise) -> None:
     again = parse_json(json.dumps(value))
-    assert set_f1(flatten(value), flatten(again)) == 1
+    assert set_f1(flatten(value, normalise), flatten(again, normalise)) == 1
 
 
 @given(JSON)

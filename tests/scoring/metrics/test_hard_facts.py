@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scoring.metrics.facts import ERROR_TYPES, Verdict, match_aligned, read_page, read_prediction
-from tests.many import each_part, part_of
+from tests.many import SOME, each_part, part_of
 from tests.shared import REALDATA, needs_realdata
 
 LINES = (Path(__file__).parent / "data" / "hard_facts.jsonl").read_text().splitlines()
@@ -18,7 +18,10 @@ LABELS = {"correct", *ERROR_TYPES}
 def test_every_fact_has_two_readings_and_a_settled_label() -> None:
     assert len(FACTS) >= 300
     for fact in FACTS:
-        readings = {fact["reading_a"], fact["reading_b"]}
+        first = {fact["reading_a"], fact["reading_b"]}
+        # Facts that both called missing were read again, for whether anything was read there.
+        assert ("reread_a" in fact) == (first == {"missing"})
+        readings = {fact["reread_a"], fact["reread_b"]} if "reread_a" in fact else first
         assert fact["label"] in readings <= LABELS
         # Disagreement is considered: a settled label has a reason.
         assert (len(readings) > 1) == bool(fact.get("note"))
@@ -77,6 +80,8 @@ def test_verdicts_agree_with_the_labels(part: str) -> None:
 @needs_realdata
 @each_part
 def test_error_types_agree_with_the_labels(part: str) -> None:
-    wrong = [fact for fact in _facts_of(part) if fact["label"] != "correct"]
+    # The slow part counts all facts, because the share is that of the whole set.
+    facts = _facts_of(part) if part == SOME else FACTS
+    wrong = [fact for fact in facts if fact["label"] != "correct"]
     other = [fact for fact in wrong if _got(fact) != fact["label"]]
-    assert len(other) <= 0.1 * len(wrong), "\n".join(map(_disagreement, other))
+    assert len(other) <= 0.08 * len(wrong), "\n".join(map(_disagreement, other))

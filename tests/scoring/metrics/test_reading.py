@@ -3,14 +3,15 @@
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from scoring.metrics import reading as fences
 from scoring.metrics.limits import TooLargeError
 from scoring.metrics.reading import (
-    MOST_TIMES,
     Matches,
     Overlap,
     UnitRule,
@@ -20,7 +21,6 @@ from scoring.metrics.reading import (
     formula_score,
     grounding_f1,
     is_repetitive,
-    longest_run,
     macro_f1,
     match_words,
     micro_f1,
@@ -103,45 +103,144 @@ def test_garbage_never_raises_recall_beyond_the_gold(
     assert before.right <= after.right <= min(len(gold), before.right + (more in gold))
 
 
+LINES = "Total 5.00\n"
+# A statement of accounts: no two rows are the same.
+ROWS = [f"<tr><td>Item {n}</td><td>{n * 37}.00</td><td>0.00</td></tr>" for n in range(400)]
+
+
 @pytest.mark.parametrize(
-    ("text", "run"),
+    "text",
     [
-        ("a a a a a a", "a a a a a a"),
-        ("a a a a a", ""),
-        ("x a\na \n a a a a y", "a\na \n a a a a"),
-        ("ab ab ab ab ab ab c c c c c c c", "ab ab ab ab ab ab"),
-        ("a\ta\ta\ta\ta\ta\ta", ""),
-        ("aaaaaaaaaa", ""),
-        ("a b a b a b a b a b a b a b", ""),
-        ("", ""),
-        (" \n ", ""),
+        "a a a a a a",
+        "x a\na \n a a a a y",
+        "a\ta\ta\ta\ta\ta",
+        "so no no no no no no end",
+        # Any unit counts: characters, several characters, words, phrases, lines, rows.
+        "aaaaaa",
+        "ababababababab",
+        "收据" * 300,
+        "a b " * 6,
+        "the net loss " * 40,
+        LINES * 50,
+        "Total 5.00\r\n\r\n" * 50,
+        "<tr><td>1</td> </tr>\n" * 200,
+        # Only some of the output repeats itself, and the last copy is cut off.
+        "Balance sheet. " * 2 + "the net loss " * 9 + "the n",
+        # Line breaks in other places, as after a limit of the line's length.
+        "one two " * 3 + "one\ntwo " + "one two\n" * 4,
+        "\n".join(ROWS[:50]) + "<tr><td>Other</td></tr>\n" * 100,
     ],
+    ids=short_id,
 )
-def test_longest_run(text: str, run: str) -> None:
-    assert longest_run(text) == run
+def test_a_unit_that_is_repeated_is_repetitive(text: str) -> None:
+    assert is_repetitive(text)
 
 
-def test_a_run_must_make_up_more_than_a_quarter() -> None:
-    run = " ".join(["no"] * 6)
-    assert len(run) == 17
-    assert not is_repetitive(run + " " + "x" * 50)  # 17 of 68 is a quarter
-    assert is_repetitive(run + " " + "x" * 49)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n " * 50,
+        "a a a a a",
+        "aaaaa",
+        "收据" * 5,
+        "a b " * 5,
+        LINES * 5,
+        "Net loss" + " " * 50 + "7",
+        "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12",
+        "\n".join(f"Note {n}: see page" for n in range(100)),
+        "\n".join(ROWS),
+        "\n".join(ROWS[:100]) + "<tr><td>Other</td></tr>\n" * 5,
+        "\n".join(ROWS[:100]) + "<tr><td>Other</td></tr>\n" * 30,
+        # Two runs are not one: each is less than a quarter.
+        "\n".join(ROWS[:5]) + "ab " * 20 + "\n".join(ROWS[5:8]) + "cd " * 20,
+    ],
+    ids=short_id,
+)
+def test_a_text_without_a_long_run_is_not_repetitive(text: str) -> None:
+    assert not is_repetitive(text)
 
 
-def test_nothing_is_not_repetitive() -> None:
-    assert not is_repetitive("")
+OTHER = "".join(map(chr, range(0x4E00, 0x4E00 + 500)))
+
+
+@pytest.mark.parametrize("unit", ["no ", "no", "ab cd\n", "x"])
+@pytest.mark.parametrize("before", [0, 7])
+def test_a_run_must_make_up_more_than_a_quarter(unit: str, before: int) -> None:
+    run = (unit * 8).strip()
+    least = 3 * len(run)
+    for around, expected in ((least, False), (least - 1, True)):
+        # The space that ends the run, if its unit has one, is part of the text around it.
+        text = OTHER[:before] + unit * 8 + OTHER[before : around - (unit != unit.strip())]
+        assert is_repetitive(text) is expected
+
+
+def slow_is_repetitive(text: str) -> bool:
+    """Try every unit at every place."""
+    spaced = " ".join(text.split()) + " "
+    for start in range(len(spaced)):
+        for end in range(start + 1, len(spaced)):
+            unit, times = spaced[start:end], 1
+            while spaced.startswith(unit * (times + 1), start):
+                times += 1
+            if times > 5 and 4 * (times * len(unit) - (" " in unit)) > len(spaced) - 1:
+                return True
+    return False
+
+
+LOOPS = st.builds(
+    lambda before, unit, times, after: before + unit * times + after,
+    st.text("ab ", max_size=30),
+    st.text("ab c\n", min_size=1, max_size=12),
+    st.integers(4, 9),
+    st.text("ab 1", max_size=60),
+)
+
+
+@drawn(LOOPS | st.text("ab ", max_size=60), examples=300)
+def test_runs_are_found_as_by_trying_every_unit(text: str) -> None:
+    assert is_repetitive(text) == slow_is_repetitive(text)
 
 
 @given(st.text())
-def test_any_text_is_accepted(text: str) -> None:
-    run = longest_run(text)
-    assert run in text
-    assert is_repetitive(text) == (4 * len(run) > len(text))
+def test_any_text_is_repetitive_six_times(text: str) -> None:
+    assert is_repetitive(text * 6) or not text.strip()
 
 
-@given(st.text("ab", min_size=1), st.integers(1, 20))
-def test_runs_are_counted_by_units(unit: str, times: int) -> None:
-    assert bool(longest_run(" ".join([unit] * times))) == (times > MOST_TIMES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" * 200_000,
+        "ab" * 100_000,
+        "a" * 100_000 + "b" + "a" * 100_000,
+        LINES * 20_000,
+        "\n".join(ROWS * 20),
+        "".join("ab"[bin(n).count("1") % 2] for n in range(200_000)),
+    ],
+    ids=short_id,
+)
+def test_looking_for_runs_reads_a_text_a_few_times_only(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = 0
+    find_periods, find_stretch = fences._periods, fences._longest_stretch
+
+    def periods(spaced: str) -> set[int]:
+        nonlocal read
+        scanned = ScannedText(spaced)
+        found = find_periods(scanned)
+        read += scanned.scanned
+        return found
+
+    def stretch(flags: NDArray[np.bool_]) -> tuple[int, int]:
+        nonlocal read
+        read += len(flags)
+        return find_stretch(flags)
+
+    monkeypatch.setattr(fences, "_periods", periods)
+    monkeypatch.setattr(fences, "_longest_stretch", stretch)
+    is_repetitive(text)
+    assert 0 < read <= 25 * len(text)
 
 
 RULE = UnitRule()
