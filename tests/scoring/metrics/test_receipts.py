@@ -10,16 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.metrics.limits import TooLargeError
-from scoring.metrics.receipt_values import (
-    MOST_PAIRS,
-    WEIGHTS,
-    Weights,
-    compare_items,
-    is_empty,
-    line_items,
-    parse_amount,
-    text_items,
-)
 from scoring.metrics.receipts import (
     ERRORS,
     FIELDS,
@@ -32,6 +22,16 @@ from scoring.metrics.receipts import (
     compare_field,
     rates,
     receipt_reward,
+)
+from scoring.metrics.receipts.amounts import read_amount, read_amount_as_published
+from scoring.metrics.receipts.values import (
+    MOST_PAIRS,
+    WEIGHTS,
+    Weights,
+    compare_items,
+    is_empty,
+    line_items,
+    text_items,
 )
 from tests.many import drawn
 
@@ -118,7 +118,16 @@ def test_exact_fields(gold: Any, prediction: Any, expected: tuple[int, ...]) -> 
         (0, 5, FP),
         (5, 0, FN),
         ("€5", "€5 ", TP),
-        ("€5", "5", BOTH),
+        ("€5", "5", TP),
+        ("1.000,00", "1.00", BOTH),
+        ("12,50", "1250", BOTH),
+        ("12,50", "12.5", TP),
+        ("0,00", "", TN),
+        ("€0.00", 5, FP),
+        ("(79.33)", "-79.33", TP),
+        ("79.33-", "(79.33)", TP),
+        ("(79.33)", "79.33", BOTH),
+        ("free", " FREE ", TP),
         ("5", "nan", BOTH),
         ("5", "1e999", BOTH),
         ("5", True, BOTH),
@@ -127,6 +136,54 @@ def test_exact_fields(gold: Any, prediction: Any, expected: tuple[int, ...]) -> 
 )
 def test_amounts(gold: Any, prediction: Any, expected: tuple[int, ...]) -> None:
     assert counts("std_total", gold, prediction) == expected
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "expected"),
+    [
+        ("1,200.00", "$ 1200", TP),
+        ("€45.00", "45.00", BOTH),
+        ("€45.00", "€45.00", TP),
+        ("1.000,00", "1.00", TP),
+        ("12,50", "1250", TP),
+        ("(79.33)", "-79.33", BOTH),
+        ("0,00", "", TN),
+        ("€0.00", "", FN),
+    ],
+)
+def test_amounts_by_the_published_cleaning(
+    gold: Any, prediction: Any, expected: tuple[int, ...]
+) -> None:
+    found = counts("orig_total", gold, prediction, read=read_amount_as_published)
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "currency", "is_right"),
+    [
+        # The mark groups or is decimal: the other side decides …
+        ("1.234", "1234", "", True),
+        ("1.234", "1.234,00", "", True),
+        ("1,234", "1234.00", "", True),
+        ("1.234", 1.234, "", True),
+        ("1.234", "1.23", "", False),
+        # … and before it the currency, of the receipt or of either amount.
+        ("1.234", "1234", "EUR", True),
+        ("1.234", 1.234, "EUR", False),
+        ("1.234", "1234", "USD", False),
+        ("1,234", "1234", "USD", True),
+        ("50.000", "50,000", "IDR", True),
+        ("1.234", "1,234", "KWD", False),
+        ("€ 1.234", "1234", "", True),
+        ("€ 1.234", 1.234, "", False),
+        ("1.234", "1234 EUR", "USD", False),
+    ],
+)
+def test_an_amount_of_two_readings(
+    gold: Any, prediction: Any, currency: str, is_right: bool
+) -> None:
+    found = compare_field(RULES["orig_total"], gold, prediction, currency=currency)
+    assert tuple(found.counts) == (TP if is_right else BOTH)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +202,34 @@ def test_amounts(gold: Any, prediction: Any, expected: tuple[int, ...]) -> None:
 )
 def test_semantic_fields(gold: Any, prediction: Any, expected: tuple[int, ...]) -> None:
     assert counts("seller_name", gold, prediction) == expected
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "expected"),
+    [
+        ("15-July-24", "16-July-24", BOTH),
+        ("2024-07-06", "2024-07-05", BOTH),
+        ("10:15", "10:45", BOTH),
+        ("06 Jul 2024", "6 July 2024", TP),
+        ("15-July-2024 10:15 AM", "15-July-2024 10:15 PM", BOTH),
+        ("15 Juni 2024", "15 Juli 2024", BOTH),
+        ("Grand Hotel 164", "Grand Hotel 165", BOTH),
+        ("Grand Hotel 164", "Grand Hotl 164", TP),
+        (["Terminal 1", "Terminal 2"], ["Terminal 2", "Terminal 1"], (2, 0, 0, 0)),
+        (["Terminal 1", "Terminal 2"], ["Terminal 3"], (0, 1, 2, 0)),
+    ],
+)
+def test_similar_texts_with_other_facts_do_not_mean_the_same(
+    gold: Any, prediction: Any, expected: tuple[int, ...]
+) -> None:
+    assert counts("orig_start_time", gold, prediction) == expected
+
+
+def test_a_judge_decides_about_facts_too() -> None:
+    def judge(*_texts: str) -> bool:
+        return True
+
+    assert counts("orig_start_time", "15-July-24", "16-July-24", judge=judge) == TP
 
 
 def test_the_judge_is_asked_only_where_texts_differ() -> None:
@@ -204,9 +289,32 @@ def test_line_items(prediction: Any, expected: tuple[int, ...]) -> None:
 
 
 def test_amounts_without_a_number_must_be_the_same_text() -> None:
-    gold = [line("Fare", "€5")]
-    assert counts("detail", gold, [line("Fare", "€5")]) == TP
-    assert counts("detail", gold, [line("Fare", "€6")]) == BOTH
+    gold = [line("Fare", "free")]
+    assert counts("detail", gold, [line("Fare", "Free")]) == TP
+    assert counts("detail", gold, [line("Fare", "none")]) == BOTH
+    assert counts("detail", gold, [line("Fare", "5")]) == BOTH
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "currency", "expected"),
+    [
+        ("(79.33)", "-79.33", "", TP),
+        ("(79.33)", "79.33", "", BOTH),
+        ("1.234,50", "1234.50", "", TP),
+        ("1.234,50", "1.23", "", BOTH),
+        ("1.234", "1,234.04", "EUR", TP),
+        ("1.234", "1.234", "", TP),
+        ("1.234", 1.2, "", TP),  # 0.034 apart, if the point is decimal
+        ("1.234", 1.2, "EUR", BOTH),
+        ("0,00", "", "", TP),
+    ],
+)
+def test_amounts_of_line_items(
+    gold: Any, prediction: Any, currency: str, expected: tuple[int, ...]
+) -> None:
+    ours, theirs = ([line("Visa payment", amount)] for amount in (gold, prediction))
+    found = compare_field(RULES["detail"], ours, theirs, currency=currency)
+    assert tuple(found.counts) == expected
 
 
 def test_a_flag_does_not_keep_an_item_from_its_partner() -> None:
@@ -312,6 +420,19 @@ def test_the_reward_of_a_list_is_weighed_with_its_similarity() -> None:
         ([], "10", None),
         ([line("a", 10)], "", None),
         ([line("a", 10)], "ten", None),
+        ([line("a", "(70.20)")], "-70.20", True),
+        ([line("a", "(70.20)")], "70.20", False),
+        # The folio of figure 4: charges and the payment.
+        (
+            [line("a", "$70.20"), line("b", "$7.02"), line("c", "$2.11"), line("d", "($79.33)")],
+            "$0.00",
+            True,
+        ),
+        ([line("a", "1.000,00"), line("b", "234,50")], "1.234,50", True),
+        # All points group, or all are decimal.
+        ([line("a", "1.200"), line("b", "34")], "1,234.00", True),
+        ([line("a", "1.200"), line("b", "2.300")], "3.5", True),
+        ([line("a", "1.200"), line("b", "2.300")], "2301.2", False),
     ],
 )
 def test_arithmetic(detail: Any, total: Any, expected: bool | None) -> None:
@@ -410,9 +531,21 @@ def test_no_value_raises(gold: dict[str, Any], prediction: dict[str, Any]) -> No
         assert min(part.counts) >= 0
 
 
+def test_the_arithmetic_of_a_receipt_in_its_currency() -> None:
+    fields = {"detail": [line("a", "1.200")], "std_total": "1200"}
+    assert adds_up({**fields, "std_curr": "EUR"}) is True
+    assert adds_up({**fields, "orig_curr": ["Lyon", "€"]}) is True
+    assert adds_up({**fields, "std_curr": "USD"}) is False
+
+
+def test_the_arithmetic_by_the_published_cleaning() -> None:
+    fields = {"detail": [line("a", "(70.20)")], "std_total": "-70.20"}
+    assert adds_up(fields, read_amount_as_published) is False
+
+
 def test_numbers_beyond_all_bounds() -> None:
     huge = 10**6000
-    assert parse_amount(huge) is None
+    assert read_amount(huge) == ()
     assert not is_empty(huge)
     assert counts("std_total", 5, huge) == BOTH
-    assert [item.amount for item in line_items([line("x", 1e300)])] == [None]
+    assert [item.amounts for item in line_items([line("x", 1e300)])] == [()]
