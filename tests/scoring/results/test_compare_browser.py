@@ -72,10 +72,10 @@ def test_sort_filter_open_and_go_on(
     expect(page.locator("del")).to_have_text("2020.")
     if script:
         is_fine(page)
-    page.get_by_role("link", name="Next").click()
+    page.get_by_role("link", name="Next", exact=True).click()
     expect(page.get_by_role("heading", name="page-1")).to_be_visible()
-    expect(page.get_by_role("link", name="Next")).to_have_count(0)
-    page.get_by_role("link", name="Previous").click()
+    expect(page.get_by_role("link", name="Next", exact=True)).to_have_count(0)
+    page.get_by_role("link", name="Previous", exact=True).click()
     expect(page.get_by_role("heading", name="page-2")).to_be_visible()
 
 
@@ -105,8 +105,29 @@ def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
     expect(row).to_contain_text("33.33")
     expect(row.locator("td").nth(2)).not_to_have_text("–")
     is_fine(page)
-    page.get_by_role("link", name="page-2 as read by Flawed").click()
+    page.get_by_role("link", name="Compare facts of Perfect and Flawed").click()
+    is_fine(page)
+    facts = page.get_by_role("table", name="Facts").locator("tbody tr")
+    expect(facts).to_have_count(2)
+    page.get_by_role("link", name="of page-2 as read by Flawed").click()
     expect(page.get_by_role("heading", name="page-2")).to_be_visible()
+    expect(page.locator("tr[aria-current]")).to_contain_text("2020")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_typical_error_opens_its_item_at_the_fact(
+    page_of: Pages, flawed: Submission, researcher: User, width: int
+) -> None:
+    page = page_of(researcher, viewport={"width": width, "height": 900})
+    page.goto(flawed.get_absolute_url())
+    summary = page.get_by_role("region", name="Summary")
+    expect(summary).to_contain_text("66.67")
+    is_fine(page)
+    summary.get_by_role("link", name="View in page-1").click()
+    expect(page.locator("tr[aria-current]")).to_contain_text("(350)")
+    gold = page.frame_locator("iframe[title='Gold of page-1']")
+    expect(gold.locator("mark.current")).to_have_text("(350)")
+    is_fine(page)
 
 
 def test_on_a_phone_every_difference_is_in_sight(

@@ -231,7 +231,7 @@ def test_query_budget(
     entries = published(board, researcher, systems)
     compared(researcher, entries, run_jobs)
     client = client_of(researcher)
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         text_of(client, address(entries))
 
 

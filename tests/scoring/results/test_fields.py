@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.benchmarks.items import Sides
+from scoring.benchmarks.records import MOST_CHARACTERS
 from scoring.results.fields import (
     LONGEST_VALUE,
-    MOST_CHARACTERS,
     MOST_ROWS,
     MOST_WORDS,
     FieldPair,
@@ -145,11 +145,11 @@ RECEIPT = {
 def test_fields_keep_their_names_and_counts_are_words() -> None:
     assert texts(RECEIPT) == {
         "By field": {
-            "arrival": "1 rightly empty; reward: 0.3",
+            "arrival": "1 correctly empty; reward: 0.3",
             "std_curr": "1 not in the gold, 1 not found; errors: reasoning: 1; reward: 0; "
             "gold: USD; prediction: UDS",
         },
-        "Lists under other weights": {"A, lexical": "detail: 4 right, 2 not found"},
+        "Lists under other weights": {"A, lexical": "detail: 4 correct, 2 not found"},
     }
 
 
