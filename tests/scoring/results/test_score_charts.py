@@ -112,7 +112,7 @@ def test_the_picture_is_as_large_as_the_page_says(
 ) -> None:
     client = client_of(researcher)
     page = client.get(f"/submissions/{read.pk}/").content.decode()
-    for size, width in (("", 680), ("narrow", 350)):
+    for size, width in (("", 1080), ("narrow", 350)):
         svg = client.get(f"/submissions/{read.pk}/scores.svg?size={size}").content.decode()
-        assert f'width="{width}" height="260"' in svg
+        assert f'width="{width}" height="280"' in svg
         assert f'width="{width}"' in page
