@@ -325,7 +325,7 @@ def test_a_view_of_the_leaderboard(api_of: ApiOf, board: Board, researcher: User
     root = "/api/v1/boards/board/leaderboard/"
     main, view = (api_of(None).get(root + query).json() for query in ("", "?view=document_types"))
     assert main["view"] is None
-    assert [each["key"] for each in main["views"]] == ["document_types"]
+    assert [each["key"] for each in main["views"]] == ["document_types", "found_facts"]
     assert view["view"] == "document_types"
     assert view["sections"][0]["rows"][0]["values"]["ffa_tax_form"] == 0.5
     assert [column["key"] for column in view["columns"] if column["decides"]] == ["rank_ffa"]

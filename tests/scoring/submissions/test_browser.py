@@ -80,8 +80,10 @@ def test_markup_of_a_model_never_runs(page_of: Pages, board: Board, researcher: 
     run_due_jobs()
     page = page_of(researcher)
     page.goto(f"/submissions/{submission.pk}/items/page-1/")
-    expect(page.get_by_label("Text of the prediction")).to_contain_text("<img src=x")
+    side = page.frame_locator("iframe[title='Prediction for page-1']")
+    expect(side.locator("body")).to_contain_text("<img src=x")
     assert page.evaluate("window.ran") is None
+    assert page.frames[-1].evaluate("window.ran") is None
 
 
 def test_pages_are_accessible_and_do_not_overflow(
