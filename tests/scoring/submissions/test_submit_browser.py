@@ -179,4 +179,5 @@ def test_a_team_submits_together_until_its_limit(
     second.get_by_role("button", name="Publish").click()
     expect(second.locator(".messages")).to_contain_text("Published")
     second.goto("/boards/board/")
+    second.get_by_role("row", name="Reader of Rex").locator("summary").click()
     expect(second.get_by_role("link", name="Ledger Lab")).to_be_visible()

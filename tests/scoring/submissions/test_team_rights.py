@@ -182,7 +182,7 @@ def test_the_team_is_public_with_the_result_and_not_before(
     assert "Fact finders" not in anybody.get("/boards/board/").content.decode()
     publish_submission(submission=ours, actor=None)
     shown = anybody.get("/boards/board/").content.decode()
-    assert 'Team <a href="/teams/fact-finders/">Fact finders</a>' in shown
+    assert '<a href="/teams/fact-finders/">Fact finders</a>' in shown
     page = anybody.get(f"/submissions/{ours.pk}/").content.decode()
     assert 'href="/teams/fact-finders/"' in page
     # The team is public; who of it submitted is not.

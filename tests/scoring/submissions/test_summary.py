@@ -1,0 +1,157 @@
+"""The summary of a result: score, rank, largest losses and typical errors."""
+
+import html
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from portal.accounts.models import User
+from portal.jobs.worker import run_due_jobs
+from scoring.models import Board, Phase, Submission
+from scoring.submissions.selectors import submission_page
+from scoring.submissions.services import open_items, publish_submission
+from tests.scoring.factories import FLAWED, PERFECT, make_board, make_release, make_submission
+
+pytestmark = pytest.mark.django_db
+
+ClientOf = Callable[[User | None], Client]
+RunJobs = Callable[[], int]
+
+
+def summary_of(client: Client, submission: Submission) -> str:
+    """The visible words of the summary."""
+    response = client.get(submission.get_absolute_url())
+    assert response.status_code == 200
+    text = response.content.decode().partition('aria-label="Summary">')[2]
+    text = text.partition('<h2 id="figures"')[0]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+
+
+def test_score_losses_and_errors_come_first(
+    client_of: ClientOf, graded: Submission, researcher: User
+) -> None:
+    """Four of six facts are right: of three facts on page-1 the sign of one is wrong, of two on
+    page-2 the date."""
+    said = summary_of(client_of(researcher), graded)
+    assert "FFA 66.67 %" in said
+    assert "95 % interval" in said
+    assert "Most frequent errors Sign 16.67 % (1) Date 16.67 % (1)" in said
+    assert "Lowest score by document type Other 66.67 %" in said
+    assert "Date Gold 2020 Read 2029 View in page-2" in said
+    assert "Sign Gold (350) Read 350 View in page-1" in said
+    assert "Rank" not in said, "it is not on the leaderboard"
+    page = client_of(researcher).get(graded.get_absolute_url()).content.decode()
+    assert (
+        page.index('aria-label="Summary"') < page.index('id="figures"') < page.index('id="items"')
+    )
+    assert f'href="/submissions/{graded.pk}/items/page-1/?fact=1"' in page
+
+
+def test_the_rank_is_that_of_the_leaderboard(
+    board: Board, researcher: User, client_of: ClientOf
+) -> None:
+    made = [make_submission(board, researcher, file) for file in (PERFECT, FLAWED, PERFECT)]
+    run_due_jobs()
+    for submission in made[:2]:
+        publish_submission(submission=submission, actor=researcher)
+    run_due_jobs()
+    board_page = html.unescape(client_of(None).get("/boards/board/").content.decode())
+    ranks = [submission_page(researcher, submission).place for submission in made]
+    assert ranks[2] is None
+    assert [place and place.of for place in ranks[:2]] == [2, 2]
+    for submission, place in zip(made[:2], ranks, strict=False):
+        assert place is not None
+        assert submission.get_absolute_url() in board_page
+        assert f"Rank {place.rank} of 2" in summary_of(client_of(None), submission)
+
+
+def test_a_perfect_result_has_no_losses(
+    board: Board, researcher: User, client_of: ClientOf
+) -> None:
+    submission = make_submission(board, researcher, PERFECT)
+    run_due_jobs()
+    said = summary_of(client_of(researcher), submission)
+    assert said.startswith("FFA 100.00 %")
+    assert "Where points are lost" not in said
+    assert "Typical errors" not in said
+
+
+def test_missing_predictions_are_counted(
+    board: Board, researcher: User, client_of: ClientOf
+) -> None:
+    submission = make_submission(board, researcher, {"page-1": PERFECT["page-1"]})
+    run_due_jobs()
+    assert "No prediction 2 of 3 items" in summary_of(client_of(researcher), submission)
+
+
+def test_others_see_the_errors_once_the_items_are_open(
+    client_of: ClientOf, graded: Submission, researcher: User, stranger: User
+) -> None:
+    publish_submission(submission=graded, actor=researcher)
+    for user in (None, stranger):
+        said = summary_of(client_of(user), graded)
+        assert "FFA 66.67 %" in said
+        assert "Most frequent errors" in said
+        assert "Typical errors" not in said
+        assert "(350)" not in said
+    open_items(submission=graded, has_open_items=True, actor=researcher)
+    for user in (None, stranger):
+        assert "Sign Gold (350) Read 350" in summary_of(client_of(user), graded)
+
+
+@pytest.mark.parametrize("diagnostics", list(Phase.Diagnostics))
+def test_hidden_gold_is_in_no_summary(
+    client_of: ClientOf,
+    researcher: User,
+    organiser: User,
+    run_jobs: RunJobs,
+    diagnostics: Phase.Diagnostics,
+) -> None:
+    release = make_release(visibility="gold_hidden")
+    submission = make_submission(
+        make_board(release, diagnostics=diagnostics), researcher, {"page-1": "Nothing"}
+    )
+    run_jobs()
+    publish_submission(submission=submission, actor=organiser)
+    for user in (None, researcher, organiser):
+        said = summary_of(client_of(user), submission)
+        assert "FFA 0.00 %" in said
+        assert "Typical errors" not in said
+        for secret in ("1,200", "(350)", "May 27, 2021", "3.5%", "2020", "98,765"):
+            assert secret not in said
+
+
+@pytest.mark.parametrize(
+    "phase",
+    [{"score_decimals": 0}, {"public_share": 50, "diagnostics": Phase.Diagnostics.AGGREGATES}],
+    ids=["rounded", "in parts"],
+)
+def test_a_summary_does_not_undo_rounding_or_parts(
+    client_of: ClientOf, researcher: User, run_jobs: RunJobs, phase: dict[str, Any]
+) -> None:
+    """No counts, and the figures as the leaderboard has them."""
+    release = make_release(visibility="gold_hidden")
+    submission = make_submission(make_board(release, **phase), researcher, FLAWED)
+    run_jobs()
+    page = submission_page(researcher, submission)
+    assert page.grading is not None
+    assert page.score is not None
+    assert page.score.value == page.grading.scores["ffa"]
+    assert [figure.count for losses in page.losses for figure in losses.figures] == [None] * sum(
+        len(losses.figures) for losses in page.losses
+    )
+    if "score_decimals" in phase:
+        assert page.score.text == "67"
+        assert [figure.text for figure in page.losses[0].figures] == ["17", "17"]
+
+
+def test_before_scores_are_due_there_is_no_summary(
+    client_of: ClientOf, graded: Submission, researcher: User
+) -> None:
+    Phase.objects.update(scores_after=timezone.now() + timedelta(days=1))
+    assert summary_of(client_of(researcher), graded) == ""
