@@ -223,6 +223,7 @@ def test_the_whole_card_is_kept_and_shown(
             "category": "open_vlm",
             "open_weights": "true",
             "architecture": "mixture",
+            "reasoning": "minimal",
             "licence": "Apache-2.0",
             "released_on": "2026-05-04",
             "prompt": "Read <this> page.",
@@ -235,4 +236,5 @@ def test_the_whole_card_is_kept_and_shown(
     text = page.content.decode()
     for words in ("Mixture of experts", "Apache-2.0", "4 May 2026", "120,000", "1.5 US dollars"):
         assert words in text
+    assert "Minimal, cannot be turned off" in text
     assert "Read &lt;this&gt; page." in text
