@@ -16,7 +16,9 @@ from portal.datasets.models import Dataset, DatasetTask, ImportRun, NearDuplicat
 from portal.jobs.worker import run_due_jobs
 from scoring.judging.services import set_endpoint
 from scoring.models import Board, Submission, Webhook
+from scoring.models.judging import Purpose
 from scoring.reliability.services import draw_sample, save_review, submit_review
+from scoring.running.services import check_decoding, start_model_run
 from scoring.submissions.services import publish_submission
 from tests.accounts.teams.people import team_of
 from tests.annotation.factories import comment, make_campaign, submit, work_of
@@ -140,12 +142,29 @@ def _board_places(researcher: User, organiser: User, dataset: Dataset) -> dict[s
     set_endpoint(board=board, values=endpoint_values(NOWHERE), key="sk-of-the-board", actor=None)
     run_due_jobs()
     publish_submission(submission=Submission.objects.get(pk=published.pk), actor=researcher)
+    set_endpoint(
+        board=board,
+        values=endpoint_values(NOWHERE),
+        key="sk-of-the-models",
+        actor=None,
+        purpose=Purpose.MODEL,
+    )
+    run = start_model_run(
+        phase=first_phase(board),
+        model="reader",
+        prompt_version="paper-1",
+        decoding=check_decoding({}),
+        concurrency=1,
+        budget=None,
+        actor=organiser,
+    )
     _reviewed_page(board, organiser)
     return {
         "boards": board.slug,
         "phases": "test",
         "charts": "history",
         "submissions": published.pk,
+        "runs": run.pk,
         "items name": "page-1",
     }
 
