@@ -53,7 +53,9 @@ class TestRefusing:
         answer = api.get("/api/v1/datasets/set/documents/?company=Acme&q=a")
         assert answer.status_code == 400
         (fault,) = answer.json()["company"]
-        assert fault.startswith("Unknown parameter. Known parameters: facts, kind, ")
+        assert fault.startswith(
+            "Unknown parameter. Known parameters: category, condition, facts, kind, "
+        )
         assert "limit, min_facts, offset, q, " in fault
         found = api.get("/api/v1/datasets/set/documents/?q=a&limit=1&offset=0&format=json")
         assert found.json()["count"] == 1
