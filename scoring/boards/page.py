@@ -145,12 +145,21 @@ class LeaderboardPage:
 
     @cached_property
     def lead(self) -> Lead | None:
-        """Who leads among the rows graded under the rules of now. Two queries."""
-        if self.rules is None or self.face not in {HEADLINE, ALL_SCORES}:
+        """Who leads among the rows graded under the rules of now. Two queries.
+
+        None in a view that ranks by another figure than the board.
+        """
+        if self.rules is None or self.face == ROBUSTNESS or not self._is_ranked_as_board:
             return None
         graded = [each for each in self.table.unfiltered if each.kind == Entry.Kind.GRADED]
         current = [each for each in graded if each.key == self.rules.signature] or graded[-1:]
         return lead_of(current[0], self.rules.phase) if current else None
+
+    @property
+    def _is_ranked_as_board(self) -> bool:
+        assert self.rules is not None
+        deciding = deciding_column(self.rules.phase.columns).key
+        return any(each.decides and each.basis == deciding for each in self.frame.columns)
 
     @cached_property
     def other_count(self) -> int:

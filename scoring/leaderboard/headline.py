@@ -47,13 +47,16 @@ def lead_of(section: Section, phase: Phase) -> Lead | None:
     if first.values[rank.basis] == others[0].values[rank.basis]:
         return Lead(first.entry.name, f"and {others[0].entry.name} lead with the same score.")
     if not section.is_compared:
-        return Lead(first.entry.name, f"leads by its score alone. {_reason(first, rank, phase)}")
-    other = others[0]
-    certain = "is not significant" if sharing else "is significant"
-    words = f"leads. Its lead over “{other.entry.name}” {certain}{_p_value(first, other, rank)}"
-    if len(sharing) > 1:
-        words += f"; {len(sharing) + 1} rows share rank 1"
-    return Lead(first.entry.name, f"{words}.")
+        return Lead(first.entry.name, f"has the best score. {_reason(first, rank, phase)}")
+    other, p_value = others[0].entry.name, _p_value(first, others[0], rank)
+    if not sharing:
+        words = f"leads. Its lead over “{other}” is significant{p_value}."
+    elif len(sharing) == 1:
+        words = f"and “{other}” share rank 1. Their difference is not significant{p_value}."
+    else:
+        words = f"shares rank 1 with {len(sharing)} others. "
+        words += f"Its lead over “{other}” is not significant{p_value}."
+    return Lead(first.entry.name, words)
 
 
 def _p_value(first: Row, other: Row, rank: BoardColumn) -> str:
@@ -76,8 +79,10 @@ def _p_value(first: Row, other: Row, rank: BoardColumn) -> str:
 
 def _reason(first: Row, rank: BoardColumn, phase: Phase) -> str:
     """Return why the lead was not tested. One query."""
-    if phase.score_decimals is not None or phase.has_parts:
-        return "Scores are rounded or partial to protect hidden gold, so leads are not tested."
+    if phase.score_decimals is not None:
+        return "Scores are rounded to protect hidden gold, so leads are not tested."
+    if phase.has_parts:
+        return "Scores cover one part of the hidden gold, so leads are not tested."
     if phase.board.spec.contributions is no_contributions:
         return "This benchmark has no test of differences."
     untestable = Replicate.objects.filter(

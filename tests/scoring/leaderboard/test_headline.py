@@ -48,7 +48,7 @@ def test_a_lead_that_no_test_confirms_is_not_certain(board: Board, researcher: U
     name, words = lead(board) or ("", "")
     assert name == "A"
     found = re.fullmatch(
-        r"leads. Its lead over “B” is not significant \(p = (0\.\d{3})\); 3 rows share rank 1.",
+        r"shares rank 1 with 2 others. Its lead over “B” is not significant \(p = (0\.\d{3})\).",
         words,
     )
     assert found
@@ -100,14 +100,14 @@ def test_untested_leads_name_the_reason(researcher: User) -> None:
     board = make_board()
     first = make_entry(board, researcher, name="A", ffa=0.9)
     make_entry(board, researcher, name="B", ffa=0.8)
-    alone = "leads by its score alone. "
+    alone = "has the best score. "
     assert lead(board) == ("A", f"{alone}The test is not finished yet.")
     assert first.grading is not None
     Replicate.objects.create(grading=first.grading, figure="ffa", key="k", value=0.9, values=b"")
     words = "Part of a score depends on a single document, so leads cannot be tested."
     assert lead(board) == ("A", alone + words)
     board.phases.update(score_decimals=1)
-    words = "Scores are rounded or partial to protect hidden gold, so leads are not tested."
+    words = "Scores are rounded to protect hidden gold, so leads are not tested."
     assert lead(board) == ("A", alone + words)
 
 
