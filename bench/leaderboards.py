@@ -3,6 +3,8 @@
 From a production server on PostgreSQL; readers, server and database share this machine.
 """
 
+import html
+import re
 import tempfile
 import time
 import urllib.parse
@@ -22,6 +24,8 @@ ONE_BY_ONE = 300
 TOGETHER_SECONDS = 5.0
 # Seconds for the first answer after a new row, by the number of rows.
 MADE_WITHIN = {500: 0.15, 5_000: 5.0}
+# Rows of a young board, and seconds for its page of charts with the first picture.
+CHART_ROWS, CHART_WITHIN = 12, 1.0
 
 
 @dataclass(frozen=True)
@@ -72,13 +76,40 @@ def leaderboards_table() -> Iterator[str]:
         site.first_page()
         try:
             site.run("make_board()", "boards")
-            there = 0
+            site.run(f"add_rows(0, {CHART_ROWS})", "boards")
+            seconds = _first_chart(site)
+            there = CHART_ROWS
             for number, asked in enumerate(ASKED):
                 site.run(f"add_rows({there}, {asked.rows})", "boards")
                 there = asked.rows
                 yield _row(site, asked, number)
         finally:
             site.stop()
+    yield ""
+    yield f"The page of charts of a board of {CHART_ROWS} rows with its first picture, which no one"
+    yield f"opened before: {seconds:.2f} s, at most {CHART_WITHIN:g} s, met:"
+    yield f"{'yes' if seconds <= CHART_WITHIN else '**no**'}."
+
+
+def _first_chart(site: BenchSite) -> float:
+    """Seconds for the page of charts and its first picture, one after the other."""
+    connection, begun = _connection(site), time.perf_counter()
+    page = _body(connection, f"{_PAGE}charts/").decode()
+    (source, *_) = re.findall(r'<img[^>]* src="([^"]+\.svg[^"]*)"', page)
+    picture = _body(connection, html.unescape(source))
+    seconds = time.perf_counter() - begun
+    connection.close()
+    if b"<svg" not in picture:
+        raise RuntimeError(f"{source} is not a picture")
+    return seconds
+
+
+def _body(connection: HTTPConnection, path: str) -> bytes:
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    if answer.status != 200:
+        raise RuntimeError(f"{path} answered {answer.status}")
+    return answer.read()
 
 
 def _row(site: BenchSite, asked: Asked, number: int) -> str:
