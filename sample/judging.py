@@ -92,7 +92,7 @@ def _row(fact: Mapping[str, Any], *, is_there: bool) -> FactRow:
         found=is_there,
         correct=is_there,
         matched_text=fact["value"] if is_there else "",
-        why="The value stands in the text." if is_there else "The value is not in the text.",
+        why="The value is in the text." if is_there else "The value is not in the text.",
     )
 
 

@@ -61,7 +61,7 @@ def _form_faults(error: ValidationError) -> list[str]:
     found = error.errors(include_url=False, include_context=False, include_input=False)
     faults = [f"{_place(fault['loc'])}: {fault['msg']}."[:300] for fault in found[:_FAULTS_SHOWN]]
     if len(found) > _FAULTS_SHOWN:
-        faults.append(f"And {len(found) - _FAULTS_SHOWN:,} more faults.")
+        faults.append(f"And {len(found) - _FAULTS_SHOWN:,} more errors.")
     return faults
 
 

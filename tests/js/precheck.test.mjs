@@ -75,11 +75,11 @@ test("many faults are counted and the first of them kept", () => {
 
 test("the words say what there is", () => {
   const clean = summary(found(['{"id": "a"}'], { ids: ["a"] }));
-  assert.deepEqual(clean, { isTrouble: false, title: "1 prediction, no fault found.", faults: [], notes: [] });
+  assert.deepEqual(clean, { isTrouble: false, title: "1 prediction, no errors found.", faults: [], notes: [] });
   const bad = summary(found(["broken"]));
   assert.deepEqual([bad.isTrouble, bad.title, bad.faults], [
     true,
-    "1 fault in 0 predictions.",
+    "1 error in 0 predictions.",
     ["line 1: not valid JSON"],
   ]);
 });

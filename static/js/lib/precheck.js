@@ -126,8 +126,8 @@ export function summary(found, { completenessRule = "" } = {}) {
   if (more > 0) faults.push(`and ${counted(more, "more")}`);
   const predictions = counted(found.predictions, "prediction");
   const title = found.faultCount
-    ? `${counted(found.faultCount, "fault")} in ${predictions}.`
-    : `${predictions}, no fault found.`;
+    ? `${counted(found.faultCount, "error")} in ${predictions}.`
+    : `${predictions}, no errors found.`;
   const notes = missingNotes(found.missing ?? [], completenessRule);
   const isTrouble = found.faultCount > 0 || (completenessRule !== "" && notes.length > 0);
   return { isTrouble, title, faults, notes };

@@ -53,10 +53,10 @@ def test_facts_are_listed_by_who_has_them_right(
     entries = published(board, researcher, ONE, OTHER)
     client = client_of(researcher)
     first = text_of(client, url_of(entries))
-    assert "“R0” has these right, “R1” wrong." in first
+    assert "“R0” is correct here, “R1” is wrong." in first
     assert values_of(first) == ["98,765"]
     second = text_of(client, url_of(entries, "&right=second"))
-    assert "“R1” has these right, “R0” wrong." in second
+    assert "“R1” is correct here, “R0” is wrong." in second
     assert values_of(second) == ["(350)", "2020"]
     assert values_of(text_of(client, url_of(entries, "&right=second&type=Date"))) == ["2020"]
     assert values_of(text_of(client, url_of(entries, "&right=second&type=x"))) == ["(350)", "2020"]
@@ -67,7 +67,7 @@ def test_counts_are_by_type_and_lead_to_their_list(
 ) -> None:
     entries = published(board, researcher, ONE, OTHER)
     text = text_of(client_of(researcher), url_of(entries))
-    found = re.findall(r'aria-label="(\d+): (\w+), only (R\d) right"', text)
+    found = re.findall(r'aria-label="(\d+): (\w+), only (R\d) correct"', text)
     assert found == [
         ("1", "All", "R0"),
         ("2", "All", "R1"),

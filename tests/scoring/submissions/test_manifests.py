@@ -186,7 +186,7 @@ def test_many_faults_are_counted() -> None:
     found = faults_of(items=[{"id": str(n), "state": "?"} for n in range(15)])
     assert "items.9.state" in found
     assert "items.10.state" not in found
-    assert "And 5 more faults." in found
+    assert "And 5 more errors." in found
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_every_fault_is_told_before_the_file_is_sent(
     page.goto(URL)
     page.get_by_label("Predictions").set_input_files(file)
     told = page.get_by_role("status")
-    expect(told).to_contain_text("4 faults in 2 predictions")
+    expect(told).to_contain_text("4 errors in 2 predictions")
     expect(told.get_by_role("listitem")).to_have_text(
         [
             "line 2: not valid JSON",
@@ -49,7 +49,7 @@ def test_every_fault_is_told_before_the_file_is_sent(
     # The browser does not block the upload: the site reports the faults, and more.
     page.get_by_label("Name").fill("Reader")
     page.get_by_role("button", name="Check and submit").click()
-    expect(page.get_by_role("alert")).to_contain_text("4 faults: nothing was submitted")
+    expect(page.get_by_role("alert")).to_contain_text("4 errors: nothing was submitted")
 
 
 def test_a_faultless_file_is_told_to_be_so_gzipped_or_not(
@@ -60,12 +60,12 @@ def test_a_faultless_file_is_told_to_be_so_gzipped_or_not(
     told = page.get_by_role("status")
     file.write_bytes(lines_of(PERFECT))
     page.get_by_label("Predictions").set_input_files(file)
-    expect(told).to_contain_text("3 predictions, no fault found")
+    expect(told).to_contain_text("3 predictions, no errors found")
     packed = file.with_name("packed.jsonl.gz")
     packed.write_bytes(gzip.compress(lines_of(PERFECT)))
     page.get_by_label("Predictions").set_input_files(packed)
     expect(told).to_contain_text("packed.jsonl.gz")
-    expect(told).to_contain_text("3 predictions, no fault found")
+    expect(told).to_contain_text("3 predictions, no errors found")
     broken = file.with_name("broken.jsonl.gz")
     broken.write_bytes(gzip.compress(lines_of(PERFECT))[:30])
     page.get_by_label("Predictions").set_input_files(broken)
@@ -82,7 +82,7 @@ def test_of_a_private_release_no_id_is_told(page_of: Pages, researcher: User, fi
     page = page_of(researcher)
     page.goto(URL)
     page.get_by_label("Predictions").set_input_files(file)
-    expect(page.get_by_role("status")).to_contain_text("1 prediction, no fault found")
+    expect(page.get_by_role("status")).to_contain_text("1 prediction, no errors found")
 
 
 def dragged(page: Page, *texts: str) -> JSHandle:
@@ -108,7 +108,7 @@ def test_a_file_is_taken_by_dropping_it(page_of: Pages, board: Board, researcher
     zone.dispatch_event("drop", {"dataTransfer": held})
     expect(zone).to_have_class("drop-zone")
     expect(page.get_by_role("status")).to_contain_text("dropped-0.jsonl")
-    expect(page.get_by_role("status")).to_contain_text("no fault found")
+    expect(page.get_by_role("status")).to_contain_text("no errors found")
     # Two are one too many, and the first stays.
     zone.dispatch_event("drop", {"dataTransfer": dragged(page, "{}", "{}")})
     expect(page.get_by_role("status")).to_contain_text("Drop only one file")
@@ -151,7 +151,7 @@ def test_a_team_submits_together_until_its_limit(
         page.get_by_label("Submit for").select_option("Ledger Lab")
         page.get_by_label("Name").fill(name)
         page.get_by_label("Predictions").set_input_files(file)
-        expect(page.get_by_role("status")).to_contain_text("3 predictions, no fault found")
+        expect(page.get_by_role("status")).to_contain_text("3 predictions, no errors found")
         page.get_by_role("button", name="Check and submit").click()
 
     first = page_of(researcher)
