@@ -2,11 +2,31 @@
 
 import json
 import math
-from argparse import ArgumentTypeError, Namespace, _ArgumentGroup
+from argparse import (
+    ArgumentParser,
+    ArgumentTypeError,
+    Namespace,
+    RawDescriptionHelpFormatter,
+    _ArgumentGroup,
+)
 from pathlib import Path
 from typing import Any
 
 from .errors import BadInput
+
+
+def add_command(
+    commands: Any, name: str, help_text: str, examples: str, description: str = ""
+) -> ArgumentParser:
+    """Return the parser of a command, whose help ends with `examples`."""
+    parser: ArgumentParser = commands.add_parser(
+        name,
+        help=help_text,
+        description=description or f"{help_text[0].upper()}{help_text[1:]}.",
+        epilog=examples,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    return parser
 
 
 def positive(text: str) -> int:

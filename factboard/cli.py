@@ -1,15 +1,15 @@
 """The command `factboard`.
 
 Each subcommand is a module with `add_parser(commands)`, which sets `run` to a function that takes
-the parsed arguments and returns the exit code: 0 is success, 1 a failure, 2 bad input.
+the parsed arguments and returns the exit code.
 """
 
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
 
-from .errors import CommandFault
+from .errors import BAD_INPUT, FAILURE, STOPPED, CommandFault
 from .tables import printable
 
 # Loaded in this order, which is that of the help.
@@ -24,9 +24,23 @@ _COMMANDS: tuple[str, ...] = (
     "factboard.suggesting.command",
 )
 
+_EXIT_CODES = f"""exit codes:
+  0    success
+  {FAILURE}    failure: the site did not answer, a grading failed, items have no answer, or
+       `check` found errors
+  {BAD_INPUT}    bad input, or the site refused it
+  {STOPPED}  stopped by Ctrl-C
+
+`factboard COMMAND --help` has an example of each command."""
+
 
 def parser() -> ArgumentParser:
-    root = ArgumentParser(prog="factboard", description="Grade models fact by fact.")
+    root = ArgumentParser(
+        prog="factboard",
+        description="Grade models fact by fact.",
+        epilog=_EXIT_CODES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
     commands = root.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name in _COMMANDS:
         import_module(name).add_parser(commands)
@@ -42,5 +56,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return fault.code
     except KeyboardInterrupt:
         sys.stderr.write("Stopped. Run the same command again to continue.\n")
-        return 130
+        return STOPPED
     return code

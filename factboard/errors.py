@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-FAILURE, BAD_INPUT = 1, 2
+FAILURE, BAD_INPUT, STOPPED = 1, 2, 130
 
 
 class CommandFault(Exception):

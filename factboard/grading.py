@@ -20,7 +20,7 @@ from scoring.benchmarks import (
 )
 from scoring.benchmarks.checking import JoinedItems, jobs_for, score_items
 
-from .arguments import positive
+from .arguments import add_command, positive
 from .errors import BadInput, Failure
 from .offline import (
     add_file_arguments,
@@ -42,7 +42,8 @@ class Output(Protocol):
 
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser("grade", help="grade a submission offline", description=HELP)
+    example = "example:\n  factboard grade fincriticaled --gold gold.jsonl --submission mine.jsonl"
+    parser = add_command(commands, "grade", "grade a submission offline", example, HELP)
     add_arguments(parser)
     parser.set_defaults(run=grade)
 

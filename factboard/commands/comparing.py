@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from factboard.arguments import key_and_value
+from factboard.arguments import add_command, key_and_value
 from factboard.client.models import Comparison
 from factboard.client.settings import add_site_arguments, open_client
 from factboard.errors import BadInput
@@ -42,8 +42,13 @@ class LocalFigure(NamedTuple):
     high: float | None
 
 
+_EXAMPLES = """examples:
+  factboard compare 12 15
+  factboard compare --local fincriticaled ours.jsonl theirs.jsonl"""
+
+
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser("compare", help="compare results with paired tests")
+    parser = add_command(commands, "compare", "compare results with paired tests", _EXAMPLES)
     parser.add_argument(
         "results",
         nargs="+",

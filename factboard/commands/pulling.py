@@ -6,17 +6,22 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from factboard.arguments import add_command
 from factboard.client.downloads import Download
 from factboard.client.settings import add_site_arguments, open_client
 from factboard.tables import printable
 
 from .reading import print_json
 
+_EXAMPLES = """examples:
+  factboard pull my-dataset 1.0.0 --to data
+  factboard pull my-dataset 1.0.0 --starter-kit"""
+
 
 def add_parser(commands: Any) -> None:
-    parser = commands.add_parser("pull", help="download a release and check its hash")
+    parser = add_command(commands, "pull", "download a release and check its hash", _EXAMPLES)
     parser.add_argument("dataset", help="the dataset's name in its URL")
-    parser.add_argument("version")
+    parser.add_argument("version", help="of the release, such as 1.0.0")
     parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the folder")
     parser.add_argument(
         "--starter-kit",

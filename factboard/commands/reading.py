@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import Any
 
+from factboard.arguments import add_command
 from factboard.client.models import Leaderboard
 from factboard.client.settings import add_site_arguments, open_client
 from factboard.tables import shown_value, table
@@ -15,10 +16,12 @@ _MOST_COLUMNS = 8
 
 
 def add_parser(commands: Any) -> None:
-    boards = _command(commands, "boards", "list the boards of a site")
+    boards = _command(commands, "boards", "list the boards of a site", "boards")
     boards.set_defaults(run=_boards)
 
-    leaderboard = _command(commands, "leaderboard", "print the leaderboard of a board")
+    leaderboard = _command(
+        commands, "leaderboard", "print the leaderboard of a board", "leaderboard my-board --csv"
+    )
     leaderboard.add_argument("board", help="the board's name in its URL")
     leaderboard.add_argument("--csv", action="store_true", help="print the site's CSV file")
     for name in ("phase", "view", "part", "sort"):
@@ -26,8 +29,8 @@ def add_parser(commands: Any) -> None:
     leaderboard.set_defaults(run=_leaderboard)
 
 
-def _command(commands: Any, name: str, help_text: str) -> ArgumentParser:
-    parser: ArgumentParser = commands.add_parser(name, help=help_text)
+def _command(commands: Any, name: str, help_text: str, example: str) -> ArgumentParser:
+    parser = add_command(commands, name, help_text, f"example:\n  factboard {example}")
     add_site_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     return parser

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from factboard.arguments import add_command
 from factboard.client import Client, ModelCard
 from factboard.client.errors import fault_line
 from factboard.client.models import Submission
@@ -20,27 +21,39 @@ from .reading import print_json
 
 # The file that `factboard run` writes next to a submission.
 MANIFEST = "manifest.json"
+_EXAMPLES = """example:
+  factboard submit my-board runs/my-board-qwen/submission.jsonl --watch
+
+A manifest next to the file is sent with it and fills the model card."""
 
 
 def add_parser(commands: Any) -> None:
-    submit = commands.add_parser("submit", help="submit a file to a board")
+    submit = add_command(commands, "submit", "submit a file to a board", _EXAMPLES)
     _add_file(submit)
     submit.add_argument("--team", default="", help="one of your teams")
     for name in ModelCard.model_fields:
-        submit.add_argument(f"--{name.replace('_', '-')}", metavar="TEXT", help="of the model card")
-    submit.add_argument("--accept-missing", action="store_true", help="though items are missing")
+        option = f"--{name.replace('_', '-')}"
+        submit.add_argument(option, metavar="TEXT", help="a field of the model card")
+    submit.add_argument("--accept-missing", action="store_true", help="also if items are missing")
     submit.add_argument("--accept-terms", action="store_true", help="accept the board's terms")
     submit.add_argument("--watch", action="store_true", help="wait until it is graded")
     submit.add_argument("--publish", action="store_true", help="wait, then publish the result")
     _add_site(submit)
     submit.set_defaults(run=_submit)
 
-    check = commands.add_parser("check", help="check a file as the site would; stores nothing")
+    check = add_command(
+        commands,
+        "check",
+        "check a file as the site would, without storing it",
+        "example:\n  factboard check my-board submission.jsonl",
+    )
     _add_file(check)
     _add_site(check)
     check.set_defaults(run=_check)
 
-    watch = commands.add_parser("watch", help="follow a grading until it has ended")
+    watch = add_command(
+        commands, "watch", "follow a grading until it ends", "example:\n  factboard watch 12"
+    )
     watch.add_argument("id", type=int, help="the number of the submission")
     _add_site(watch)
     watch.set_defaults(run=_watch)

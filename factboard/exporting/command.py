@@ -1,9 +1,10 @@
 """`factboard export`: a board's task as a folder that lm-evaluation-harness or inspect_ai loads."""
 
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter, _SubParsersAction
+from argparse import ArgumentParser, Namespace, _SubParsersAction
 from pathlib import Path
 
+from factboard.arguments import add_command
 from factboard.client.settings import add_site_arguments
 from factboard.running.prompts import DEFAULT
 
@@ -17,12 +18,12 @@ the submission file for the board."""
 
 
 def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "export",
-        help="write a board's task for lm-evaluation-harness or inspect_ai",
-        description=__doc__,
-        epilog=_EXAMPLES,
-        formatter_class=RawDescriptionHelpFormatter,
+        "write a board's task for lm-evaluation-harness or inspect_ai",
+        _EXAMPLES,
+        __doc__ or "",
     )
     parser.add_argument(
         "target",

@@ -1,9 +1,9 @@
 """`factboard run`: a model or an OCR engine answers every item of a benchmark."""
 
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter, _SubParsersAction
+from argparse import ArgumentParser, Namespace, _SubParsersAction
 from pathlib import Path
 
-from factboard.arguments import add_calls, check_budget, positive
+from factboard.arguments import add_calls, add_command, check_budget, positive
 from factboard.client.settings import add_site_arguments
 from factboard.engines.choice import NAMES
 from factboard.errors import BadInput
@@ -23,12 +23,12 @@ Exit codes: 0 every item has an answer, 1 some have none, 2 bad input, 130 stopp
 
 
 def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "run",
-        help="run a model or an OCR engine on a benchmark",
-        description=__doc__,
-        epilog=_EXAMPLES,
-        formatter_class=RawDescriptionHelpFormatter,
+        "run a model or an OCR engine on a benchmark",
+        _EXAMPLES,
+        __doc__ or "",
     )
     parser.add_argument(
         "target",

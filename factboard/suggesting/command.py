@@ -9,12 +9,11 @@ from argparse import (
     ArgumentParser,
     ArgumentTypeError,
     Namespace,
-    RawDescriptionHelpFormatter,
     _SubParsersAction,
 )
 from pathlib import Path
 
-from factboard.arguments import add_calls, check_budget, positive
+from factboard.arguments import add_calls, add_command, check_budget, positive
 
 _PIECE = 12_000
 _EXAMPLES = """example:
@@ -25,12 +24,12 @@ Exit codes: 0 every page was read, 1 some were not, 2 bad input, 130 stopped."""
 
 
 def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "suggest",
-        help="ask a model for the facts of pages, as suggestions for annotators",
-        description=__doc__,
-        epilog=_EXAMPLES,
-        formatter_class=RawDescriptionHelpFormatter,
+        "ask a model for the facts of pages, as suggestions for annotators",
+        _EXAMPLES,
+        __doc__ or "",
     )
     parser.add_argument("path", type=Path, help="a folder or ZIP of ID.html")
     parser.add_argument("--model", required=True, metavar="NAME")

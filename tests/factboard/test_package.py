@@ -18,6 +18,8 @@ MOST_MEGABYTES = 250
 # Part of every new environment, not of the package.
 TOOLS = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
 
+COMMANDS = "run grade submit check watch pull boards leaderboard compare export suggest".split()
+
 pytestmark = pytest.mark.slow
 
 Run = Callable[..., CompletedProcess[str]]
@@ -89,10 +91,11 @@ def test_it_is_light(python: Path) -> None:
     assert size < MOST_MEGABYTES * 1_000_000
 
 
-@pytest.mark.parametrize("command", ["run", "grade", "submit", "watch", "pull", "leaderboard"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_there(run: Run, command: str) -> None:
     done = run("factboard", command, "--help")
     assert (done.returncode, done.stderr) == (0, "")
+    assert f"\n  factboard {command}" in done.stdout, "the help has an example"
 
 
 def test_the_client_is_typed_and_there(run: Run) -> None:
