@@ -51,15 +51,6 @@ def campaign_agreement(campaign: Campaign) -> shapes.Agreement:
     return replace(agreement, waiting=waiting.count())
 
 
-def known_agreement(campaign: Campaign) -> shapes.Agreement | None:
-    """The figures if they were computed since the last submission, for pages that cannot wait.
-
-    One query. `waiting` is not counted.
-    """
-    found: shapes.Agreement | None = cache.get(_cache_key(campaign, submitted_works(campaign)))
-    return found
-
-
 def counted_submissions(campaign: Campaign) -> QuerySet[FirstSubmission]:
     """First submissions on documents that all annotators have submitted.
 

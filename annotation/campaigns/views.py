@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import CampaignAccess, campaign_for, managed_campaign
-from annotation.agreement.selectors import known_agreement
 from annotation.api_base import form_view, page_view, post_view, posted, refusals_in, refusals_shown
 from annotation.assignments.sharing import assign_documents
 from annotation.assignments.teams import MAX_OVERLAP
@@ -231,7 +230,6 @@ def overview(request: UserRequest, slug: str) -> HttpResponse:
         "steps": waiting.next_steps(access, figures, request.user.pk),
         "stages": waiting.stage_lines(access, figures),
         "flagged": selectors.flagged_work(access.campaign) if access.may_manage else [],
-        "agreement": known_agreement(access.campaign) if access.may_manage else None,
     }
     return render(request, "annotation/campaigns/campaign.html", context)
 

@@ -234,26 +234,6 @@ def test_nothing_submitted_shows_what_the_page_is_for(
     assert "No figures yet" in html
 
 
-def test_overview_shows_kappa_once_it_is_computed(
-    disputed: Campaign, lead: User, ann: User, client_of: ClientOf
-) -> None:
-    def overview(user: User) -> str:
-        page = client_of(user).get("/campaigns/spring-round/").content.decode()
-        return " ".join(page.split())
-
-    url = '<a href="/campaigns/spring-round/agreement/">'
-    assert f"{url}View figures</a>" in overview(lead)
-    overall = campaign_agreement(disputed).overall
-    assert overall is not None
-    [fleiss] = overall.token.fleiss
-    assert f"{url}κ {fleiss.figure.value:.2f}</a>, " in overview(lead)
-    assert url not in overview(ann)
-    # A further submission makes the figure outdated.
-    submit(work_of(ann, disputed, 2), ("Date", "1,200"), ("Date", "(310)"))
-    submit(work_of(User.objects.get(name="Ben"), disputed, 2), ("Date", "1,200"))
-    assert f"{url}View figures</a>" in overview(lead)
-
-
 def test_page_shows_the_figures_with_n(disputed: Campaign, lead: User, client_of: ClientOf) -> None:
     html = client_of(lead).get("/campaigns/spring-round/agreement/").content.decode()
     assert f"{cohen_kappa_score(ANN, BEN):.4f}" in html
