@@ -5,6 +5,7 @@ import io
 import os
 import re
 import shutil
+from abc import abstractmethod
 from dataclasses import dataclass
 from importlib import import_module, metadata
 from itertools import groupby
@@ -36,8 +37,9 @@ class OcrEngine(LocalEngine):
         super().__init__()
         self._benchmark = benchmark
 
+    @abstractmethod
     def page(self, image: ImageSource) -> Page:
-        raise NotImplementedError
+        """Return the text of an image. Raises EngineFault and OSError."""
 
     def text(self, item: RunItem) -> str:
         pages = [self.page(image) for image in item.images]

@@ -7,6 +7,7 @@ import json
 import shlex
 import subprocess
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -33,7 +34,7 @@ class EngineMissing(BadInput):
     """The engine cannot be used here; the message says what to install or to change."""
 
 
-class LocalEngine:
+class LocalEngine(ABC):
     """An engine on this machine. Subclasses give the answer of one item as a text."""
 
     def __init__(self) -> None:
@@ -54,14 +55,15 @@ class LocalEngine:
             usage=Usage(calls=1, attempts=1),
         )
 
-    def stop(self) -> None:
+    def stop(self) -> None:  # noqa: B027 - there is nothing to stop
         """Programs that have begun come to their end."""
 
     def close(self) -> None:
         self._programs.kill()
 
+    @abstractmethod
     def text(self, item: RunItem) -> str:
-        raise NotImplementedError
+        """Return the answer of an item. Raises EngineFault and OSError."""
 
 
 class Programs:

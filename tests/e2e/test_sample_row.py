@@ -1,12 +1,13 @@
 """From an OCR engine to a row: the command line against a real site."""
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.programs import require_program
 
 from .site import Site
 
@@ -22,8 +23,8 @@ print(json.dumps(issue_token(user=user, name="e2e")[1]))
 """
 
 
-@pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
 def test_tesseract_gets_the_row_that_is_shipped(tmp_path: Path) -> None:
+    require_program("tesseract")
     with Site(tmp_path / "site") as site:
         site.folder.mkdir()
         site.prepare(sample=True)
