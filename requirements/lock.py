@@ -5,6 +5,7 @@ first and binds `base` and the extras `semantic` and `sample`, so that all envir
 same versions. Label Studio has an environment of its own and is resolved by itself.
 """
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,8 @@ OPTIONS = [
     "--quiet",
     "--generate-hashes",
     "--allow-unsafe",
-    "--strip-extras",
+    # With the extras stripped, pip may choose a newer, unpinned version of `coverage[toml]`.
+    "--no-strip-extras",
     "--no-header",
     "--no-annotate",
     "--no-emit-index-url",
@@ -34,9 +36,10 @@ def lock(name: str, *constraints: str) -> None:
 
 
 def pins(name: str) -> str:
-    """The `package==version` lines of a lock, without hashes: what a constraint file may hold."""
+    """The `package==version` lines of a lock, without extras and hashes, for a constraint file."""
     lines = (HERE / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    return "\n".join(line.split()[0] for line in lines if "==" in line and line[0].isalnum())
+    pinned = (line.split()[0] for line in lines if "==" in line and line[0].isalnum())
+    return "\n".join(re.sub(r"\[.*?\]", "", pin) for pin in pinned)
 
 
 def main() -> None:
