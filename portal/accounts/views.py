@@ -16,10 +16,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from portal.accounts.teams.selectors import own_teams
-from portal.web.refusals import ShowRefusals, errors_in
+from portal.web.refusals import ShowRefusals, errors_in, post_action
 
 from .access import UserRequest
-from .account_data import fate_of
+from .account_data import counted, fate_of
 from .emails import is_email_confirmed
 from .models import AccountExport, ApiToken, User
 from .own_data import delete_account, end_sessions, export_file, request_export
@@ -148,31 +148,29 @@ def create_token(request: UserRequest) -> HttpResponse:
 
 
 @login_required
-@require_POST
-def revoke(request: UserRequest, pk: int) -> HttpResponse:
+@post_action("accounts:account")
+def revoke(request: UserRequest, pk: int) -> str:
     token = get_object_or_404(request.user.api_tokens, pk=pk)
     revoke_token(token=token, actor=request.user)
-    messages.success(request, f"Token “{token.name}” revoked.")
-    return redirect("accounts:account")
+    return f"Token “{token.name}” revoked."
 
 
 @login_required
-@require_POST
-def end_others(request: UserRequest) -> HttpResponse:
+@post_action("accounts:account")
+def end_others(request: UserRequest) -> str:
     ended = end_sessions(request.user, keep=request.session.session_key)
-    if ended:
-        messages.success(request, f"Logged out of {ended} other session{'s' if ended > 1 else ''}.")
-    else:
+    if not ended:
         messages.info(request, "There are no other sessions.")
-    return redirect("accounts:account")
+        return ""
+    return f"Logged out of {counted(ended, 'other session')}."
 
 
 @login_required
-@require_POST
-def order_export(request: UserRequest) -> HttpResponse:
-    with ShowRefusals(request):
-        request_export(user=request.user)
-    return redirect("accounts:exports")
+@post_action("accounts:exports")
+def order_export(request: UserRequest) -> str:
+    # The page lists the export and its state.
+    request_export(user=request.user)
+    return ""
 
 
 @never_cache

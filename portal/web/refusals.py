@@ -1,13 +1,15 @@
 """Refusals of services, and the pages that show them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
 
 
 class Refused(Exception):
@@ -45,16 +47,49 @@ def errors_in(
         form.add_error(place if place in form.fields else None, str(error))
 
 
+def post_action(
+    to: str, *names: str, refusals: tuple[type[Exception], ...] = (Refused,)
+) -> Callable[[Callable[..., str | HttpResponseBase]], Callable[..., HttpResponseBase]]:
+    """Decorate a view that acts on a POST request and returns the message of its success.
+
+    The message, or that of a refusal, is shown on the next page: `to`, with the arguments of this
+    URL called `names`. A view may also return a response of its own. An empty message is not shown.
+
+        @login_required
+        @post_action("teams:people", "slug")
+        def promote(request: UserRequest, slug: str, pk: int) -> str:
+            member = _managed_member(request, slug, pk)
+            make_owner(member=member, actor=request.user)
+            return f"{member.user} is now an owner of the team."
+    """
+
+    def decorate(act: Callable[..., str | HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        @require_POST
+        @wraps(act)
+        def view(request: HttpRequest, **url: Any) -> HttpResponseBase:
+            with ShowRefusals(request, *refusals):
+                done = act(request, **url)
+                if isinstance(done, HttpResponseBase):
+                    return done
+                if done:
+                    messages.success(request, done)
+            return redirect(to, *(url[name] for name in names))
+
+        return view
+
+    return decorate
+
+
 class ShowRefusals:
     """Turns a service's exception inside the block into an error message on the next page."""
 
-    def __init__(self, request: HttpRequest, refusal: type[Exception] = Refused) -> None:
-        self._request, self._refusal = request, refusal
+    def __init__(self, request: HttpRequest, *refusals: type[Exception]) -> None:
+        self._request, self._refusals = request, refusals or (Refused,)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
-        if is_refused := isinstance(error, self._refusal):
+        if is_refused := isinstance(error, self._refusals):
             messages.error(self._request, str(error))
         return is_refused

@@ -12,12 +12,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from portal.accounts.access import UserRequest, organiser_required
 from portal.accounts.emails import origin_of
 from portal.accounts.models import Invitation
-from portal.web.refusals import ShowRefusals
+from portal.web.refusals import post_action
 
 from .selectors import (
     PENDING,
@@ -129,17 +129,15 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     )
 
 
-@require_POST
-def accept(request: HttpRequest, secret: str) -> HttpResponse:
+@post_action("invitations:invitation", "secret")
+def accept(request: HttpRequest, secret: str) -> str | HttpResponse:
     found = find_invitation(secret)
     if found is None or not request.user.is_authenticated:
         # The invitation page explains the problem.
-        return redirect("invitations:invitation", secret)
-    with ShowRefusals(request):
-        offer = accept_invitation(invitation=found, user=request.user)
-        messages.success(request, f"You are now {offer.what}.")
-        return redirect(offer.url)
-    return redirect("invitations:invitation", secret)
+        return ""
+    offer = accept_invitation(invitation=found, user=request.user)
+    messages.success(request, f"You are now {offer.what}.")
+    return redirect(offer.url)
 
 
 @organiser_required
@@ -165,32 +163,29 @@ def _page(request: UserRequest, form: InviteForm, **more: str) -> HttpResponse:
     return render(request, "accounts/invitations/invitations.html", context | more)
 
 
+_list_action = post_action("invitations:list")
+
+
 @organiser_required
-@require_POST
+@_list_action
 def link(request: UserRequest, pk: int) -> HttpResponse:
     """Show a link to copy. It cannot be shown again, because only its hash is stored."""
     found = get_object_or_404(to_the_site(), pk=pk)
-    with ShowRefusals(request):
-        made = make_link(invitation=found, actor=request.user, origin=origin_of(request))
-        return never_stored(_page(request, InviteForm(), link=made, link_for=found.email))
-    return redirect("invitations:list")
+    made = make_link(invitation=found, actor=request.user, origin=origin_of(request))
+    return never_stored(_page(request, InviteForm(), link=made, link_for=found.email))
 
 
 @organiser_required
-@require_POST
-def resend(request: UserRequest, pk: int) -> HttpResponse:
+@_list_action
+def resend(request: UserRequest, pk: int) -> str:
     found = get_object_or_404(to_the_site(), pk=pk)
-    with ShowRefusals(request):
-        resend_invitation(invitation=found, actor=request.user, origin=origin_of(request))
-        messages.success(request, resent(found))
-    return redirect("invitations:list")
+    resend_invitation(invitation=found, actor=request.user, origin=origin_of(request))
+    return resent(found)
 
 
 @organiser_required
-@require_POST
-def revoke(request: UserRequest, pk: int) -> HttpResponse:
+@_list_action
+def revoke(request: UserRequest, pk: int) -> str:
     found = get_object_or_404(to_the_site(), pk=pk)
-    with ShowRefusals(request):
-        revoke_invitation(invitation=found, actor=request.user)
-        messages.success(request, f"Invitation for {found.email} withdrawn.")
-    return redirect("invitations:list")
+    revoke_invitation(invitation=found, actor=request.user)
+    return f"Invitation for {found.email} withdrawn."

@@ -44,7 +44,7 @@ def team_for(user: Any, slug: str) -> TeamAccess:
     team = get_object_or_404(Team, slug=slug)
     mine = None
     if user.is_authenticated:
-        mine = TeamMember.objects.filter(team=team, user=user).first()
+        mine = TeamMember.objects.select_related("team").filter(team=team, user=user).first()
     return TeamAccess(team, mine, is_organiser(user))
 
 
@@ -61,3 +61,11 @@ def managed_team(user: Any, slug: str) -> TeamAccess:
     if not access.may_manage:
         raise PermissionDenied("Only owners of an open team may do this.")
     return access
+
+
+def own_membership(user: Any, slug: str) -> TeamMember:
+    """Require membership."""
+    membership = team_for(user, slug).membership
+    if membership is None:
+        raise PermissionDenied("You are not in this team.")
+    return membership

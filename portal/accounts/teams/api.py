@@ -20,7 +20,7 @@ from portal.accounts.invitations.views import read_emails
 from portal.accounts.models import Invitation, Team, TeamMember
 from portal.web.api import checked
 
-from .access import TeamAccess, managed_team, peopled_team, team_for
+from .access import TeamAccess, managed_team, own_membership, peopled_team, team_for
 from .selectors import own_teams, team_invitations, team_people
 from .services import (
     change_team,
@@ -200,10 +200,7 @@ class TeamMemberDetail(AccountView):
 class TeamLeave(AccountView):
     @extend_schema(summary="Leave a team", request=None, responses={204: None} | REFUSED)
     def post(self, request: Request, slug: str) -> Response:
-        access = team_for(request.user, slug)
-        if access.membership is None:
-            raise PermissionDenied("You are not in this team.")
-        remove_from_team(member=access.membership, actor=self.me)
+        remove_from_team(member=own_membership(request.user, slug), actor=self.me)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

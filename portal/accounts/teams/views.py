@@ -5,10 +5,9 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from portal.accounts.access import UserRequest
 from portal.accounts.emails import origin_of
@@ -16,9 +15,9 @@ from portal.accounts.invitations.selectors import emails_are_sent
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import NO_EMAILS, InviteForm, never_stored, resent
 from portal.accounts.models import Invitation, Team, TeamMember
-from portal.web.refusals import ShowRefusals, errors_in
+from portal.web.refusals import ShowRefusals, errors_in, post_action
 
-from .access import TeamAccess, managed_team, peopled_team, team_for
+from .access import TeamAccess, managed_team, own_membership, peopled_team, team_for
 from .selectors import own_teams, team_invitations, team_people
 from .services import (
     change_team,
@@ -133,17 +132,15 @@ def edit(request: UserRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def leave(request: UserRequest, slug: str) -> HttpResponse:
     """Asks for confirmation."""
-    access = team_for(request.user, slug)
-    if access.membership is None:
-        raise PermissionDenied("You are not in this team.")
+    member = own_membership(request.user, slug)
     if request.method == "POST":
         with ShowRefusals(request):
-            remove_from_team(member=access.membership, actor=request.user)
-            messages.success(request, f"You have left “{access.team}”.")
+            remove_from_team(member=member, actor=request.user)
+            messages.success(request, f"You have left “{member.team}”.")
             return redirect("teams:list")
         return redirect("teams:leave", slug)
-    others = access.team.members.filter(role=TeamMember.Role.OWNER).exclude(user=request.user)
-    context = {"access": access, "is_only_owner": access.is_owner and not others.exists()}
+    others = member.team.members.filter(role=TeamMember.Role.OWNER).exclude(pk=member.pk)
+    context = {"team": member.team, "is_only_owner": member.is_owner and not others.exists()}
     return render(request, "accounts/teams/leave.html", context)
 
 
@@ -159,42 +156,36 @@ def close(request: UserRequest, slug: str) -> HttpResponse:
     return render(request, "accounts/teams/close.html", {"access": access})
 
 
+_people_action = post_action("teams:people", "slug")
+
+
 def _managed_member(request: UserRequest, slug: str, pk: int) -> TeamMember:
     access = managed_team(request.user, slug)
     return get_object_or_404(access.team.members.select_related("user", "team"), pk=pk)
 
 
 @login_required
-@require_POST
-def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+@_people_action
+def remove(request: UserRequest, slug: str, pk: int) -> str:
     member = _managed_member(request, slug, pk)
-    with ShowRefusals(request):
-        remove_from_team(member=member, actor=request.user)
-        messages.success(request, f"{member.user} is no longer in the team.")
-    return redirect("teams:people", slug)
+    remove_from_team(member=member, actor=request.user)
+    return f"{member.user} is no longer in the team."
 
 
 @login_required
-@require_POST
-def promote(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+@_people_action
+def promote(request: UserRequest, slug: str, pk: int) -> str:
     member = _managed_member(request, slug, pk)
-    with ShowRefusals(request):
-        make_owner(member=member, actor=request.user)
-        messages.success(request, f"{member.user} is now an owner of the team.")
-    return redirect("teams:people", slug)
+    make_owner(member=member, actor=request.user)
+    return f"{member.user} is now an owner of the team."
 
 
 @login_required
-@require_POST
-def step_down(request: UserRequest, slug: str) -> HttpResponse:
+@_people_action
+def step_down(request: UserRequest, slug: str) -> str:
     """Give up ownership and remain a member."""
-    access = team_for(request.user, slug)
-    if access.membership is None:
-        raise PermissionDenied("You are not in this team.")
-    with ShowRefusals(request):
-        give_up_ownership(member=access.membership, actor=request.user)
-        messages.success(request, "You are no longer an owner of the team, but still a member.")
-    return redirect("teams:people", slug)
+    give_up_ownership(member=own_membership(request.user, slug), actor=request.user)
+    return "You are no longer an owner of the team, but still a member."
 
 
 def _invitation(access: TeamAccess, pk: int) -> Invitation:
@@ -202,33 +193,27 @@ def _invitation(access: TeamAccess, pk: int) -> Invitation:
 
 
 @login_required
-@require_POST
-def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+@_people_action
+def resend(request: UserRequest, slug: str, pk: int) -> str:
     found = _invitation(managed_team(request.user, slug), pk)
-    with ShowRefusals(request):
-        resend_invitation(invitation=found, actor=request.user, origin=origin_of(request))
-        messages.success(request, resent(found))
-    return redirect("teams:people", slug)
+    resend_invitation(invitation=found, actor=request.user, origin=origin_of(request))
+    return resent(found)
 
 
 @login_required
-@require_POST
-def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+@_people_action
+def revoke(request: UserRequest, slug: str, pk: int) -> str:
     found = _invitation(managed_team(request.user, slug), pk)
-    with ShowRefusals(request):
-        revoke_invitation(invitation=found, actor=request.user)
-        messages.success(request, f"Invitation for {found.email} withdrawn.")
-    return redirect("teams:people", slug)
+    revoke_invitation(invitation=found, actor=request.user)
+    return f"Invitation for {found.email} withdrawn."
 
 
 @login_required
-@require_POST
+@_people_action
 def link(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Show a link to copy. It cannot be shown again, because only its hash is stored."""
     access = managed_team(request.user, slug)
     found = _invitation(access, pk)
-    with ShowRefusals(request):
-        made = make_link(invitation=found, actor=request.user, origin=origin_of(request))
-        page = _people_page(request, access, InviteForm(), link=made, link_for=found.email)
-        return never_stored(page)
-    return redirect("teams:people", slug)
+    made = make_link(invitation=found, actor=request.user, origin=origin_of(request))
+    page = _people_page(request, access, InviteForm(), link=made, link_for=found.email)
+    return never_stored(page)
