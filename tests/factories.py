@@ -1,5 +1,6 @@
 """Factories for several apps. Those of one app are with its tests."""
 
+import hashlib
 from collections.abc import Mapping
 from functools import cache
 from itertools import count
@@ -51,3 +52,18 @@ def make_documents(
         for document, canonical in zip(documents, contents, strict=True)
     )
     return documents
+
+
+def make_picture(dataset: Dataset, name: str, **fields: Any) -> Document:
+    """Creates a document without HTML, as an import of pictures does."""
+    digest = hashlib.sha256(f"{dataset.pk} {name}".encode()).hexdigest()
+    return Document.objects.create(
+        dataset=dataset,
+        name=name,
+        kind=Document.Kind.PICTURE,
+        source_sha256=digest,
+        html_sha256=digest,
+        text_sha256=digest,
+        text_chars=0,
+        **fields,
+    )

@@ -2,6 +2,9 @@
 
 from playwright.sync_api import Frame, Page, expect
 
+from annotation.models import Assignment
+from annotation.workbench.selectors import current_spans
+
 SELECT = """([quote, occurrence]) => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   let left = occurrence;
@@ -29,6 +32,11 @@ def open_task(page: Page, url: str) -> Frame:
 def select(frame: Frame, quote: str, occurrence: int = 0) -> None:
     """Selects a quote within one text node, as dragging the mouse does."""
     assert frame.evaluate(SELECT, [quote, occurrence]), f"{quote!r} is not in the page"
+
+
+def marked(work: Assignment) -> list[tuple[str, str]]:
+    """Returns the label and quote of each saved span."""
+    return [(span["label"], span["quote"]) for span in current_spans(work)]
 
 
 def mark(page: Page, frame: Frame, label: str, quote: str) -> None:

@@ -14,11 +14,11 @@ from django.db import connections
 from portal.accounts.models import Team, User
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.gold import GoldItem
-from portal.datasets.releases.services import freeze_release
+from portal.datasets.releases.services import freeze_lines, freeze_release
 from portal.facts import TaggedPage, read_tags
 from scoring.boards.limits import LimitReached, hold_place
 from scoring.boards.services import NewPhase, create_board, set_board_state
-from scoring.leaderboard.services import bump_board
+from scoring.leaderboard.services import bump_board, load_reported
 from scoring.models import Board, Entry, Grading, Phase, Submission
 from scoring.submissions.services import check_upload, create_submission
 from tests.factories import empty_dataset, make_documents
@@ -222,3 +222,34 @@ def places_taken(submissions: Sequence[Submission]) -> int:
 
     with ThreadPoolExecutor(len(submissions)) as pool:
         return sum(pool.map(take, submissions))
+
+
+def receipt_board(lines: Sequence[dict[str, Any]], **settings: Any) -> Board:
+    """Creates an open board of receipts from lines of gold. `settings` are those of its phase."""
+    release = freeze_lines(
+        dataset=empty_dataset(visibility="public"),
+        version="1.0.0",
+        benchmark="receiptbench",
+        lines={line["id"]: line for line in lines},
+        visibility=Release.Visibility.PUBLIC,
+    )
+    phase = NewPhase(slug="test", title="Test", release=release, **settings)
+    board = create_board(
+        slug="board", title="Receipts", benchmark="receiptbench", phase=phase, actor=None
+    )
+    load_reported(board=board)
+    return set_board_state(board=board, state=Board.State.OPEN, actor=None)
+
+
+def send_lines(board: Board, owner: User, lines: Sequence[dict[str, Any]]) -> Submission:
+    """Submits predictions that are not pages."""
+    phase = first_phase(board)
+    file = upload("".join(json.dumps(line) + "\n" for line in lines).encode())
+    return create_submission(
+        phase=phase,
+        owner=owner,
+        card={"name": "Reader of receipts"},
+        file=file,
+        filename="predictions.jsonl",
+        checked=check_upload(phase=phase, file=file, filename="predictions.jsonl"),
+    )

@@ -8,10 +8,9 @@ from playwright.sync_api import Frame, Page, expect
 from annotation.campaigns.people import add_member
 from annotation.campaigns.services import create_campaign, open_campaign
 from annotation.models import Assignment, Campaign
-from annotation.workbench.selectors import current_spans
 from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, work_of
-from tests.e2e.workbench import open_task, select, submit_task, wait_saved
+from tests.e2e.workbench import marked, open_task, select, submit_task, wait_saved
 from tests.factories import empty_dataset, make_document
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -26,10 +25,6 @@ def campaign(ann: User, ben: User) -> Campaign:
 
 def open_workbench(page: Page, assignment: Assignment) -> Frame:
     return open_task(page, f"/annotate/{assignment.pk}/")
-
-
-def marked(assignment: Assignment) -> list[tuple[str, str]]:
-    return [(span["label"], span["quote"]) for span in current_spans(assignment)]
 
 
 def test_selected_text_is_marked_by_key_and_by_button_and_saved(

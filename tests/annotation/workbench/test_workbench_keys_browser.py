@@ -13,7 +13,7 @@ from annotation.models import Assignment, Campaign
 from annotation.workbench.selectors import current_spans
 from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, save, work_of
-from tests.e2e.workbench import open_task, selected, wait_saved
+from tests.e2e.workbench import marked, open_task, selected, wait_saved
 from tests.factories import empty_dataset, make_document
 from tests.shared import REALDATA, needs_realdata
 
@@ -85,10 +85,6 @@ def work(ann: User, ben: User) -> Assignment:
 def opened(page_of: Pages, work: Assignment, ann: User) -> tuple[Page, Frame]:
     page = page_of(ann)
     return page, open_task(page, work.get_absolute_url())
-
-
-def marked(work: Assignment) -> list[tuple[str, str]]:
-    return [(span["label"], span["quote"]) for span in current_spans(work)]
 
 
 def picked(frame: Frame) -> str:

@@ -8,11 +8,10 @@ from django.core.files.base import ContentFile
 from playwright.sync_api import Frame, Page, expect
 
 from annotation.models import Assignment
-from annotation.workbench.selectors import current_spans
 from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, save, work_of
 from tests.datasets.factories import png
-from tests.e2e.workbench import open_task, select, wait_saved
+from tests.e2e.workbench import marked, open_task, select, wait_saved
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -22,10 +21,6 @@ Pages = Callable[..., Page]
 @pytest.fixture
 def work(ann: User, ben: User) -> Assignment:
     return work_of(ann, make_campaign([ann, ben]))
-
-
-def marked(work: Assignment) -> list[tuple[str, str]]:
-    return [(span["label"], span["quote"]) for span in current_spans(work)]
 
 
 def box_of(frame: Frame, quote: str) -> tuple[float, float, float, float]:

@@ -6,10 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment
-from annotation.workbench.selectors import current_spans
 from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, save, work_of
-from tests.e2e.workbench import open_task, select, wait_kept, wait_saved
+from tests.e2e.workbench import marked, open_task, select, wait_kept, wait_saved
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -19,10 +18,6 @@ Pages = Callable[..., Page]
 @pytest.fixture
 def work(ann: User, ben: User) -> Assignment:
     return work_of(ann, make_campaign([ann, ben]))
-
-
-def marked(work: Assignment) -> list[tuple[str, str]]:
-    return [(span["label"], span["quote"]) for span in current_spans(work)]
 
 
 def wait_offline(page: Page) -> None:

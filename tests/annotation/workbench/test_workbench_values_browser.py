@@ -6,10 +6,9 @@ import pytest
 from playwright.sync_api import Frame, Page, expect
 
 from annotation.models import Assignment
-from annotation.workbench.selectors import current_spans
 from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, work_of
-from tests.e2e.workbench import open_task, select, wait_saved
+from tests.e2e.workbench import marked, open_task, select, wait_saved
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -24,10 +23,6 @@ def work(ann: User, ben: User) -> Assignment:
 def opened(page_of: Pages, work: Assignment, ann: User) -> tuple[Page, Frame]:
     page = page_of(ann)
     return page, open_task(page, work.get_absolute_url())
-
-
-def marked(work: Assignment) -> list[tuple[str, str]]:
-    return [(span["label"], span["quote"]) for span in current_spans(work)]
 
 
 def press(page: Page, *keys: str) -> None:

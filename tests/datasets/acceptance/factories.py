@@ -1,13 +1,12 @@
 """Receipts with records, batches of them, and verdicts, for tests of quality acceptance."""
 
-import hashlib
 from typing import Any
 
 from portal.accounts.models import User
 from portal.datasets.acceptance.services import open_batch, save_verdict
 from portal.datasets.models import Batch, BatchDocument, Dataset, Document, DocumentRecord
 from tests.datasets.factories import add_image, png
-from tests.factories import empty_dataset
+from tests.factories import empty_dataset, make_picture
 
 # A small schema: three fields, and the rule that the items add up to the total.
 SCHEMA: dict[str, Any] = {
@@ -32,17 +31,7 @@ def receipt(total: str = "3.00", **changes: Any) -> dict[str, Any]:
 
 
 def make_receipt(dataset: Dataset, name: str, *, image: bool = False, **changes: Any) -> Document:
-    digest = hashlib.sha256(f"{dataset.pk} {name}".encode()).hexdigest()
-    document = Document.objects.create(
-        dataset=dataset,
-        name=name,
-        kind=Document.Kind.PICTURE,
-        language="en",
-        source_sha256=digest,
-        html_sha256=digest,
-        text_sha256=digest,
-        text_chars=0,
-    )
+    document = make_picture(dataset, name, language="en")
     DocumentRecord.objects.create(
         document=document,
         benchmark="receiptbench",

@@ -148,6 +148,10 @@ def test_faults_of_the_gold_are_in_the_report_of_the_task(
     assert not Release.objects.exists()
 
 
+def kill(*_: object) -> None:
+    raise Killed
+
+
 def test_a_worker_killed_before_the_end_leaves_nothing_and_another_freezes(
     dataset: Dataset,
     client_of: Clients,
@@ -156,10 +160,6 @@ def test_a_worker_killed_before_the_end_leaves_nothing_and_another_freezes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client_of(organiser).post(NEW, form())
-
-    def kill(*_: object) -> None:
-        raise Killed
-
     with monkeypatch.context() as patch:
         patch.setattr("portal.datasets.releases.services._count_facts", kill)
         with pytest.raises(Killed):
@@ -178,10 +178,6 @@ def test_a_worker_killed_behind_the_release_does_not_freeze_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     client_of(organiser).post(NEW, form())
-
-    def kill(*_: object) -> None:
-        raise Killed
-
     with monkeypatch.context() as patch:
         patch.setattr(freezing, "_report", kill)
         with pytest.raises(Killed):

@@ -18,7 +18,7 @@ from tests.datasets.factories import (
     secret_document,
     spans_of,
 )
-from tests.factories import empty_dataset, make_document
+from tests.factories import empty_dataset, make_document, make_picture
 
 OPEN = "8,150"
 SECRET_IN_IMAGE = "Veiled caption"
@@ -85,16 +85,7 @@ def record_world(benchmark: str, *, images: bool = True) -> Dataset:
     dataset = empty_dataset(slug="records", title="Records", visibility="public")
     for number, gold in enumerate(RECORDS[benchmark]):
         name = f"IC15__{gold['id']}" if benchmark == "ccocr" else gold["id"]
-        digest = f"{number:064x}"
-        document = Document.objects.create(
-            dataset=dataset,
-            name=name,
-            kind=Document.Kind.PICTURE,
-            source_sha256=digest,
-            html_sha256=digest,
-            text_sha256=digest,
-            text_chars=0,
-        )
+        document = make_picture(dataset, name)
         DocumentRecord.objects.create(
             document=document, benchmark=benchmark, gold=gold, prompt=f"Question {number}?"
         )

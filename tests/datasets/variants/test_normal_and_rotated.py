@@ -20,7 +20,7 @@ from scoring.models import Board
 from scoring.submissions.services import check_upload, create_submission, publish_submission
 from tests.datasets.factories import add_image
 from tests.datasets.variants.factories import base_dataset, derived, image_bytes, page_png
-from tests.factories import empty_dataset
+from tests.factories import empty_dataset, make_picture
 from tests.scoring.factories import first_phase, upload
 
 pytestmark = pytest.mark.django_db
@@ -48,16 +48,7 @@ def key(name: str) -> str:
 def reading_base(visibility: str = "public") -> tuple[Dataset, Release]:
     dataset = empty_dataset(slug="base", title="Base", visibility="public")
     for number, name in enumerate(WORDS):
-        digest = f"{number:064x}"
-        document = Document.objects.create(
-            dataset=dataset,
-            name=name,
-            kind=Document.Kind.PICTURE,
-            source_sha256=digest,
-            html_sha256=digest,
-            text_sha256=digest,
-            text_chars=0,
-        )
+        document = make_picture(dataset, name)
         DocumentRecord.objects.create(document=document, benchmark="ccocr", gold=line(name))
         add_image(document, page_png(number))
     release = freeze_lines(

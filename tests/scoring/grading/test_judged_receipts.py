@@ -14,7 +14,7 @@ from scoring.boards.services import NewPhase, create_board, set_board_state
 from scoring.models import Board, Submission
 from scoring.submissions.services import check_upload, create_submission
 from tests.factories import empty_dataset
-from tests.scoring.factories import first_phase, upload
+from tests.scoring.factories import receipt_board, send_lines
 from tests.scoring.judge.server import MODEL, JudgeServer
 from tests.scoring.judge.test_receipts import ASKED, GOLD, JUDGE, READ, clerk
 from tests.scoring.judging.test_judge_runs import server
@@ -29,37 +29,7 @@ ClientOf = Callable[[User | None], Client]
 
 @pytest.fixture
 def receipts() -> Board:
-    release = freeze_lines(
-        dataset=empty_dataset(visibility="public"),
-        version="1.0.0",
-        benchmark="receiptbench",
-        lines={line["id"]: line for line in GOLD},
-        visibility=Release.Visibility.PUBLIC,
-    )
-    phase = NewPhase(
-        slug="test",
-        title="Test",
-        release=release,
-        options={"semantic": f"judge({MODEL})"},
-        diagnostics="facts",
-    )
-    board = create_board(
-        slug="board", title="Receipts", benchmark="receiptbench", phase=phase, actor=None
-    )
-    return set_board_state(board=board, state=Board.State.OPEN, actor=None)
-
-
-def send(board: Board, owner: User, lines: list[dict[str, Any]]) -> Submission:
-    phase = first_phase(board)
-    file = upload("".join(json.dumps(line) + "\n" for line in lines).encode())
-    return create_submission(
-        phase=phase,
-        owner=owner,
-        card={"name": "Reader"},
-        file=file,
-        filename="predictions.jsonl",
-        checked=check_upload(phase=phase, file=file, filename="predictions.jsonl"),
-    )
+    return receipt_board(GOLD, options={"semantic": f"judge({MODEL})"}, diagnostics="facts")
 
 
 def test_the_figures_are_those_of_the_command(
@@ -71,7 +41,7 @@ def test_the_figures_are_those_of_the_command(
 ) -> None:
     """By hand in tests/scoring/judge/test_receipts.py: 4 TP, 1 FP, 4 FN."""
     server.script = clerk
-    submission = send(receipts, researcher, READ)
+    submission = send_lines(receipts, researcher, READ)
     run_jobs()
     grading = submission.gradings.get()
     assert (grading.state, grading.error) == ("done", "")

@@ -94,6 +94,13 @@ def run_until_gradings_began(regrade: Regrade) -> None:
         run_some(1)
 
 
+def run_until_graded(regrade: Regrade) -> None:
+    """Stops before the results are resampled."""
+    run_until_gradings_began(regrade)
+    while regrade.gradings.unfinished().exists():
+        run_some(1)
+
+
 def nothing_changed(board: Board, regrade: Regrade, state: str) -> None:
     regrade.refresh_from_db()
     assert regrade.state == state
@@ -481,9 +488,7 @@ def test_it_waits_until_its_results_are_resampled(
 ) -> None:
     """It ranks them at its end. A grading that cannot be resampled does not block it."""
     regrade = start_regrade(board=board, release=release, actor=None)
-    run_until_gradings_began(regrade)
-    while regrade.gradings.unfinished().exists():
-        run_some(1)
+    run_until_graded(regrade)
     waiting = Job.objects.unfinished().filter(kind=RESAMPLE_KIND)
     assert waiting.exists()
     advance_regrade(regrade.pk)
@@ -573,9 +578,7 @@ def test_one_whose_last_step_was_lost_goes_on(
     board: Board, results: Results, release: Release
 ) -> None:
     regrade = start_regrade(board=board, release=release, actor=None)
-    run_until_gradings_began(regrade)
-    while regrade.gradings.unfinished().exists():
-        run_some(1)
+    run_until_graded(regrade)
     Job.objects.filter(kind=REGRADE_KIND).delete()
     assert resume_stranded() == 0, "not yet: it may have begun just now"
     Regrade.objects.update(created_at=timezone.now() - timedelta(minutes=5))

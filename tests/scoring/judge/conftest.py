@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from scoring.judge.asking import Asker, FolderCache
 from scoring.judge.client import Client
@@ -13,12 +15,33 @@ from scoring.judge.endpoint import Backoff, Budget, Endpoint
 from .server import MODEL, JudgeServer, serve
 
 AskerOf = Callable[..., Asker]
+Command = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
 def server() -> Iterator[JudgeServer]:
     with serve() as judge:
         yield judge
+
+
+@pytest.fixture
+def command(
+    server: JudgeServer, settings: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Command:
+    """Runs a command of manage.py against the scripted judge: exit code, output and errors."""
+    settings.JUDGE_BASE_URL, settings.JUDGE_MODEL = server.url, MODEL
+    settings.JUDGE_CACHE, settings.JUDGE_ATTEMPTS = tmp_path / "answers", 1
+    settings.JUDGE_PRICE_INPUT, settings.JUDGE_PRICE_OUTPUT = 2.0, 10.0
+
+    def call(name: str, benchmark: str, **options: Any) -> tuple[int, str, str]:
+        code = 0
+        try:
+            call_command(name, benchmark, **options)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        return code, *capsys.readouterr()
+
+    return call
 
 
 @pytest.fixture

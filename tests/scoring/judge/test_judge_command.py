@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from .conftest import Command
 from .server import MODEL, JudgeServer, broken, perfect, slow, status
 
 MANAGE = settings.BASE_DIR / "manage.py"
@@ -44,24 +44,9 @@ def files(tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.fixture
-def run(
-    server: JudgeServer,
-    settings: Any,
-    tmp_path: Path,
-    files: dict[str, Any],
-    capsys: pytest.CaptureFixture[str],
-) -> Judge:
-    settings.JUDGE_BASE_URL, settings.JUDGE_MODEL = server.url, MODEL
-    settings.JUDGE_CACHE, settings.JUDGE_ATTEMPTS = tmp_path / "answers", 1
-    settings.JUDGE_PRICE_INPUT, settings.JUDGE_PRICE_OUTPUT = 2.0, 10.0
-
+def run(command: Command, files: dict[str, Any]) -> Judge:
     def call(benchmark: str = "fincriticaled", **options: Any) -> tuple[int, str, str]:
-        code = 0
-        try:
-            call_command("judge", benchmark, **{**files, **options})
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return code, *capsys.readouterr()
+        return command("judge", benchmark, **{**files, **options})
 
     return call
 

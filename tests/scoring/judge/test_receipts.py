@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from scoring.benchmarks import OptionError, get_benchmark
 from scoring.benchmarks.receiptbench import RECEIPTBENCH
 from scoring.benchmarks.receiptbench.scorer import MOST_PAIRS
 from scoring.judge.questions import FieldAnswer
 
+from .conftest import Command
 from .server import MODEL, Call, JudgeServer, Reply, in_turn, status
 from .test_judge_command import lines
 
@@ -62,25 +62,11 @@ def files(tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.fixture
-def run(
-    server: JudgeServer,
-    settings: Any,
-    tmp_path: Path,
-    files: dict[str, Any],
-    capsys: pytest.CaptureFixture[str],
-) -> Judge:
+def run(server: JudgeServer, command: Command, files: dict[str, Any]) -> Judge:
     server.script = clerk
-    settings.JUDGE_BASE_URL, settings.JUDGE_MODEL = server.url, MODEL
-    settings.JUDGE_CACHE, settings.JUDGE_ATTEMPTS = tmp_path / "answers", 1
-    settings.JUDGE_PRICE_INPUT, settings.JUDGE_PRICE_OUTPUT = 2.0, 10.0
 
-    def call(command: str = "judge", benchmark: str = "receiptbench", **options: Any) -> Any:
-        code = 0
-        try:
-            call_command(command, benchmark, **{**files, **options})
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return code, *capsys.readouterr()
+    def call(name: str = "judge", benchmark: str = "receiptbench", **options: Any) -> Any:
+        return command(name, benchmark, **{**files, **options})
 
     return call
 

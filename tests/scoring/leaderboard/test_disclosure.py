@@ -31,6 +31,8 @@ from scoring.models import Board, Entry, Phase, Submission
 from scoring.submissions.services import check_upload, create_submission, publish_submission
 from tests.factories import empty_dataset
 from tests.scoring.factories import (
+    receipt_board,
+    send_lines,
     FLAWED,
     first_phase,
     latest_grading,
@@ -285,38 +287,11 @@ WITHHELD = "Counts of graded rows are hidden"
 
 
 def receipts(score_decimals: int | None) -> Board:
-    release = freeze_lines(
-        dataset=empty_dataset(visibility="public"),
-        version="1.0.0",
-        benchmark="receiptbench",
-        lines={line["id"]: line for line in GOLD},
-        visibility=Release.Visibility.PUBLIC,
-    )
-    phase = NewPhase(
-        slug="test",
-        title="Test",
-        release=release,
-        diagnostics="aggregates",
-        score_decimals=score_decimals,
-    )
-    board = create_board(
-        slug="board", title="Receipts", benchmark="receiptbench", phase=phase, actor=None
-    )
-    load_reported(board=board)
-    return set_board_state(board=board, state=Board.State.OPEN, actor=None)
+    return receipt_board(GOLD, diagnostics="aggregates", score_decimals=score_decimals)
 
 
 def published(board: Board, owner: User, run_jobs: Jobs) -> Submission:
-    phase = first_phase(board)
-    file = upload("".join(json.dumps(line) + "\n" for line in READ).encode())
-    submission = create_submission(
-        phase=phase,
-        owner=owner,
-        card={"name": "Reader of receipts"},
-        file=file,
-        filename="predictions.jsonl",
-        checked=check_upload(phase=phase, file=file, filename="predictions.jsonl"),
-    )
+    submission = send_lines(board, owner, READ)
     run_jobs()
     publish_submission(submission=submission, actor=owner)
     return submission

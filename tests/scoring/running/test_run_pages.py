@@ -1,6 +1,6 @@
 """Pages and endpoints of model runs: settings, start, progress, cancel, continue, submit."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from scoring.judging.services import endpoint_of
 from scoring.models import Board, ModelRun, Submission
 from scoring.models.judging import Purpose
 from tests.factboard import chat_server
-from tests.scoring.judge.server import JudgeServer, Reply, serve
+from tests.scoring.judge.server import Reply
 
 from .models import KEY, MODEL, Reader, board_with_images, give_endpoint, start
 
@@ -25,27 +25,9 @@ PAGE, API = "/boards/board/runs/", "/api/v1/boards/board/runs/"
 BUSY = Reply("busy", 503)
 
 
-@pytest.fixture(autouse=True)
-def _settings(settings: Any) -> None:
-    settings.JUDGE_ATTEMPTS = 1
-
-
 @pytest.fixture
-def reader() -> Reader:
-    return Reader()
-
-
-@pytest.fixture
-def server(reader: Reader) -> Iterator[JudgeServer]:
-    with serve(reader) as running:
-        yield running
-
-
-@pytest.fixture
-def board(db: None, server: JudgeServer) -> Board:
-    made = board_with_images()
-    give_endpoint(made, server.url)
-    return made
+def board(board_with_endpoint: Board) -> Board:
+    return board_with_endpoint
 
 
 def form(board: Board, **changes: Any) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """A model run as a job: asked once each, interrupted, continued, submitted with its manifest."""
 
 import json
-from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -35,27 +34,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 BUSY = Reply("busy", 503)
 
 
-@pytest.fixture(autouse=True)
-def _settings(settings: Any) -> None:
-    settings.JUDGE_ATTEMPTS = 1
-
-
 @pytest.fixture
-def reader() -> Reader:
-    return Reader()
-
-
-@pytest.fixture
-def server(reader: Reader) -> Iterator[JudgeServer]:
-    with serve(reader) as running:
-        yield running
-
-
-@pytest.fixture
-def board(db: None, server: JudgeServer) -> Board:
-    made = board_with_images()
-    give_endpoint(made, server.url)
-    return made
+def board(board_with_endpoint: Board) -> Board:
+    return board_with_endpoint
 
 
 def ended(run: ModelRun) -> ModelRun:
