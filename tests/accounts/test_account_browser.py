@@ -3,22 +3,21 @@
 import io
 import re
 import zipfile
-from collections.abc import Callable
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.core.cache import cache
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from tests.accounts.invitations.emails import email_to
 from tests.accounts.teams.people import team_of
 from tests.conftest import PASSWORD
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-Pages = Callable[..., Page]
 NORA, SECRET = "nora@example.org", "battery staple 7"
 
 
@@ -28,7 +27,7 @@ def _no_tries_yet() -> None:
 
 
 @pytest.mark.journey
-def test_a_visitor_signs_up_confirms_the_address_and_logs_in_again(page_of: Pages) -> None:
+def test_a_visitor_signs_up_confirms_the_address_and_logs_in_again(page_of: PageOf) -> None:
     page = page_of(None)
     site = page.get_by_role("navigation", name="Site")
     page.goto("/")
@@ -65,7 +64,7 @@ def test_a_visitor_signs_up_confirms_the_address_and_logs_in_again(page_of: Page
     expect(page.locator("details.menu > summary")).to_contain_text("Nora")
 
 
-def test_a_team_from_its_founding_to_a_farewell(page_of: Pages, ann: User, ben: User) -> None:
+def test_a_team_from_its_founding_to_a_farewell(page_of: PageOf, ann: User, ben: User) -> None:
     mine, his = page_of(ann), page_of(ben)
     mine.goto("/account/")
     mine.get_by_role("link", name="New team").click()
@@ -97,7 +96,7 @@ def test_a_team_from_its_founding_to_a_farewell(page_of: Pages, ann: User, ben: 
     expect(his.get_by_role("row", name="Fact finders")).to_contain_text("owner")
 
 
-def test_a_token_an_export_and_the_end(page_of: Pages, ann: User) -> None:
+def test_a_token_an_export_and_the_end(page_of: PageOf, ann: User) -> None:
     page = page_of(ann)
     page.goto("/account/")
     page.get_by_label("Token name").fill("notebook")
@@ -133,7 +132,7 @@ def test_a_token_an_export_and_the_end(page_of: Pages, ann: User) -> None:
     assert not User.objects.filter(pk=ann.pk).exists()
 
 
-def test_pages_are_accessible_and_fit(page_of: Pages, ann: User, ben: User) -> None:
+def test_pages_are_accessible_and_fit(page_of: PageOf, ann: User, ben: User) -> None:
     team_of(ann, ben, name="A reading group with quite a long name, as groups have them")
     page = page_of(ann)
     faults: list[str] = []

@@ -1,6 +1,5 @@
 """Deleting an account: personal data is removed, and work that others depend on is kept."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -37,11 +36,11 @@ from tests.accounts.invitations.emails import invite
 from tests.accounts.teams.people import owners, place_of, team_of
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
 from tests.conftest import PASSWORD
+from tests.fixture_types import ClientOf
 from tests.scoring.factories import make_board, make_submission
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db(transaction=True)
-ClientOf = Callable[[User | None], Client]
 ADDRESSES = ("ann@example.org", "second@example.org")
 
 

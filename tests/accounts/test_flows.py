@@ -1,7 +1,6 @@
 """Sign-up, log-in, log-out and password reset."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,9 +14,9 @@ from pytest_django import DjangoAssertNumQueries
 from portal.accounts.emails import email_route
 from portal.accounts.models import User
 from tests.conftest import PASSWORD
+from tests.fixture_types import ClientOf
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
 NEW_PASSWORD = "battery staple 7"
 
 

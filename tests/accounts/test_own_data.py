@@ -3,15 +3,12 @@
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
-from django.test import Client
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from annotation.models import Membership
 from portal.accounts.models import AccountExport, User
@@ -32,12 +29,11 @@ from tests.accounts.invitations.emails import invite
 from tests.accounts.teams.people import team_of
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
 from tests.conftest import PASSWORD
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import make_board, make_submission
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 
 def opened(user: User) -> dict[str, Any]:

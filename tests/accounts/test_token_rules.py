@@ -1,12 +1,10 @@
 """Tokens can expire or be read only, and old tokens cause warnings."""
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -17,9 +15,9 @@ from portal.accounts.tokens import (
     issue_token,
     recognise_token,
 )
+from tests.fixture_types import ClientOf
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
 ME = "/api/v1/account/"
 
 

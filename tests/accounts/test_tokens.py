@@ -1,7 +1,6 @@
 """API tokens: shown once, stored as a hash, revoked only by their owner."""
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -17,9 +16,9 @@ from rest_framework.views import APIView
 from portal.accounts.models import ApiToken, User
 from portal.accounts.tokens import issue_token, recognise_token, revoke_token
 from portal.audit.models import Event
+from tests.fixture_types import ClientOf
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
 
 
 class WhoAmI(APIView):

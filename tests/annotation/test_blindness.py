@@ -6,7 +6,7 @@ over both annotators would change.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from annotation.models.assignments import Revision
 from portal.accounts.models import User
 from tests.asking import in_turn
 from tests.conftest import make_user
+from tests.fixture_types import ClientOf
 
 from .every_url import endpoints, pages
 from .factories import comment, document_of, make_campaign, save, spans_in, submit, text_of, work_of
@@ -27,7 +28,6 @@ from .test_permissions import API, GET_PAGES, ONLY_POST
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 Answers = dict[tuple[str, str], tuple[int, bytes]]
 
 # Parts that differ between any two requests.

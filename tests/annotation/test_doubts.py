@@ -1,11 +1,8 @@
 """Facts with a warning: shown at every step, and released only if their number is accepted."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.campaigns.releases import release_gold
 from annotation.errors import DoubtfulGold
@@ -14,14 +11,13 @@ from annotation.page_facts import doubtful_facts
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Release
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 from .factories import document_of, make_campaign, save, submit, work_of
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 ADDRESS = "/campaigns/spring-round/release/"
 API = "/api/v1/campaigns/spring-round/release/"
 FORM = {"version": "1.0.0", "visibility": "gold_hidden", "notes": "First."}

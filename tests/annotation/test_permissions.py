@@ -1,14 +1,13 @@
 """Permissions: every URL and method, for every role."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
 from PIL import Image
-from rest_framework.test import APIClient
 
 from annotation.campaigns.people import invite_people
 from annotation.models import Assignment, Campaign, Case, Membership, Screening
@@ -16,14 +15,13 @@ from portal.accounts.models import User
 from portal.datasets.models import PageImage
 from tests.annotation.review.review_factories import drawn_by_hand
 from tests.asking import by_role, check_answers
+from tests.fixture_types import ApiOf, ClientOf
 
 from .every_url import api_names, endpoints, page_names, pages
 from .factories import comment, document_of, make_campaign, work_of
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 Cast = dict[str, User | None]
 
 ROLES = ("nobody", "Sam", "Ann", "Ben", "Rita", "Lea", "Olga")

@@ -5,22 +5,19 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from rest_framework.test import APIClient
 
 from annotation.adjudication.services import decide_case
 from annotation.models import Assignment, Campaign, CampaignDocument
 from annotation.workbench.suggestions import choose_suggestions
 from portal.accounts.models import User
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 from .factories import comment, make_campaign, save, submit
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 # URL → maximum number of queries, including log-in and navigation.
 BUDGETS = {

@@ -1,7 +1,5 @@
 """A lead's workflow in a browser: settings, screening by keyboard, calibration, handing over."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -11,13 +9,13 @@ from annotation.models import Assignment, Campaign, CampaignDocument, Span
 from annotation.screening.services import screen_document
 from portal.accounts.models import User
 from tests.e2e.workbench import open_task, select, wait_saved
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
 from .factories import document_of, make_campaign, save, submit, work_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 Stage = CampaignDocument.Stage
 ROOT = "/campaigns/spring-round/"
 
@@ -40,7 +38,7 @@ def stages(campaign: Campaign) -> list[str]:
 
 @pytest.mark.journey
 def test_lead_prepares_and_steers_a_campaign(
-    page_of: Pages, draft: Campaign, ann: User, cleo: User, lead: User
+    page_of: PageOf, draft: Campaign, ann: User, cleo: User, lead: User
 ) -> None:
     page = page_of(lead)
     page.goto(f"{ROOT}settings/")
@@ -101,7 +99,7 @@ def screen_by_key(page: Page) -> None:
 
 
 def test_unsent_labels_of_handed_over_work_stay_in_the_browser(
-    page_of: Pages, draft: Campaign, ann: User, lead: User
+    page_of: PageOf, draft: Campaign, ann: User, lead: User
 ) -> None:
     open_campaign(campaign=draft, actor=lead)
     work = work_of(ann, draft)
@@ -125,7 +123,7 @@ def test_unsent_labels_of_handed_over_work_stay_in_the_browser(
 
 
 def test_pages_are_accessible_and_fit(
-    page_of: Pages, draft: Campaign, ann: User, lead: User, organiser: User
+    page_of: PageOf, draft: Campaign, ann: User, lead: User, organiser: User
 ) -> None:
     Campaign.objects.update(screening=True)
     draft.refresh_from_db()

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.models import Campaign, Membership
 from portal.accounts.models import User
@@ -21,11 +20,10 @@ from tests.datasets.factories import (
     zip_upload,
 )
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
 
 # The member is lead, reviewer and annotator of campaigns with the dataset.
 ROLES = ["organiser", "member", "stranger", "anonymous"]
@@ -185,7 +183,7 @@ def body(response: Any) -> bytes:
     return data
 
 
-def opened(cast: dict[str, User | None], client_of: Clients, api_of: Apis) -> Callable[..., Any]:
+def opened(cast: dict[str, User | None], client_of: ClientOf, api_of: ApiOf) -> Callable[..., Any]:
     """`get(role, path)` requests a page or an endpoint; every role is logged in once."""
     pages = {role: client_of(user) for role, user in cast.items()}
     endpoints = {role: api_of(user) for role, user in cast.items()}
@@ -199,7 +197,7 @@ def opened(cast: dict[str, User | None], client_of: Clients, api_of: Apis) -> Ca
 
 @pytest.mark.parametrize("world", range(len(WORLDS)))
 def test_reading(
-    world: int, cast: dict[str, User | None], client_of: Clients, api_of: Apis
+    world: int, cast: dict[str, User | None], client_of: ClientOf, api_of: ApiOf
 ) -> None:
     """Read access by role. In worlds with hidden gold, no response contains any of it."""
     document = make_world(*WORLDS[world])
@@ -245,7 +243,7 @@ def secrets_of(document: Document) -> list[str]:
 
 
 def test_hidden_documents_are_not_found_by_hidden_data(
-    cast: dict[str, User | None], client_of: Clients, api_of: Apis
+    cast: dict[str, User | None], client_of: ClientOf, api_of: ApiOf
 ) -> None:
     make_world("public", "gold_hidden")
     query = SECRET_COMPANY.lower()[:4]
@@ -257,27 +255,27 @@ def test_hidden_documents_are_not_found_by_hidden_data(
     assert found == dict.fromkeys(OTHERS, (False, 0)) | {"organiser": (True, 1)}
 
 
-def test_document_that_is_in_no_release_is_open(client_of: Clients) -> None:
+def test_document_that_is_in_no_release_is_open(client_of: ClientOf) -> None:
     dataset = empty_dataset(slug="world", visibility="public")
     secret_document(dataset)
     response = client_of(None).get("/datasets/world/documents/secret/html/")
     assert SECRET in response.content.decode()
 
 
-def test_document_hidden_once_stays_hidden_in_later_hidden_releases(client_of: Clients) -> None:
+def test_document_hidden_once_stays_hidden_in_later_hidden_releases(client_of: ClientOf) -> None:
     document = make_world("public", "gold_hidden")
     make_release(document.dataset, version="1.1.0", visibility="private")
     assert client_of(None).get("/datasets/world/documents/secret/html/").status_code == 404
 
 
-def test_document_that_a_public_release_shows_is_open(client_of: Clients) -> None:
+def test_document_that_a_public_release_shows_is_open(client_of: ClientOf) -> None:
     document = make_world("public", "gold_hidden")
     make_release(document.dataset, version="1.1.0", visibility="public")
     assert client_of(None).get("/datasets/world/documents/secret/html/").status_code == 200
     assert client_of(None).get("/datasets/world/releases/1.0.0/download/").status_code == 404
 
 
-def test_hidden_release_hides_its_own_documents_only(client_of: Clients) -> None:
+def test_hidden_release_hides_its_own_documents_only(client_of: ClientOf) -> None:
     dataset = empty_dataset(slug="world", visibility="public")
     secret = secret_document(dataset)
     make_document(dataset, "other", "<p>Open 7</p>")
@@ -310,7 +308,7 @@ def numbers(run: ImportRun) -> dict[str, int]:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_managing_pages(
-    role: str, run: ImportRun, cast: dict[str, User | None], client_of: Clients
+    role: str, run: ImportRun, cast: dict[str, User | None], client_of: ClientOf
 ) -> None:
     enrol(cast)
     places, client = numbers(run), client_of(cast[role])
@@ -332,7 +330,7 @@ def test_managing_pages(
 
 @pytest.mark.parametrize("role", ROLES)
 def test_managing_endpoints(
-    role: str, run: ImportRun, cast: dict[str, User | None], api_of: Apis
+    role: str, run: ImportRun, cast: dict[str, User | None], api_of: ApiOf
 ) -> None:
     enrol(cast)
     places, client = numbers(run), api_of(cast[role])
@@ -364,7 +362,7 @@ def state() -> tuple[object, ...]:
 
 
 def test_import_of_another_dataset_is_not_found(
-    run: ImportRun, organiser: User, client_of: Clients, api_of: Apis
+    run: ImportRun, organiser: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     empty_dataset(slug="elsewhere")
     assert client_of(organiser).get(f"/datasets/elsewhere/imports/{run.pk}/").status_code == 404
@@ -377,7 +375,7 @@ def test_import_of_another_dataset_is_not_found(
     ["/datasets/world/imports/{run}/cancel/", "/api/v1/datasets/world/imports/{run}/cancel/"],
 )
 def test_cancelling_by_get_is_refused(
-    path: str, run: ImportRun, organiser: User, client_of: Clients
+    path: str, run: ImportRun, organiser: User, client_of: ClientOf
 ) -> None:
     assert client_of(organiser).get(path.format(run=run.pk)).status_code == 405
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Document
@@ -21,15 +20,13 @@ from tests.datasets.factories import (
     zip_upload,
 )
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ApiOf, RunJobs
 
 pytestmark = pytest.mark.django_db
 
-Apis = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
-
 
 def test_import_by_api_from_upload_to_report(
-    organiser: User, api_of: Apis, run_jobs: RunJobs
+    organiser: User, api_of: ApiOf, run_jobs: RunJobs
 ) -> None:
     api = api_of(organiser)
     created = api.post("/api/v1/datasets/", {"slug": "set", "title": "Set"})
@@ -75,14 +72,14 @@ def test_import_by_api_from_upload_to_report(
     "batches disputes documents duplicates imports personal-data releases selections tasks"
     " variants".split(),
 )
-def test_lists_describe_themselves(place: str, organiser: User, api_of: Apis) -> None:
+def test_lists_describe_themselves(place: str, organiser: User, api_of: ApiOf) -> None:
     dataset = empty_dataset()
     response = api_of(organiser).options(f"/api/v1/datasets/{dataset.slug}/{place}/")
     assert response.status_code == 200
     assert response.json()["description"]
 
 
-def test_cancelling_by_api(organiser: User, api_of: Apis) -> None:
+def test_cancelling_by_api(organiser: User, api_of: ApiOf) -> None:
     empty_dataset(slug="set")
     api = api_of(organiser)
     upload = zip_upload({"pages/a.html": page()})
@@ -91,7 +88,7 @@ def test_cancelling_by_api(organiser: User, api_of: Apis) -> None:
     assert api.post(path).json()["state"] == "cancelled"
 
 
-def test_card_counts_documents_and_releases(api_of: Apis) -> None:
+def test_card_counts_documents_and_releases(api_of: ApiOf) -> None:
     dataset = empty_dataset(slug="set", title="Set", visibility="public")
     make_document(dataset, "a", "<p>1,200</p>")
     make_release(dataset)
@@ -112,7 +109,7 @@ def test_card_counts_documents_and_releases(api_of: Apis) -> None:
     }
 
 
-def test_changes_name_the_field_at_fault(organiser: User, api_of: Apis) -> None:
+def test_changes_name_the_field_at_fault(organiser: User, api_of: ApiOf) -> None:
     empty_dataset(slug="set", title="Old")
     api = api_of(organiser)
     answer = api.patch("/api/v1/datasets/set/", {"title": "New", "slug": "other"})
@@ -125,7 +122,7 @@ def test_changes_name_the_field_at_fault(organiser: User, api_of: Apis) -> None:
     assert Dataset.objects.count() == 1
 
 
-def test_hidden_documents_show_name_type_and_images_only(api_of: Apis, organiser: User) -> None:
+def test_hidden_documents_show_name_type_and_images_only(api_of: ApiOf, organiser: User) -> None:
     make_world("public", "gold_hidden")
     [row] = api_of(None).get("/api/v1/datasets/world/documents/").json()["results"]
     assert row == {
@@ -152,7 +149,7 @@ def test_hidden_documents_show_name_type_and_images_only(api_of: Apis, organiser
     assert "4,711,000" in full["html"]
 
 
-def test_documents_are_filtered_and_paged(api_of: Apis) -> None:
+def test_documents_are_filtered_and_paged(api_of: ApiOf) -> None:
     dataset = empty_dataset(slug="set", visibility="public")
     for number in range(5):
         make_document(dataset, f"d{number}", f"<p>{number}</p>")
@@ -167,7 +164,7 @@ def test_documents_are_filtered_and_paged(api_of: Apis) -> None:
 
 
 def test_documents_make_few_queries(
-    api_of: Apis, django_assert_max_num_queries: Callable[[int], Any]
+    api_of: ApiOf, django_assert_max_num_queries: Callable[[int], Any]
 ) -> None:
     dataset = empty_dataset(slug="set", visibility="public")
     for number in range(30):
@@ -178,7 +175,7 @@ def test_documents_make_few_queries(
             api_of(None).get(f"/api/v1/datasets/set/{path}/")
 
 
-def test_release_shows_hashes_and_facts_where_gold_is_open(api_of: Apis) -> None:
+def test_release_shows_hashes_and_facts_where_gold_is_open(api_of: ApiOf) -> None:
     dataset = empty_dataset(slug="set", visibility="public")
     add_image(make_document(dataset, "a", "<p>Total 1,200</p>"), png(40, 30))
     release = make_release(dataset)
@@ -190,7 +187,7 @@ def test_release_shows_hashes_and_facts_where_gold_is_open(api_of: Apis) -> None
     assert [(image["width"], image["height"]) for image in item["images"]] == [(40, 30)]
 
 
-def test_release_with_hidden_gold_shows_ids_and_images(api_of: Apis) -> None:
+def test_release_with_hidden_gold_shows_ids_and_images(api_of: ApiOf) -> None:
     make_world("public", "gold_hidden")
     assert api_of(None).get("/api/v1/datasets/world/releases/1.0.0/").json()["sha256"] is None
     [item] = api_of(None).get("/api/v1/datasets/world/releases/1.0.0/items/").json()["results"]
@@ -198,7 +195,7 @@ def test_release_with_hidden_gold_shows_ids_and_images(api_of: Apis) -> None:
     assert len(item["images"]) == 1
 
 
-def test_release_is_downloaded_with_images_if_wanted(api_of: Apis) -> None:
+def test_release_is_downloaded_with_images_if_wanted(api_of: ApiOf) -> None:
     make_world("public", "public")
     path = "/api/v1/datasets/world/releases/1.0.0/download/"
     for query, images in (("", 0), ("?images=true", 1), ("?images=0", 0)):

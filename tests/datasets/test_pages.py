@@ -17,12 +17,11 @@ from tests.datasets.factories import (
     zip_upload,
 )
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ClientOf, RunJobs
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
 Queries = Callable[[int], Any]
-RunJobs = Callable[[], int]
 
 
 def shown(client: Client, path: str) -> str:
@@ -42,13 +41,13 @@ def fill(dataset: Dataset, count: int, **fields: Any) -> list[Document]:
 
 class TestDatasets:
     def test_empty_list_invites_organisers_to_create(
-        self, organiser: User, client_of: Clients
+        self, organiser: User, client_of: ClientOf
     ) -> None:
         assert "No datasets yet" in shown(client_of(organiser), "/datasets/")
         assert "No public datasets yet" in shown(client_of(None), "/datasets/")
 
     def test_private_ones_are_listed_for_organisers_only(
-        self, organiser: User, client_of: Clients
+        self, organiser: User, client_of: ClientOf
     ) -> None:
         empty_dataset(title="Open one", visibility="public")
         empty_dataset(title="Closed one")
@@ -57,7 +56,7 @@ class TestDatasets:
         assert "Closed one" not in public
         assert "Closed one" in shown(client_of(organiser), "/datasets/")
 
-    def test_private_releases_are_not_named(self, organiser: User, client_of: Clients) -> None:
+    def test_private_releases_are_not_named(self, organiser: User, client_of: ClientOf) -> None:
         dataset = empty_dataset(slug="set", visibility="public")
         fill(dataset, 1)
         make_release(dataset, version="1.0.0")
@@ -71,7 +70,7 @@ class TestDatasets:
         self,
         datasets: int,
         organiser: User,
-        client_of: Clients,
+        client_of: ClientOf,
         django_assert_max_num_queries: Queries,
     ) -> None:
         for _ in range(datasets):
@@ -82,7 +81,7 @@ class TestDatasets:
         with django_assert_max_num_queries(8):
             client.get("/datasets/")
 
-    def test_new_dataset_leads_to_its_import(self, organiser: User, client_of: Clients) -> None:
+    def test_new_dataset_leads_to_its_import(self, organiser: User, client_of: ClientOf) -> None:
         answers = {"title": "New one", "slug": "new-one", "visibility": "private"}
         response = client_of(organiser).post("/datasets/new/", answers)
         assert response["Location"] == "/datasets/new-one/import/"
@@ -91,7 +90,7 @@ class TestDatasets:
 
     @pytest.mark.parametrize("slug", ["new", "a b", "", "taken"])
     def test_new_dataset_needs_an_address_of_its_own(
-        self, slug: str, organiser: User, client_of: Clients
+        self, slug: str, organiser: User, client_of: ClientOf
     ) -> None:
         empty_dataset(slug="taken")
         answers = {"title": "X", "slug": slug, "visibility": "private"}
@@ -101,7 +100,7 @@ class TestDatasets:
         assert Dataset.objects.count() == 1
 
     def test_editing_keeps_the_slug_and_logs_previous_values(
-        self, organiser: User, client_of: Clients
+        self, organiser: User, client_of: ClientOf
     ) -> None:
         from portal.audit.models import Event
 
@@ -115,7 +114,7 @@ class TestDatasets:
 
 
 class TestDataset:
-    def test_card_shows_description_types_and_releases(self, client_of: Clients) -> None:
+    def test_card_shows_description_types_and_releases(self, client_of: ClientOf) -> None:
         dataset = empty_dataset(slug="set", visibility="public", description="*Fine.*")
         fill(dataset, 3, doc_type="tax_form")
         make_release(dataset)
@@ -126,24 +125,26 @@ class TestDataset:
         assert "Import documents" not in page_
         assert "Latest imports" not in page_
 
-    def test_description_cannot_carry_markup(self, client_of: Clients) -> None:
+    def test_description_cannot_carry_markup(self, client_of: ClientOf) -> None:
         empty_dataset(slug="set", visibility="public", description="<script>x()</script>")
         assert "<script>x()" not in shown(client_of(None), "/datasets/set/")
 
-    def test_empty_card_shows_the_next_step(self, organiser: User, client_of: Clients) -> None:
+    def test_empty_card_shows_the_next_step(self, organiser: User, client_of: ClientOf) -> None:
         empty_dataset(slug="set", visibility="public")
         page_ = shown(client_of(organiser), "/datasets/set/")
         assert "No documents yet" in page_
         assert "/datasets/set/import/" in page_
         assert "/campaigns/new/" not in page_
 
-    def test_card_leads_organisers_to_a_campaign(self, organiser: User, client_of: Clients) -> None:
+    def test_card_leads_organisers_to_a_campaign(
+        self, organiser: User, client_of: ClientOf
+    ) -> None:
         fill(empty_dataset(slug="set", visibility="public"), 1)
         link = "/campaigns/new/?dataset=set"
         assert link in shown(client_of(organiser), "/datasets/set/")
         assert link not in shown(client_of(None), "/datasets/set/")
 
-    def test_documents_are_found_by_name_company_and_type(self, client_of: Clients) -> None:
+    def test_documents_are_found_by_name_company_and_type(self, client_of: ClientOf) -> None:
         dataset = empty_dataset(slug="set", visibility="public")
         first, second, third = fill(dataset, 3)
         Document.objects.filter(pk=first.pk).update(company="Acme Corp")
@@ -160,7 +161,7 @@ class TestDataset:
         assert found("q=acme&type=tax_form") == []
         assert "No documents found" in shown(client_of(None), "/datasets/set/?q=zzz")
 
-    def test_pages_of_the_table_keep_the_search(self, client_of: Clients) -> None:
+    def test_pages_of_the_table_keep_the_search(self, client_of: ClientOf) -> None:
         fill(empty_dataset(slug="set", visibility="public"), 60, company="Acme")
         page_ = shown(client_of(None), "/datasets/set/?q=acme&type=other")
         assert "1–50 of 60" in page_
@@ -172,7 +173,7 @@ class TestDataset:
         self,
         documents: int,
         organiser: User,
-        client_of: Clients,
+        client_of: ClientOf,
         run_jobs: RunJobs,
         django_assert_max_num_queries: Queries,
     ) -> None:
@@ -191,7 +192,7 @@ class TestDataset:
 
 
 class TestDocument:
-    def test_page_shows_metadata(self, client_of: Clients) -> None:
+    def test_page_shows_metadata(self, client_of: ClientOf) -> None:
         dataset = empty_dataset(slug="set", visibility="public")
         [document] = fill(
             dataset,
@@ -209,7 +210,7 @@ class TestDocument:
         assert 'src="/datasets/set/documents/doc-0000/html/"' in page_
         assert 'src="/datasets/set/documents/doc-0000/images/1/"' in page_
 
-    def test_page_of_a_hidden_one_says_why(self, client_of: Clients) -> None:
+    def test_page_of_a_hidden_one_says_why(self, client_of: ClientOf) -> None:
         dataset = empty_dataset(slug="set", visibility="public")
         fill(dataset, 1)
         make_release(dataset, visibility="gold_hidden")
@@ -217,13 +218,13 @@ class TestDocument:
         assert "belongs to a hidden test set" in page_
         assert "<iframe" not in page_
 
-    def test_names_with_odd_characters_work(self, client_of: Clients) -> None:
+    def test_names_with_odd_characters_work(self, client_of: ClientOf) -> None:
         dataset = empty_dataset(slug="set", visibility="public")
         document = make_document(dataset, "Café #1 & 50%+ [x]", "<p>x</p>")
         assert "Café #1 &amp; 50%+ [x]" in shown(client_of(None), document.get_absolute_url())
 
     def test_page_makes_few_queries(
-        self, client_of: Clients, django_assert_max_num_queries: Queries
+        self, client_of: ClientOf, django_assert_max_num_queries: Queries
     ) -> None:
         dataset = empty_dataset(slug="set", visibility="public")
         [document] = fill(dataset, 1)
@@ -236,7 +237,7 @@ class TestDocument:
 
 class TestImport:
     def test_upload_leads_to_a_report_that_fills_up(
-        self, organiser: User, client_of: Clients, run_jobs: RunJobs
+        self, organiser: User, client_of: ClientOf, run_jobs: RunJobs
     ) -> None:
         empty_dataset(slug="set")
         client = client_of(organiser)
@@ -264,7 +265,7 @@ class TestImport:
         return start_import(dataset=dataset, upload=upload, source_name="abc.zip", actor=organiser)
 
     def test_polling_gets_the_changing_part_alone(
-        self, run: ImportRun, organiser: User, client_of: Clients
+        self, run: ImportRun, organiser: User, client_of: ClientOf
     ) -> None:
         response = client_of(organiser).get(run.get_absolute_url(), headers={"HX-Request": "true"})
         part = response.content.decode().strip()
@@ -273,7 +274,7 @@ class TestImport:
         assert "HX-Request" in response["Vary"]
 
     def test_report_is_filtered_by_outcome(
-        self, run: ImportRun, organiser: User, client_of: Clients, run_jobs: RunJobs
+        self, run: ImportRun, organiser: User, client_of: ClientOf, run_jobs: RunJobs
     ) -> None:
         run_jobs()
         client, path = client_of(organiser), run.get_absolute_url()
@@ -284,7 +285,7 @@ class TestImport:
         assert "pages/a.html" in shown(client, f"{path}?outcome=nonsense")
 
     def test_import_can_be_cancelled(
-        self, run: ImportRun, organiser: User, client_of: Clients
+        self, run: ImportRun, organiser: User, client_of: ClientOf
     ) -> None:
         client = client_of(organiser)
         response = client.post(f"{run.get_absolute_url()}cancel/", follow=True)
@@ -293,14 +294,14 @@ class TestImport:
         assert run.state == "cancelled"
 
     def test_failed_import_says_why(
-        self, run: ImportRun, organiser: User, client_of: Clients
+        self, run: ImportRun, organiser: User, client_of: ClientOf
     ) -> None:
         run.state, run.error = ImportRun.State.FAILED, "the disk is full"
         run.save()
         assert "the disk is full" in shown(client_of(organiser), run.get_absolute_url())
 
     def test_broken_attempt_is_announced(
-        self, run: ImportRun, organiser: User, client_of: Clients
+        self, run: ImportRun, organiser: User, client_of: ClientOf
     ) -> None:
         from portal.jobs.models import Job
 
@@ -313,7 +314,7 @@ class TestImport:
         items: int,
         run: ImportRun,
         organiser: User,
-        client_of: Clients,
+        client_of: ClientOf,
         django_assert_max_num_queries: Queries,
     ) -> None:
         documents = fill(run.dataset, items)
@@ -327,7 +328,7 @@ class TestImport:
 
 
 class TestRelease:
-    def test_page_of_a_public_one_offers_the_gold(self, client_of: Clients) -> None:
+    def test_page_of_a_public_one_offers_the_gold(self, client_of: ClientOf) -> None:
         dataset = empty_dataset(slug="set", visibility="public")
         add_image(make_document(dataset, "a", "<p>Total 1,200</p>"), png(40, 30))
         release = make_release(dataset)
@@ -336,7 +337,7 @@ class TestRelease:
         assert "/datasets/set/releases/1.0.0/download/" in page_
         assert "40 × 30" in page_
 
-    def test_page_of_a_hidden_one_says_so(self, organiser: User, client_of: Clients) -> None:
+    def test_page_of_a_hidden_one_says_so(self, organiser: User, client_of: ClientOf) -> None:
         dataset = empty_dataset(slug="set", visibility="public")
         make_document(dataset, "a", "<p>Total 1,200</p>")
         make_release(dataset, visibility="gold_hidden")
@@ -347,7 +348,7 @@ class TestRelease:
         assert "because you are an organiser" in own
         assert "/download/" in own
 
-    def test_download_is_a_zip_of_that_name(self, client_of: Clients) -> None:
+    def test_download_is_a_zip_of_that_name(self, client_of: ClientOf) -> None:
         dataset = empty_dataset(slug="set", visibility="public")
         fill(dataset, 1)
         make_release(dataset)
@@ -358,7 +359,7 @@ class TestRelease:
 
     @pytest.mark.parametrize("documents", [1, 60])
     def test_page_makes_few_queries(
-        self, documents: int, client_of: Clients, django_assert_max_num_queries: Queries
+        self, documents: int, client_of: ClientOf, django_assert_max_num_queries: Queries
     ) -> None:
         dataset = empty_dataset(slug="set", visibility="public")
         for document in fill(dataset, documents):

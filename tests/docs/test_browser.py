@@ -1,16 +1,15 @@
 """The documentation in a real browser: layout, accessibility and search while typing."""
 
 import re
-from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from portal.docs import pages
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PageOf = Callable[..., Page]
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 

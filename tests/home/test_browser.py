@@ -1,6 +1,5 @@
 """The look in a real browser: narrow and wide, light and dark, with and without JavaScript."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,12 +7,12 @@ from playwright.sync_api import Page, expect
 
 from portal.accounts.models import User
 from portal.accounts.tokens import issue_token
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks, in_both_looks
 
 from .factories import assign_all, join, make_board, make_campaign, make_graded, make_phase
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PageOf = Callable[..., Page]
 NARROW: dict[str, Any] = {"viewport": {"width": 390, "height": 800}}
 
 

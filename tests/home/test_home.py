@@ -1,7 +1,5 @@
 """Home: boards at a glance, newest entries, and the ways in."""
 
-from collections.abc import Callable
-
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -10,11 +8,11 @@ from portal.accounts.models import User
 from portal.home import selectors
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry
+from tests.fixture_types import ClientOf
 
 from .factories import make_board, make_graded, make_phase, make_reported
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
 
 
 def _places() -> list[tuple[int, str, str]]:

@@ -1,17 +1,16 @@
 """The navigation: who is offered what, and where one is."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from django.test import Client
 
 from portal.accounts.models import User
+from tests.fixture_types import ClientOf
 
 from .factories import join, make_campaign
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
 
 
 def _sections(client: Client, address: str = "/") -> list[str]:

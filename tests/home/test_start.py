@@ -1,7 +1,5 @@
 """The start page: for each role what waits."""
 
-from collections.abc import Callable
-
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -10,6 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotation.models import Assignment, Campaign, CampaignDocument, Case
 from portal.accounts.models import User
 from portal.home.selectors import SUBMISSIONS_SHOWN, what_waits
+from tests.fixture_types import ClientOf
 
 from .factories import (
     assign_all,
@@ -22,7 +21,6 @@ from .factories import (
 )
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
 
 
 def test_the_start_page_is_for_people_who_are_logged_in(client: Client) -> None:

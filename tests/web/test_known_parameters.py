@@ -1,21 +1,16 @@
 """A query parameter that an endpoint or a list does not have is refused and named."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import get_resolver
 from drf_spectacular.generators import SchemaGenerator
-from rest_framework.test import APIClient
 
-from portal.accounts.models import User
 from portal.web.requests import known_parameters
 from tests.factories import empty_dataset, make_document
-
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
+from tests.fixture_types import ApiOf, ClientOf
 
 
 def endpoints(patterns: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -48,7 +43,7 @@ class TestRefusing:
     def dataset(self) -> None:
         make_document(empty_dataset(slug="set", visibility="public"), "a", "<p>x 1</p>")
 
-    def test_a_list_names_the_parameter_and_the_known_ones(self, api_of: Apis) -> None:
+    def test_a_list_names_the_parameter_and_the_known_ones(self, api_of: ApiOf) -> None:
         api = api_of(None)
         answer = api.get("/api/v1/datasets/set/documents/?company=Acme&q=a")
         assert answer.status_code == 400
@@ -62,13 +57,13 @@ class TestRefusing:
 
     @pytest.mark.parametrize("path", ["datasets/", "datasets/set/", "datasets/set/releases/"])
     def test_lists_without_filters_and_single_rows_refuse_too(
-        self, api_of: Apis, path: str
+        self, api_of: ApiOf, path: str
     ) -> None:
         assert api_of(None).get(f"/api/v1/{path}").status_code == 200
         assert api_of(None).get(f"/api/v1/{path}?company=Acme").status_code == 400
 
     @pytest.mark.parametrize("path", ["documents/", "disputes/", "statistics/export/"])
-    def test_a_page_says_which_there_are(self, client_of: Clients, path: str) -> None:
+    def test_a_page_says_which_there_are(self, client_of: ClientOf, path: str) -> None:
         answer = client_of(None).get(f"/datasets/set/{path}?company=Acme")
         assert answer.status_code == 400
         assert "Unknown parameter “company”. Known parameters: " in answer.content.decode()

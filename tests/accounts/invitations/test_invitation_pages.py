@@ -1,6 +1,5 @@
 """The recipient's page of an invitation, sign-up with it, and the organisers' list."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,18 +7,16 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.invitations.services import make_invitation, revoke_invitation
 from portal.accounts.models import Invitation, User
 from portal.jobs.models import Job
 from tests.conftest import PASSWORD
+from tests.fixture_types import ApiOf, ClientOf
 
 from .emails import ORIGIN, expire, invite
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 NORA = "nora@example.org"
 NEW = {"name": "Nora", "password1": "battery staple 7", "password2": "battery staple 7"}
 

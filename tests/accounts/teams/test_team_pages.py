@@ -1,24 +1,21 @@
 """Pages and API endpoints of teams: permissions by role."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import Invitation, Team, TeamMember, User
 from portal.accounts.teams.services import close_team, invite_to_team
 from portal.jobs.worker import run_due_jobs
 from tests.accounts.invitations.emails import ORIGIN, secret_for
 from tests.asking import by_role, check_answers
+from tests.fixture_types import ApiOf, ClientOf
 
 from .people import owners, place_of, team_of
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 NORA = "nora@example.org"
 URL = "/teams/fact-finders/"
 API = "/api/v1/teams/fact-finders/"

@@ -1,7 +1,6 @@
 """Adjudication of a page in a real browser: marks, keys, reasons, edits, reopening."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Frame, Page, expect
@@ -21,13 +20,13 @@ from annotation.models import (
 from portal.accounts.models import User
 from tests.annotation.factories import document_of
 from tests.e2e.workbench import select
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
 from .contested import case_of, contested_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 ROOT = "/campaigns/spring-round/adjudication/"
 FIRST = f"{ROOT}pages/page-001/"
 REVIEW = Case.Kind.REVIEW.label.capitalize()
@@ -61,7 +60,7 @@ def gold(campaign: Campaign, kind: str) -> list[tuple[str, str, str]]:
 
 
 def test_ways_to_differ_are_told_apart_and_counted(
-    page_of: Pages, contested: Campaign, lead: User
+    page_of: PageOf, contested: Campaign, lead: User
 ) -> None:
     frame = open_page(page := page_of(lead))
     painted = {
@@ -81,7 +80,7 @@ def test_ways_to_differ_are_told_apart_and_counted(
 
 @pytest.mark.journey
 def test_six_cases_of_all_kinds_are_decided_by_key(
-    page_of: Pages, contested: Campaign, lead: User
+    page_of: PageOf, contested: Campaign, lead: User
 ) -> None:
     page = page_of(lead)
     frame = open_page(page)
@@ -137,7 +136,7 @@ def test_six_cases_of_all_kinds_are_decided_by_key(
 
 
 def test_cases_are_walked_through_by_key_and_click(
-    page_of: Pages, contested: Campaign, lead: User
+    page_of: PageOf, contested: Campaign, lead: User
 ) -> None:
     page = page_of(lead)
     frame = open_page(page)
@@ -162,7 +161,7 @@ def test_cases_are_walked_through_by_key_and_click(
 
 
 def test_edit_moves_borders_labels_and_values(
-    page_of: Pages, contested: Campaign, lead: User
+    page_of: PageOf, contested: Campaign, lead: User
 ) -> None:
     page = page_of(lead)
     frame = open_page(page, f"{FIRST}#case-{case_of(contested, 'boundary').pk}")
@@ -192,7 +191,7 @@ def test_edit_moves_borders_labels_and_values(
 
 
 def test_edit_that_cannot_be_taken_stays_with_its_fault(
-    page_of: Pages, contested: Campaign, lead: User
+    page_of: PageOf, contested: Campaign, lead: User
 ) -> None:
     page = page_of(lead)
     frame = open_page(page, f"{FIRST}#case-{case_of(contested, 'boundary').pk}")
@@ -210,7 +209,7 @@ def test_edit_that_cannot_be_taken_stays_with_its_fault(
 
 
 def test_typing_a_reason_decides_nothing_else(
-    page_of: Pages, contested: Campaign, lead: User
+    page_of: PageOf, contested: Campaign, lead: User
 ) -> None:
     page = page_of(lead)
     open_page(page)
@@ -227,7 +226,7 @@ def test_typing_a_reason_decides_nothing_else(
 
 
 def test_decided_case_is_opened_again_with_a_reason(
-    page_of: Pages, contested: Campaign, lead: User
+    page_of: PageOf, contested: Campaign, lead: User
 ) -> None:
     case = case_of(contested, "boundary", 2)
     decide_case(case=case, choice="neither", reason="No fact.", actor=lead)
@@ -251,7 +250,7 @@ def test_decided_case_is_opened_again_with_a_reason(
 
 
 def test_selected_text_of_a_gold_page_is_opened_for_a_correction(
-    page_of: Pages, contested: Campaign, lead: User
+    page_of: PageOf, contested: Campaign, lead: User
 ) -> None:
     boundary = case_of(contested, "boundary", 2)
     decide_case(case=boundary, choice="majority", reason="", actor=lead)
@@ -273,7 +272,7 @@ def test_selected_text_of_a_gold_page_is_opened_for_a_correction(
 
 
 def test_of_two_leads_the_second_is_told_what_was_decided(
-    page_of: Pages, contested: Campaign, lead: User, organiser: User
+    page_of: PageOf, contested: Campaign, lead: User, organiser: User
 ) -> None:
     add_member(campaign=contested, user=organiser, role="lead", actor=None)
     page = page_of(lead)
@@ -291,7 +290,7 @@ def test_of_two_leads_the_second_is_told_what_was_decided(
     assert gold(contested, "value") == [("Number", "1,200", "1200000")]
 
 
-def test_filter_of_the_queue_goes_along(page_of: Pages, contested: Campaign, lead: User) -> None:
+def test_filter_of_the_queue_goes_along(page_of: PageOf, contested: Campaign, lead: User) -> None:
     page = page_of(lead)
     page.goto(ROOT)
     page.get_by_role("link", name="Boundary differs").click()
@@ -310,7 +309,7 @@ def test_filter_of_the_queue_goes_along(page_of: Pages, contested: Campaign, lea
 
 
 def test_case_is_decided_without_javascript(
-    page_of: Pages, contested: Campaign, lead: User
+    page_of: PageOf, contested: Campaign, lead: User
 ) -> None:
     page = page_of(lead, java_script_enabled=False)
     page.goto(FIRST)
@@ -320,7 +319,7 @@ def test_case_is_decided_without_javascript(
     assert gold(contested, "boundary") == [("Number", "(310)", "-310")]
 
 
-def test_pages_are_accessible_and_fit(page_of: Pages, contested: Campaign, lead: User) -> None:
+def test_pages_are_accessible_and_fit(page_of: PageOf, contested: Campaign, lead: User) -> None:
     page = page_of(lead)
     faults: list[str] = []
     case = case_of(contested, "boundary")

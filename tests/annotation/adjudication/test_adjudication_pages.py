@@ -1,6 +1,5 @@
 """The queue, a whole page, and one case without JavaScript."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,13 +10,13 @@ from annotation.adjudication.services import decide_case
 from annotation.models import Campaign, CampaignDocument, Case
 from portal.accounts.models import User
 from tests.annotation.factories import comment, document_of, work_of
+from tests.fixture_types import ClientOf
 from tests.worlds import shared
 
 from .contested import case_of, contested_campaign
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 Stage = CampaignDocument.Stage
 QUEUE = "/campaigns/spring-round/adjudication/"
 WHY = {"reason": "By the rules."}

@@ -1,24 +1,22 @@
 """The API of adjudication: the queue, decisions, reopening, whole pages."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from rest_framework.test import APIClient
 
 from annotation.adjudication.services import decide_case
 from annotation.models import Campaign, Case
 from portal.accounts.models import User
 from tests.annotation.factories import comment, document_of, work_of
+from tests.fixture_types import ApiOf
 from tests.worlds import shared
 
 from .contested import KINDS, case_of, contested_campaign
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
 ROOT = "/api/v1/campaigns/spring-round/"
 PAGE = f"{ROOT}adjudication/page-001/"
 

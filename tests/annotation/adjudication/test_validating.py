@@ -1,12 +1,8 @@
 """Work that failed integrity validation is sent back or accepted by a lead."""
 
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from rest_framework.test import APIClient
 
 from annotation.adjudication.services import let_pass, send_back
 from annotation.campaigns.services import close_campaign
@@ -15,12 +11,11 @@ from annotation.models import Assignment, Campaign, CampaignDocument, FirstSubmi
 from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import document_of, make_campaign, save, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 Stage = CampaignDocument.Stage
 State = Assignment.State
 ADDRESS = "/campaigns/spring-round/validation/"

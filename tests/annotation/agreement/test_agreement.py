@@ -1,10 +1,6 @@
 """Agreement of a campaign: figures against hand-made tables and reference implementations."""
 
-from collections.abc import Callable
-
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as reference_fleiss
@@ -16,11 +12,10 @@ from annotation.agreement.shapes import Agreement, Figure
 from annotation.models import Assignment, Campaign
 from portal.accounts.models import User
 from tests.annotation.factories import document_of, make_campaign, save, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 
 # The disputed document at entity level, one column per annotator; items in text order:
 # 1,200 · (310) · 310 · March 31, 2025 · 1,200 in the table.

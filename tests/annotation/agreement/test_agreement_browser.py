@@ -1,22 +1,20 @@
 """The agreement page in a real browser: readable, linked, within its width."""
 
-from collections.abc import Callable
-
 import pytest
 from django.core.cache import cache
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from annotation.agreement.selectors import campaign_agreement
 from annotation.models import Campaign
 from portal.accounts.models import User
 from tests.conftest import make_user
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
 from .agreement_campaign import labelled_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 ADDRESS = "/campaigns/spring-round/agreement/"
 
 
@@ -33,7 +31,7 @@ def four(ann: User, ben: User, cleo: User, lead: User) -> Campaign:
 
 
 def test_lead_reads_the_matrix_and_goes_to_what_is_disputed(
-    page_of: Pages, four: Campaign, lead: User
+    page_of: PageOf, four: Campaign, lead: User
 ) -> None:
     page = page_of(lead)
     page.goto(ADDRESS)
@@ -52,7 +50,7 @@ def test_lead_reads_the_matrix_and_goes_to_what_is_disputed(
     page.wait_for_url("**/adjudication/**")
 
 
-def test_page_is_accessible_and_fits(page_of: Pages, four: Campaign, lead: User) -> None:
+def test_page_is_accessible_and_fits(page_of: PageOf, four: Campaign, lead: User) -> None:
     page = page_of(lead)
     page.goto(ADDRESS)
     for summary in page.locator("main details > summary").all():

@@ -2,15 +2,12 @@
 
 import csv
 import io
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from django.core.cache import cache
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.agreement.files import agreement_latex
 from annotation.agreement.selectors import campaign_agreement
@@ -19,6 +16,7 @@ from annotation.models import Campaign
 from annotation.templatetags.annotation_figures import heat, reading
 from portal.accounts.models import User
 from tests.conftest import make_user
+from tests.fixture_types import ApiOf, ClientOf
 from tests.latex import complaints
 from tests.worlds import shared
 
@@ -26,8 +24,6 @@ from .agreement_campaign import labelled_campaign
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 EXPORT = "/campaigns/spring-round/agreement/export/"
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -1,6 +1,6 @@
 """Agreement of four annotators over many documents: every part against the references."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import combinations
@@ -8,7 +8,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from django.core.cache import cache
-from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
@@ -26,13 +25,13 @@ from scoring.metrics.agreement import entity_ratings, token_ratings
 from scoring.metrics.agreement_counts import document_counts
 from tests.conftest import make_user
 from tests.counting import LINEAR, growth
+from tests.fixture_types import ClientOf
 from tests.worlds import shared
 
 from .agreement_campaign import labelled_campaign
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 CLOSE = 1e-12
 LABELS = ("Number", "Date")
 

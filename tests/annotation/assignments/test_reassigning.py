@@ -1,12 +1,9 @@
 """Handing work over: started work is withdrawn and kept, untouched work moves."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from annotation.assignments.selectors import assignment_rows
 from annotation.assignments.teams import choose_calibration, hand_over, hand_over_everything
@@ -17,12 +14,11 @@ from annotation.errors import Reassigned, Refused
 from annotation.models import Assignment, Campaign, CampaignDocument, Membership, Revision
 from portal.accounts.models import User
 from tests.annotation.factories import comment, document_of, make_campaign, save, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 State = Assignment.State
 ROOT = "/campaigns/spring-round/assignments/"
 

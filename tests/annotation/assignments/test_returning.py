@@ -1,12 +1,9 @@
 """Undoing a submission: taken back by the annotator, or returned by a lead."""
 
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from annotation.adjudication.services import decide_case
 from annotation.agreement.selectors import counted_submissions
@@ -18,11 +15,10 @@ from annotation.workbench.services import submit_assignment
 from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import document_of, make_campaign, save, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 Stage = CampaignDocument.Stage
 State = Assignment.State
 ROOT = "/campaigns/spring-round/assignments/"

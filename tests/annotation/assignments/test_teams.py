@@ -1,10 +1,6 @@
 """The number of annotators of a page: its own, the campaign's, or all for calibration."""
 
-from collections.abc import Callable
-
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.assignments.sharing import assign_documents
 from annotation.assignments.teams import (
@@ -22,12 +18,11 @@ from portal.accounts.models import User
 from tests.annotation.factories import PAGE, document_of, make_campaign, save, submit, work_of
 from tests.conftest import make_user
 from tests.factories import make_document
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 Purpose = CampaignDocument.Purpose
 ROOT = "/campaigns/spring-round/documents/"
 

@@ -1,12 +1,9 @@
 """Workflow settings: ranges, and settings that can no longer be changed."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.campaigns.services import (
     CampaignSettings,
@@ -22,11 +19,10 @@ from annotation.models import Campaign, CampaignDocument
 from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import make_campaign, make_dataset, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 ADDRESS = "/campaigns/spring-round/settings/"
 FORM = {
     "overlap": "2",

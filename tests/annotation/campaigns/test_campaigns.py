@@ -1,11 +1,8 @@
 """Creating, opening, assigning and closing campaigns; their people and guidelines."""
 
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.assignments.sharing import assign_documents
 from annotation.campaigns.people import add_member, remove_member
@@ -23,11 +20,9 @@ from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import PAGE, make_campaign, make_dataset, save, submit, work_of
 from tests.factories import make_document
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
-
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 
 
 def loads(campaign: Campaign) -> Counter[str]:

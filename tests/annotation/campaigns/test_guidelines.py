@@ -1,12 +1,8 @@
 """Guidelines: versions, their changes, and the version each member has opened."""
 
-from collections.abc import Callable
-
 import pytest
-from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
-from rest_framework.test import APIClient
 
 from annotation.campaigns.selectors import Piece, compared, seen_guidelines, shortened
 from annotation.campaigns.services import edit_guidelines, mark_guidelines_seen
@@ -14,12 +10,11 @@ from annotation.models import Campaign, GuidelinesVersion, Membership
 from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import work_of
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 PAGE = "/campaigns/spring-round/guidelines/"
 API = "/api/v1/campaigns/spring-round/guidelines/"
 

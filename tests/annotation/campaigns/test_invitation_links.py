@@ -1,14 +1,12 @@
 """Invitation links on sites that send no email."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.models import Campaign, CampaignInvitation
 from portal.accounts.invitations.selectors import InvitationRefused, find_invitation
@@ -20,10 +18,9 @@ from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 from tests.accounts.invitations.emails import ORIGIN
 from tests.conftest import PASSWORD
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 NORA = "nora@example.org"
 PEOPLE = "/campaigns/spring-round/people/"
 API = "/api/v1/campaigns/spring-round/invitations/"

@@ -1,12 +1,10 @@
 """Inviting people: existing accounts join at once, others get an email."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from django.core import mail
 from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.campaigns.people import Invited, invite_people
 from annotation.errors import Refused
@@ -18,10 +16,9 @@ from portal.jobs.worker import run_due_jobs
 from tests.accounts.invitations.emails import ORIGIN, email_to, expire, secret_for
 from tests.annotation.factories import make_campaign
 from tests.conftest import make_user
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 NORA = "nora@example.org"
 PEOPLE = "/campaigns/spring-round/people/"
 API = "/api/v1/campaigns/spring-round/invitations/"

@@ -1,10 +1,6 @@
 """Leaving a campaign: work that is handed over, and work that stays."""
 
-from collections.abc import Callable
-
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.campaigns.people import add_member, leave_campaign, remove_member
 from annotation.errors import Refused
@@ -12,11 +8,10 @@ from annotation.models import Assignment, Campaign, CampaignDocument, Membership
 from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import make_campaign, save, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 LEAVE = "/campaigns/spring-round/leave/"
 
 

@@ -1,13 +1,12 @@
 """People in a browser: invitation, account, role, reminder, leaving."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core import mail
 from django.core.cache import cache
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from annotation.campaigns.people import add_member
 from annotation.models import Assignment, Campaign, Membership, Reminder
@@ -15,10 +14,10 @@ from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from tests.accounts.invitations.emails import email_to
 from tests.annotation.factories import make_campaign
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-Pages = Callable[..., Page]
 NORA = "nora.with-quite-a-long-address@example.org"
 PASSWORD = "battery staple 7"
 
@@ -41,7 +40,7 @@ def link_in(text: str) -> str:
 
 @pytest.mark.journey
 def test_invited_person_signs_up_works_is_reminded_and_leaves(
-    page_of: Pages, trio: Campaign, ann: User, lead: User, settings: Any
+    page_of: PageOf, trio: Campaign, ann: User, lead: User, settings: Any
 ) -> None:
     settings.SIGN_UP = "invited"
     desk, guest = page_of(lead), page_of(None, ignore_console=True)
@@ -90,7 +89,7 @@ def test_invited_person_signs_up_works_is_reminded_and_leaves(
 
 
 def test_other_account_logs_out_and_goes_on_with_the_invited_one(
-    page_of: Pages, trio: Campaign, ann: User, lead: User, stranger: User
+    page_of: PageOf, trio: Campaign, ann: User, lead: User, stranger: User
 ) -> None:
     desk, page = page_of(lead), page_of(ann)
     desk.goto("/campaigns/spring-round/people/")
@@ -107,7 +106,7 @@ def test_other_account_logs_out_and_goes_on_with_the_invited_one(
 
 
 def test_annotator_with_untouched_pages_leaves_them_to_others(
-    page_of: Pages, trio: Campaign, ann: User
+    page_of: PageOf, trio: Campaign, ann: User
 ) -> None:
     page = page_of(ann)
     page.goto("/campaigns/spring-round/")
@@ -124,7 +123,7 @@ def test_annotator_with_untouched_pages_leaves_them_to_others(
 
 
 def test_pages_are_accessible_and_fit(
-    page_of: Pages, disputed: Campaign, lead: User, organiser: User, ann: User
+    page_of: PageOf, disputed: Campaign, lead: User, organiser: User, ann: User
 ) -> None:
     add_member(campaign=disputed, user=organiser, role="lead", actor=None)
     desk, visitor, other = (page_of(user) for user in (organiser, None, ann))

@@ -1,10 +1,6 @@
 """From gold to a frozen release."""
 
-from collections.abc import Callable
-
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.adjudication.services import decide_case
 from annotation.campaigns.releases import release_gold
@@ -14,12 +10,11 @@ from portal.accounts.models import User
 from portal.datasets.models import Release
 from tests.annotation.factories import PAGE, document_of, submit, work_of
 from tests.factories import make_document
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 ADDRESS = "/campaigns/spring-round/release/"
 FORM = {"version": "1.0.0", "visibility": "gold_hidden", "notes": "First."}
 

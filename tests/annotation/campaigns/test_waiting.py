@@ -1,14 +1,11 @@
 """Open tasks by person, and reminders."""
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import pytest
 from django.core import mail
-from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
-from rest_framework.test import APIClient
 
 from annotation.campaigns.people import remind_person, remind_waiting
 from annotation.campaigns.waiting import campaign_waiting, person_waiting
@@ -27,10 +24,9 @@ from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 from tests.accounts.invitations.emails import ORIGIN, email_to
 from tests.annotation.factories import document_of, make_campaign, save, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 WAITING = "/campaigns/spring-round/waiting/"
 
 

@@ -2,14 +2,12 @@
 
 import io
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import override_settings
-from rest_framework.test import APIClient
 
 from annotation.errors import Refused
 from annotation.exchange.selectors import pseudonym
@@ -19,6 +17,7 @@ from portal.accounts.models import User
 from portal.datasets.models import Document
 from portal.files.archives import ArchiveFault
 from tests.conftest import make_user
+from tests.fixture_types import ApiOf, RunJobs
 from tests.worlds import shared
 
 from .campaign_files import (
@@ -33,8 +32,6 @@ from .campaign_files import (
 )
 
 pytestmark = pytest.mark.django_db
-ApiOf = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 
 
 @pytest.fixture

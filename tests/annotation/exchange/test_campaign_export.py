@@ -7,21 +7,18 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.exchange.formats import KINDS, SETTINGS
 from annotation.exchange.selectors import AT_ONCE, pseudonym
 from annotation.models import Assignment, Campaign, CampaignDocument, GoldSpan, Span
 from portal.accounts.models import User
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 from .campaign_files import exported, finished_campaign, lines, unzipped
 
 pytestmark = pytest.mark.django_db
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 API = "/api/v1/campaigns/spring-round/export/"
 PAGE = "/campaigns/spring-round/export/"
 FORMS = ["labelstudio", "tags", "jsonl", "full"]

@@ -8,19 +8,16 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.test import Client, override_settings
-from rest_framework.test import APIClient
+from django.test import override_settings
 
 from annotation.models import Campaign, CampaignImport
 from portal.accounts.models import User
 from tests.annotation.factories import text_of, work_of
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 
 from .campaign_files import line, quotes, stages, zipped
 
 pytestmark = pytest.mark.django_db
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
-RunJobs = Callable[[], int]
 API = "/api/v1/campaigns/spring-round/import/"
 PAGE = "/campaigns/spring-round/export/"
 

@@ -1,21 +1,18 @@
 """Import and export in a browser."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from annotation.models import Campaign, GoldSpan
 from portal.accounts.models import User
+from tests.fixture_types import PageOf, RunJobs
 
 from .campaign_files import empty_campaign, exported, finished_campaign, stages
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
-RunJobs = Callable[[], int]
 
 
 @pytest.fixture
@@ -24,7 +21,7 @@ def finished(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
 
 
 def test_gold_goes_out_of_one_campaign_and_into_another(
-    page_of: Pages,
+    page_of: PageOf,
     finished: Campaign,
     organiser: User,
     run_jobs: RunJobs,
@@ -58,7 +55,7 @@ def test_gold_goes_out_of_one_campaign_and_into_another(
 
 
 def test_what_was_not_placed_is_read_on_the_page(
-    page_of: Pages, finished: Campaign, lead: User, run_jobs: RunJobs, tmp_path: Path
+    page_of: PageOf, finished: Campaign, lead: User, run_jobs: RunJobs, tmp_path: Path
 ) -> None:
     path = tmp_path / "labels.jsonl"
     path.write_text('{"name": "page-009", "spans": []}\n')
@@ -74,7 +71,7 @@ def test_what_was_not_placed_is_read_on_the_page(
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_page_is_accessible_and_fits(
-    page_of: Pages, finished: Campaign, organiser: User, run_jobs: RunJobs, width: int
+    page_of: PageOf, finished: Campaign, organiser: User, run_jobs: RunJobs, width: int
 ) -> None:
     page = page_of(organiser)
     page.set_viewport_size({"width": width, "height": 800})

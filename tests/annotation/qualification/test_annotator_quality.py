@@ -2,15 +2,12 @@
 
 import csv
 import io
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from rest_framework.test import APIClient
 
 from annotation.campaigns.people import remove_member
 from annotation.models import (
@@ -24,14 +21,13 @@ from annotation.qualification.quality import AnnotatorQuality, campaign_quality,
 from annotation.spans import Tally
 from portal.accounts.models import User
 from tests.annotation.factories import document_of, make_campaign, save, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 from .qualification_factories import RIGHT, hold_round, member_of, trial_of
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 QUALITY = "/campaigns/spring-round/quality/"
 
 NET, LOSS = ("Number", "1,200"), ("Number", "(310)")

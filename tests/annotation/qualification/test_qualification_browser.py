@@ -1,7 +1,6 @@
 """The qualification round in a real browser: failed, tried again, passed; and its looks."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -11,13 +10,12 @@ from annotation.models import Assignment, Campaign, GoldSpan
 from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, submit, work_of
 from tests.e2e.workbench import mark, open_task, submit_task, wait_saved
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
 from .qualification_factories import RIGHT, hold_round, known_release, member_of, trial_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 def label_page(page: Page, number: int, *marks: tuple[str, str]) -> None:
@@ -32,7 +30,7 @@ def label_page(page: Page, number: int, *marks: tuple[str, str]) -> None:
 
 @pytest.mark.journey
 def test_annotator_fails_tries_again_and_gets_real_pages(
-    page_of: Pages, ann: User, lead: User
+    page_of: PageOf, ann: User, lead: User
 ) -> None:
     campaign = make_campaign([ann], lead=lead, overlap=1, documents=1)
     known_release(2)
@@ -75,7 +73,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
     expect(page.get_by_role("heading", level=1)).to_have_text("page-001")
 
 
-def test_lead_qualifies_somebody_by_decision(page_of: Pages, ann: User, lead: User) -> None:
+def test_lead_qualifies_somebody_by_decision(page_of: PageOf, ann: User, lead: User) -> None:
     campaign = make_campaign([ann], lead=lead, overlap=1)
     hold_round(campaign, 1)
     page = page_of(lead)
@@ -109,7 +107,7 @@ def shown_off(ann: User, ben: User, lead: User) -> Campaign:
     return campaign
 
 
-def test_pages_are_accessible_and_fit(page_of: Pages, ann: User, ben: User, lead: User) -> None:
+def test_pages_are_accessible_and_fit(page_of: PageOf, ann: User, ben: User, lead: User) -> None:
     campaign = shown_off(ann, ben, lead)
     faults: list[str] = []
     root = f"/campaigns/{campaign.slug}/"

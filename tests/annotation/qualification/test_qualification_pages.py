@@ -1,28 +1,24 @@
 """The qualification round by browser and API: access, and the gate before the real pages."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from rest_framework.test import APIClient
 
 from annotation.campaigns.people import add_member
 from annotation.models import Assignment, Campaign, CampaignDocument
 from annotation.qualification.services import add_qualification, grant_qualification_try
 from portal.accounts.models import User
 from tests.annotation.factories import save, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 from .qualification_factories import RIGHT, hold_round, known_release, member_of, trial_of
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 ROUND = "/campaigns/spring-round/qualification/"
 API_ROUND = f"/api/v1{ROUND}"
 

@@ -1,7 +1,6 @@
 """The review in a real browser: by keyboard, with the fact on the page and its image."""
 
 import io
-from collections.abc import Callable
 
 import pytest
 from django.core.files.base import ContentFile
@@ -14,13 +13,13 @@ from portal.accounts.models import User
 from portal.datasets.models import PageImage
 from tests.annotation.factories import document_of, work_of
 from tests.e2e.workbench import select
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
 from .review_factories import gold_of, item_of, make_gold, reviewed_campaign, round_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 
 PAINTED = """(name) => Array.from(CSS.highlights.get(name) ?? [], (range) => range.toString())"""
 
@@ -51,7 +50,7 @@ def on_fact(page: Page, position: int) -> Frame:
 
 
 def test_fact_is_shown_on_the_page_beside_its_image(
-    page_of: Pages, campaign: Campaign, reviewer: User
+    page_of: PageOf, campaign: Campaign, reviewer: User
 ) -> None:
     page = page_of(reviewer)
     page.goto("/campaigns/spring-round/review/1/2/")
@@ -67,7 +66,7 @@ def test_fact_is_shown_on_the_page_beside_its_image(
 
 @pytest.mark.journey
 def test_reviewer_works_by_keyboard_alone(
-    page_of: Pages, campaign: Campaign, reviewer: User
+    page_of: PageOf, campaign: Campaign, reviewer: User
 ) -> None:
     page = page_of(reviewer)
     page.goto("/campaigns/spring-round/review/1/")
@@ -100,7 +99,9 @@ def test_reviewer_works_by_keyboard_alone(
     assert (round_of(campaign).state, document_of(campaign).stage) == ("done", "adjudication")
 
 
-def test_selection_fills_the_correction(page_of: Pages, campaign: Campaign, reviewer: User) -> None:
+def test_selection_fills_the_correction(
+    page_of: PageOf, campaign: Campaign, reviewer: User
+) -> None:
     page = page_of(reviewer)
     page.goto("/campaigns/spring-round/review/1/2/")
     frame = frame_of(page)
@@ -116,7 +117,7 @@ def test_selection_fills_the_correction(page_of: Pages, campaign: Campaign, revi
 
 
 def test_keys_work_inside_the_page_and_not_while_held(
-    page_of: Pages, campaign: Campaign, reviewer: User
+    page_of: PageOf, campaign: Campaign, reviewer: User
 ) -> None:
     page = page_of(reviewer)
     page.goto("/campaigns/spring-round/review/1/1/")
@@ -130,7 +131,7 @@ def test_keys_work_inside_the_page_and_not_while_held(
     assert item_of(campaign, 2).verdict == "pending"
 
 
-def test_own_marks_are_shown_against_gold(page_of: Pages, campaign: Campaign, ann: User) -> None:
+def test_own_marks_are_shown_against_gold(page_of: PageOf, campaign: Campaign, ann: User) -> None:
     work = work_of(ann, campaign)
     work.spans.filter(quote="(310)").delete()
     page = page_of(ann)
@@ -148,7 +149,7 @@ def test_own_marks_are_shown_against_gold(page_of: Pages, campaign: Campaign, an
 
 
 def test_pages_are_accessible_and_fit(
-    page_of: Pages, campaign: Campaign, reviewer: User, ann: User
+    page_of: PageOf, campaign: Campaign, reviewer: User, ann: User
 ) -> None:
     decide_item(item=item_of(campaign), verdict="corrected", reason="No.", actor=reviewer)
     desk, own_page = page_of(reviewer), page_of(ann)

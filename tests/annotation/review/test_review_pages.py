@@ -1,13 +1,10 @@
 """Pages and endpoints of the review: content, access, and submitted forms."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from rest_framework.test import APIClient
 
 from annotation.campaigns.people import add_member
 from annotation.campaigns.services import edit_guidelines
@@ -15,14 +12,13 @@ from annotation.models import Campaign, ReviewItem, ReviewRound
 from annotation.review.services import decide_item
 from portal.accounts.models import User
 from tests.annotation.factories import document_of
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 from .review_factories import gold_of, item_of, make_gold, reviewed_campaign, round_of
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 ROOT = "/campaigns/spring-round/review/"
 API = "/api/v1/campaigns/spring-round/review/"
 DECIDE = f"{API}1/items/1/decide/"

@@ -1,12 +1,9 @@
 """Screening: pages pass or are excluded before annotation; verdicts are append-only."""
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.campaigns.releases import release_state
 from annotation.campaigns.selectors import campaign_overview
@@ -25,12 +22,11 @@ from annotation.screening.services import (
 from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import comment, document_of, make_campaign, save, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 Stage = CampaignDocument.Stage
 ROOT = "/campaigns/spring-round/screening/"
 FAULTY: dict[str, Any] = {"faults": ["ocr", "layout"], "reason": "Columns run together."}

@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,11 +12,11 @@ from annotation.models import Assignment, Campaign, Revision, Span
 from annotation.workbench.selectors import current_spans
 from portal.accounts.models import User
 from tests.annotation.factories import comment, save, spans_in, submit, text_of, work_of
+from tests.fixture_types import ApiOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
 MARKS = [("Number", "1,200"), ("Number", "(310)"), ("Date", "March 31, 2025")]
 
 

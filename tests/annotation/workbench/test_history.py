@@ -1,6 +1,5 @@
 """The history of an assignment: its saves, and restoring one."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,10 +16,10 @@ from annotation.workbench.selectors import current_spans, spans_at
 from portal.accounts.models import User
 from tests.annotation.factories import comment, make_campaign, save, submit, work_of
 from tests.conftest import make_user
+from tests.fixture_types import ApiOf
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
 MARKS = [("Number", "1,200"), ("Number", "(310)"), ("Date", "March 31, 2025"), ("Date", "1,200")]
 
 

@@ -1,7 +1,5 @@
 """Links between a fact and its place on the rendered page image."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -10,9 +8,7 @@ from portal.accounts.models import User
 from portal.datasets.models import PageImage, TextBoxes
 from tests.annotation.factories import make_campaign, work_of
 from tests.e2e.workbench import mark, open_task, selected
-
-Pages = Callable[..., Page]
-RunJobs = Callable[[], int]
+from tests.fixture_types import PageOf, RunJobs
 
 
 @pytest.fixture
@@ -33,7 +29,7 @@ def click_on(page: Page, image: PageImage, box: list[int]) -> None:
 @pytest.mark.browser
 @pytest.mark.django_db(transaction=True)
 def test_rendered_image_and_text_point_at_each_other(
-    work: Assignment, organiser: User, ann: User, page_of: Pages, run_jobs: RunJobs
+    work: Assignment, organiser: User, ann: User, page_of: PageOf, run_jobs: RunJobs
 ) -> None:
     document = work.campaign_document.document
     page = page_of(organiser)

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.assignments.returning import take_back
 from annotation.models import (
@@ -22,11 +20,10 @@ from annotation.workbench.suggestions import Suggestion, choose_suggestions, kee
 from portal.accounts.models import User
 from portal.facts import Span
 from tests.annotation.factories import document_of, save, submit, text_of, work_of
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 CAMPAIGN = "/api/v1/campaigns/spring-round/suggestions/"
 
 

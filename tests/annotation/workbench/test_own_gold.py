@@ -1,11 +1,8 @@
 """An annotator's own marks compared with gold, only once the page is gold."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.adjudication.services import decide_case
 from annotation.models import Campaign, Case, Span
@@ -14,12 +11,11 @@ from annotation.workbench.selectors import own_gold
 from portal.accounts.models import User
 from tests.annotation.factories import document_of, make_campaign, submit, work_of
 from tests.annotation.review.review_factories import drawn_by_hand
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 Row = tuple[str, list[str], list[str], list[str]]
 

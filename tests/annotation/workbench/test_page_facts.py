@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation import page_facts
 from annotation.models import Assignment, Campaign, ModelSuggestions, SuggestionUpload
@@ -13,11 +12,10 @@ from portal.accounts.models import User
 from portal.datasets.models import PageImage, TextBoxes, XbrlFacts
 from portal.facts import FoundFact, find_facts
 from tests.annotation.factories import make_campaign, save, text_of, work_of
+from tests.fixture_types import ApiOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-
-ApiOf = Callable[[User | None], APIClient]
 
 
 @pytest.fixture

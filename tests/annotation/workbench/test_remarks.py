@@ -1,10 +1,8 @@
 """Comments, and flags on a page."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation.campaigns.services import close_campaign
@@ -13,12 +11,10 @@ from annotation.workbench.selectors import next_task, task_groups
 from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import comment, make_campaign, submit, work_of
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 
 
 @pytest.fixture

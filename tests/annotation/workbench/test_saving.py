@@ -5,17 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from rest_framework.test import APIClient
 
 from annotation.campaigns.services import close_campaign, reopen_campaign
 from annotation.models import Assignment, Campaign, Revision, Span
 from portal.accounts.models import User
 from tests.annotation.factories import save, spans_in, submit, text_of, work_of
+from tests.fixture_types import ApiOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-
-ApiOf = Callable[[User | None], APIClient]
 
 
 @pytest.fixture

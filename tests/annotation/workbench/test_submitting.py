@@ -1,6 +1,5 @@
 """Submitting, and the effect of a document's last submission."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,10 +12,10 @@ from annotation.workbench.services import submit_assignment
 from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import document_of, make_campaign, save, submit, work_of
+from tests.fixture_types import ApiOf
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
 Stage = CampaignDocument.Stage
 
 

@@ -10,20 +10,17 @@ from typing import Any
 import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client, override_settings
-from rest_framework.test import APIClient
+from django.test import override_settings
 
 from annotation.models import Campaign, ModelSuggestions, SuggestionUpload
 from annotation.workbench.suggestions import read_suggestions
 from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import document_of
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
-RunJobs = Callable[[], int]
 PAGE = "/campaigns/spring-round/suggestions/"
 API = "/api/v1/campaigns/spring-round/suggestions/"
 

@@ -1,7 +1,5 @@
 """The workbench in a real browser: marking, saving, two tabs, a lost connection, a hostile page."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Frame, Page, expect
 
@@ -12,10 +10,9 @@ from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, work_of
 from tests.e2e.workbench import marked, open_task, select, submit_task, wait_saved
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import PageOf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 @pytest.fixture
@@ -28,7 +25,7 @@ def open_workbench(page: Page, assignment: Assignment) -> Frame:
 
 
 def test_selected_text_is_marked_by_key_and_by_button_and_saved(
-    page_of: Pages, campaign: Campaign, ann: User
+    page_of: PageOf, campaign: Campaign, ann: User
 ) -> None:
     page, work = page_of(ann), work_of(ann, campaign)
     frame = open_workbench(page, work)
@@ -42,7 +39,7 @@ def test_selected_text_is_marked_by_key_and_by_button_and_saved(
 
 
 def test_marks_can_be_relabelled_removed_undone_and_redone(
-    page_of: Pages, campaign: Campaign, ann: User
+    page_of: PageOf, campaign: Campaign, ann: User
 ) -> None:
     page, work = page_of(ann), work_of(ann, campaign)
     frame = open_workbench(page, work)
@@ -63,7 +60,7 @@ def test_marks_can_be_relabelled_removed_undone_and_redone(
 
 
 def test_clicking_a_mark_activates_it_and_delete_removes_it(
-    page_of: Pages, campaign: Campaign, ann: User
+    page_of: PageOf, campaign: Campaign, ann: User
 ) -> None:
     page, work = page_of(ann), work_of(ann, campaign)
     frame = open_workbench(page, work)
@@ -79,7 +76,7 @@ def test_clicking_a_mark_activates_it_and_delete_removes_it(
 
 
 def test_overlapping_mark_is_refused_with_the_reason(
-    page_of: Pages, campaign: Campaign, ann: User
+    page_of: PageOf, campaign: Campaign, ann: User
 ) -> None:
     page, work = page_of(ann), work_of(ann, campaign)
     frame = open_workbench(page, work)
@@ -93,7 +90,7 @@ def test_overlapping_mark_is_refused_with_the_reason(
 
 
 def test_marks_are_there_again_after_a_reload(
-    page_of: Pages, campaign: Campaign, ann: User
+    page_of: PageOf, campaign: Campaign, ann: User
 ) -> None:
     page, work = page_of(ann), work_of(ann, campaign)
     frame = open_workbench(page, work)
@@ -108,7 +105,7 @@ def test_marks_are_there_again_after_a_reload(
 
 @pytest.mark.journey
 def test_submitting_ends_the_task_and_leads_to_the_next(
-    page_of: Pages, campaign: Campaign, ann: User
+    page_of: PageOf, campaign: Campaign, ann: User
 ) -> None:
     page, work = page_of(ann), work_of(ann, campaign)
     frame = open_workbench(page, work)
@@ -132,7 +129,7 @@ HOSTILE = (
 )
 
 
-def test_hostile_page_runs_nothing_and_calls_nobody(page_of: Pages, ann: User) -> None:
+def test_hostile_page_runs_nothing_and_calls_nobody(page_of: PageOf, ann: User) -> None:
     """The page's policy and its sandbox stop active content that cleaning missed."""
     dataset = empty_dataset()
     make_document(dataset, "hostile", "<p>Total 1,200</p>", uncleaned=HOSTILE)
@@ -157,7 +154,7 @@ def test_hostile_page_runs_nothing_and_calls_nobody(page_of: Pages, ann: User) -
     assert "default-src 'none'" in policy
 
 
-def test_workbench_fits_a_narrow_screen(page_of: Pages, campaign: Campaign, ann: User) -> None:
+def test_workbench_fits_a_narrow_screen(page_of: PageOf, campaign: Campaign, ann: User) -> None:
     page, work = page_of(ann, viewport={"width": 390, "height": 844}), work_of(ann, campaign)
     open_workbench(page, work)
     overflow = page.evaluate(

@@ -1,9 +1,7 @@
 """The page in its frame: wider than its pane, below overlays, and with a wrong label."""
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from annotation.campaigns.people import add_member
 from annotation.campaigns.services import create_campaign, open_campaign
@@ -12,10 +10,10 @@ from annotation.workbench.selectors import current_spans
 from portal.accounts.models import User
 from tests.e2e.workbench import open_task, select, wait_saved
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import PageOf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 WIDE = (
     '<div style="width:1600px"><p>Net revenue 1,200 as of March 31, 2025</p>'
     '<p style="text-align:right">Total 2,400</p></div>'
@@ -42,7 +40,7 @@ def task_of(user: User, html: str, uncleaned: str = "") -> Assignment:
 
 @pytest.mark.parametrize("width", [1440, 1024, 390])
 def test_wide_page_says_where_it_goes_on_and_its_marks_stay_in_place(
-    page_of: Pages, ann: User, width: int
+    page_of: PageOf, ann: User, width: int
 ) -> None:
     work = task_of(ann, WIDE)
     page = page_of(ann)
@@ -65,7 +63,7 @@ def test_wide_page_says_where_it_goes_on_and_its_marks_stay_in_place(
     assert (text, mark) == ("2,400", True)
 
 
-def test_nothing_lies_over_the_text_and_takes_its_clicks(page_of: Pages, ann: User) -> None:
+def test_nothing_lies_over_the_text_and_takes_its_clicks(page_of: PageOf, ann: User) -> None:
     work = task_of(ann, "<p>Net revenue 1,200 in 2025</p>", COVERS)
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
@@ -87,7 +85,7 @@ def test_nothing_lies_over_the_text_and_takes_its_clicks(page_of: Pages, ann: Us
     assert [span["quote"] for span in current_spans(work)] == ["1,200"]
 
 
-def test_a_date_labelled_as_number_is_mended_with_one_click(page_of: Pages, ann: User) -> None:
+def test_a_date_labelled_as_number_is_mended_with_one_click(page_of: PageOf, ann: User) -> None:
     work = task_of(ann, WIDE)
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())

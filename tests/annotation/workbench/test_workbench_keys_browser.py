@@ -15,11 +15,11 @@ from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, save, work_of
 from tests.e2e.workbench import marked, open_task, selected, wait_saved
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import PageOf
 from tests.shared import REALDATA, needs_realdata
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 
 # A cash flow statement with its reconciliation: figures in parentheses, and dates.
 REAL_PAGE = "nflx_10q_p022"
@@ -47,7 +47,7 @@ def task_of(user: User, html: str) -> Assignment:
 
 
 @needs_realdata
-def test_a_real_page_labelled_by_keyboard_alone_equals_its_gold(page_of: Pages, ann: User) -> None:
+def test_a_real_page_labelled_by_keyboard_alone_equals_its_gold(page_of: PageOf, ann: User) -> None:
     """Goes from fact to fact with j, labels with 1 or 2, and submits with Ctrl and Enter."""
     html = (REALDATA / "pages" / f"{REAL_PAGE}.html").read_text(encoding="utf-8")
     work = task_of(ann, html)
@@ -82,7 +82,7 @@ def work(ann: User, ben: User) -> Assignment:
     return work_of(ann, make_campaign([ann, ben], documents=2))
 
 
-def opened(page_of: Pages, work: Assignment, ann: User) -> tuple[Page, Frame]:
+def opened(page_of: PageOf, work: Assignment, ann: User) -> tuple[Page, Frame]:
     page = page_of(ann)
     return page, open_task(page, work.get_absolute_url())
 
@@ -96,7 +96,7 @@ def press(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-def test_words_are_walked_and_borders_moved(page_of: Pages, work: Assignment, ann: User) -> None:
+def test_words_are_walked_and_borders_moved(page_of: PageOf, work: Assignment, ann: User) -> None:
     page, frame = opened(page_of, work, ann)
     press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight")
     assert picked(frame) == "1,200"
@@ -113,7 +113,7 @@ def test_words_are_walked_and_borders_moved(page_of: Pages, work: Assignment, an
     assert marked(work) == [("Number", "1,200")]
 
 
-def test_lines_are_walked_with_up_and_down(page_of: Pages, work: Assignment, ann: User) -> None:
+def test_lines_are_walked_with_up_and_down(page_of: PageOf, work: Assignment, ann: User) -> None:
     page, frame = opened(page_of, work, ann)
     press(page, "ArrowRight", "ArrowDown")
     assert picked(frame) == "Total"
@@ -124,7 +124,7 @@ def test_lines_are_walked_with_up_and_down(page_of: Pages, work: Assignment, ann
 
 
 def test_spans_and_open_facts_are_found_in_turn(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page, frame = opened(page_of, work, ann)
     press(page, "j", "1", "j", "1")
@@ -143,7 +143,7 @@ def test_spans_and_open_facts_are_found_in_turn(
 
 
 def test_all_equal_are_labelled_after_a_preview(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "j", "1", "e")
@@ -163,7 +163,7 @@ def test_all_equal_are_labelled_after_a_preview(
 
 
 def test_keys_of_one_character_are_switched_off_and_stay_off(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "?")
@@ -185,7 +185,7 @@ def test_keys_of_one_character_are_switched_off_and_stay_off(
     expect(page.get_by_role("tab", name="History")).to_have_attribute("aria-selected", "true")
 
 
-def test_the_list_of_keys_is_the_map_itself(page_of: Pages, work: Assignment, ann: User) -> None:
+def test_the_list_of_keys_is_the_map_itself(page_of: PageOf, work: Assignment, ann: User) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "?")
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
@@ -200,7 +200,7 @@ def test_the_list_of_keys_is_the_map_itself(page_of: Pages, work: Assignment, an
 
 
 @pytest.mark.journey
-def test_comments_flag_and_next_task(page_of: Pages, work: Assignment, ann: User) -> None:
+def test_comments_flag_and_next_task(page_of: PageOf, work: Assignment, ann: User) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "j", "1", "c")
     page.keyboard.type("Is this audited?")
@@ -223,7 +223,7 @@ def test_comments_flag_and_next_task(page_of: Pages, work: Assignment, ann: User
 
 
 def test_history_tells_of_every_save_and_restores_any(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     save(work, ("Number", "1,200"))
     save(work, ("Number", "(310)"))
@@ -247,7 +247,7 @@ def campaign_suggesting(work: Assignment) -> Campaign:
     return campaign
 
 
-def test_suggestions_count_only_once_accepted(page_of: Pages, work: Assignment, ann: User) -> None:
+def test_suggestions_count_only_once_accepted(page_of: PageOf, work: Assignment, ann: User) -> None:
     campaign_suggesting(work)
     page, frame = opened(page_of, work, ann)
     assert frame.evaluate("CSS.highlights.get('suggested').size") >= 4
@@ -273,7 +273,7 @@ def test_suggestions_count_only_once_accepted(page_of: Pages, work: Assignment, 
 
 @pytest.mark.journey
 def test_a_new_annotator_labels_within_six_acts(
-    page_of: Pages, work: Assignment, ann: User, live_server: Any
+    page_of: PageOf, work: Assignment, ann: User, live_server: Any
 ) -> None:
     """From the log-in page to the first saved label."""
     page = page_of(None)
@@ -302,7 +302,7 @@ def test_a_new_annotator_labels_within_six_acts(
 
 
 def test_the_key_that_submits_does_not_submit_an_empty_page(
-    page_of: Pages, ann: User, ben: User
+    page_of: PageOf, ann: User, ben: User
 ) -> None:
     work = work_of(ann, make_campaign([ann, ben]))
     page = page_of(ann)

@@ -1,6 +1,5 @@
 """The workbench by mouse: double click, imprecise selections, dragged borders, panes, files."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,9 @@ from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, save, work_of
 from tests.datasets.factories import png
 from tests.e2e.workbench import marked, open_task, select, wait_saved
+from tests.fixture_types import PageOf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 @pytest.fixture
@@ -64,7 +62,7 @@ def drag(
 
 
 @pytest.mark.journey
-def test_a_double_click_labels_the_whole_fact(page_of: Pages, work: Assignment, ann: User) -> None:
+def test_a_double_click_labels_the_whole_fact(page_of: PageOf, work: Assignment, ann: User) -> None:
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
     for quote in ("310", "March"):
@@ -75,7 +73,7 @@ def test_a_double_click_labels_the_whole_fact(page_of: Pages, work: Assignment, 
 
 
 def test_a_double_click_beside_facts_only_selects(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
@@ -89,7 +87,7 @@ def test_a_double_click_beside_facts_only_selects(
     ("with_alt", "wanted"), [(False, "(310)"), (True, "10) a")], ids=["snapped", "exact"]
 )
 def test_a_sloppy_selection_means_the_fact_unless_alt_is_held(
-    page_of: Pages, work: Assignment, ann: User, with_alt: bool, wanted: str
+    page_of: PageOf, work: Assignment, ann: User, with_alt: bool, wanted: str
 ) -> None:
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
@@ -103,7 +101,7 @@ def test_a_sloppy_selection_means_the_fact_unless_alt_is_held(
 
 
 def test_borders_are_dragged_and_stop_at_another_span(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     save(work, ("Number", "1,200"), ("Number", "(310)"))
     page = page_of(ann)
@@ -122,7 +120,7 @@ def test_borders_are_dragged_and_stop_at_another_span(
     assert marked(work) == [("Number", "1,200 and"), ("Number", "(310)")]
 
 
-def test_panes_are_resized_and_remembered(page_of: Pages, work: Assignment, ann: User) -> None:
+def test_panes_are_resized_and_remembered(page_of: PageOf, work: Assignment, ann: User) -> None:
     document = work.campaign_document.document
     image = ContentFile(png(40, 60), name="page.png")
     document.images.create(number=1, file=image, width=40, height=60, sha256="0" * 64)
@@ -146,7 +144,7 @@ def test_panes_are_resized_and_remembered(page_of: Pages, work: Assignment, ann:
 
 
 def test_a_file_of_the_page_is_taken_out_and_in(
-    page_of: Pages, work: Assignment, ann: User, tmp_path: Path
+    page_of: PageOf, work: Assignment, ann: User, tmp_path: Path
 ) -> None:
     save(work, ("Number", "1,200"), ("Date", "March 31, 2025"))
     page = page_of(ann)

@@ -1,7 +1,5 @@
 """Offsets in the browser and on the server agree for any page."""
 
-from collections.abc import Callable
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -14,11 +12,11 @@ from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, text_of, work_of
 from tests.e2e.workbench import open_task, wait_saved
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import PageOf
 from tests.looks import in_both_looks
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 
 # HTML that complicates offsets, followed by the fact to label.
 AWKWARD = {
@@ -47,7 +45,7 @@ def task_of(user: User, html: str) -> Assignment:
 
 @pytest.mark.parametrize("name", AWKWARD)
 def test_a_fact_behind_awkward_text_is_labelled_in_its_place(
-    page_of: Pages, ann: User, name: str
+    page_of: PageOf, ann: User, name: str
 ) -> None:
     work = task_of(ann, AWKWARD[name])
     page = page_of(ann)
@@ -88,7 +86,7 @@ EVERY_OFFSET = """async () => {
 }"""
 
 
-def test_every_range_of_awkward_pages_goes_there_and_back(page_of: Pages, ann: User) -> None:
+def test_every_range_of_awkward_pages_goes_there_and_back(page_of: PageOf, ann: User) -> None:
     work = task_of(ann, "".join(AWKWARD.values()))
     page = page_of(ann)
     open_task(page, work.get_absolute_url())
@@ -97,7 +95,7 @@ def test_every_range_of_awkward_pages_goes_there_and_back(page_of: Pages, ann: U
 
 @in_both_looks
 def test_every_part_of_the_workbench_is_accessible(
-    page_of: Pages, ann: User, ben: User, scheme: str, width: int
+    page_of: PageOf, ann: User, ben: User, scheme: str, width: int
 ) -> None:
     work = work_of(ann, make_campaign([ann, ben]))
     page = page_of(ann, color_scheme=scheme, viewport={"width": width, "height": 900})

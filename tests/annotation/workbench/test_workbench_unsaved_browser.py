@@ -1,7 +1,5 @@
 """No work is ever lost: no connection, a closed page, two tabs."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -9,10 +7,9 @@ from annotation.models import Assignment
 from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, save, work_of
 from tests.e2e.workbench import marked, open_task, select, wait_kept, wait_saved
+from tests.fixture_types import PageOf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 @pytest.fixture
@@ -25,7 +22,7 @@ def wait_offline(page: Page) -> None:
 
 
 def test_labels_made_without_a_connection_are_saved_when_it_returns(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
@@ -39,7 +36,7 @@ def test_labels_made_without_a_connection_are_saved_when_it_returns(
 
 
 def test_labels_made_without_a_connection_outlive_the_page(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
@@ -64,7 +61,7 @@ def test_labels_made_without_a_connection_outlive_the_page(
 
 
 def test_a_save_whose_answer_was_lost_is_not_done_twice(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
@@ -88,7 +85,7 @@ def test_a_save_whose_answer_was_lost_is_not_done_twice(
 
 
 def test_unsaved_labels_are_kept_apart_by_person(
-    page_of: Pages, work: Assignment, ann: User, ben: User
+    page_of: PageOf, work: Assignment, ann: User, ben: User
 ) -> None:
     """Ben's task in the same browser does not take over Ann's work."""
     page = page_of(ann)
@@ -120,7 +117,7 @@ def test_unsaved_labels_are_kept_apart_by_person(
     assert work.revisions.count() == 1
 
 
-def in_conflict(page_of: Pages, work: Assignment, ann: User) -> Page:
+def in_conflict(page_of: PageOf, work: Assignment, ann: User) -> Page:
     """Ann's second tab relabelled a span and added one; the first removed and added others."""
     save(work, ("Number", "1,200"), ("Number", "(310)"), key="both-know")
     page = page_of(ann)
@@ -134,7 +131,7 @@ def in_conflict(page_of: Pages, work: Assignment, ann: User) -> Page:
     return page
 
 
-def test_a_conflict_tells_what_differs(page_of: Pages, work: Assignment, ann: User) -> None:
+def test_a_conflict_tells_what_differs(page_of: PageOf, work: Assignment, ann: User) -> None:
     page = in_conflict(page_of, work, ann)
 
     def told(group: str) -> list[str]:
@@ -155,7 +152,7 @@ CHOICES = {
 
 @pytest.mark.parametrize("choice", CHOICES)
 def test_each_choice_ends_the_conflict(
-    page_of: Pages, work: Assignment, ann: User, choice: str
+    page_of: PageOf, work: Assignment, ann: User, choice: str
 ) -> None:
     page = in_conflict(page_of, work, ann)
     page.get_by_role("button", name=choice).click()
@@ -168,7 +165,7 @@ def test_each_choice_ends_the_conflict(
 
 
 def test_overlaps_between_two_versions_are_listed(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
@@ -183,7 +180,7 @@ def test_overlaps_between_two_versions_are_listed(
 
 
 def test_labels_made_after_the_session_ended_are_saved_after_logging_in(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())

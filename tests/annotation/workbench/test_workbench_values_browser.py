@@ -1,7 +1,5 @@
 """Edited values in the workbench: validated at once, without blocking other labels."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Frame, Page, expect
 
@@ -9,10 +7,9 @@ from annotation.models import Assignment
 from portal.accounts.models import User
 from tests.annotation.factories import make_campaign, work_of
 from tests.e2e.workbench import marked, open_task, select, wait_saved
+from tests.fixture_types import PageOf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 @pytest.fixture
@@ -20,7 +17,7 @@ def work(ann: User, ben: User) -> Assignment:
     return work_of(ann, make_campaign([ann, ben], documents=1))
 
 
-def opened(page_of: Pages, work: Assignment, ann: User) -> tuple[Page, Frame]:
+def opened(page_of: PageOf, work: Assignment, ann: User) -> tuple[Page, Frame]:
     page = page_of(ann)
     return page, open_task(page, work.get_absolute_url())
 
@@ -31,7 +28,7 @@ def press(page: Page, *keys: str) -> None:
 
 
 def test_value_and_sign_are_derived_edited_and_given_back(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "j", "1", "j", "1")
@@ -61,7 +58,7 @@ def test_value_and_sign_are_derived_edited_and_given_back(
     assert (span.value, span.sign, span.edited) == ("-310", "parentheses", False)
 
 
-def test_a_wrong_value_hinders_no_other_label(page_of: Pages, work: Assignment, ann: User) -> None:
+def test_a_wrong_value_hinders_no_other_label(page_of: PageOf, work: Assignment, ann: User) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "j", "1", "v")
     page.get_by_label("Value", exact=True).fill("12/0")
@@ -74,7 +71,7 @@ def test_a_wrong_value_hinders_no_other_label(page_of: Pages, work: Assignment, 
 
 
 def test_a_value_that_was_not_taken_is_there_when_one_comes_back(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "j", "1", "j", "1", "v")
@@ -91,7 +88,7 @@ def test_a_value_that_was_not_taken_is_there_when_one_comes_back(
 
 
 def test_a_fraction_written_for_a_number_without_a_value_is_saved_as_plain(
-    page_of: Pages, work: Assignment, ann: User
+    page_of: PageOf, work: Assignment, ann: User
 ) -> None:
     page, frame = opened(page_of, work, ann)
     select(frame, "was")

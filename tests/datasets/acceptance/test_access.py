@@ -1,21 +1,18 @@
 """Only organisers see and inspect batches, on pages and in the API."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Batch, Inspection
 from tests.asking import Wanted, check_answers
 from tests.datasets.acceptance.factories import make_batch, receipts
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
 
 BATCHES = "/datasets/receipts/batches/"
 API = "/api/v1/datasets/receipts/batches/"
@@ -32,8 +29,8 @@ def test_batches_are_for_organisers(
     ann: User,
     researcher: User,
     stranger: User,
-    client_of: Clients,
-    api_of: Apis,
+    client_of: ClientOf,
+    api_of: ApiOf,
 ) -> None:
     batch = make_batch(receipts(1, visibility="public"), sample=1)
     people = {user.name: user for user in (lead, reviewer, ann, researcher, stranger)}

@@ -1,7 +1,6 @@
 """Acceptance and statistics in a browser: a batch from opening to report."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,11 @@ from portal.accounts.models import User
 from portal.datasets.models import Batch, Dataset, Inspection
 from tests.datasets.acceptance.factories import make_batch, receipts
 from tests.datasets.factories import make_world
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 
 BATCHES = "/datasets/receipts/batches/"
 
@@ -31,7 +30,7 @@ def on(page: Page, name: str) -> None:
 
 
 def test_batch_from_opening_to_report(
-    page_of: Pages, dataset: Dataset, organiser: User, tmp_path: Path
+    page_of: PageOf, dataset: Dataset, organiser: User, tmp_path: Path
 ) -> None:
     page = page_of(organiser)
     page.goto(BATCHES)
@@ -72,7 +71,7 @@ def test_batch_from_opening_to_report(
 
 
 def test_verdict_of_another_inspector_is_shown(
-    page_of: Pages, dataset: Dataset, organiser: User, lead: User
+    page_of: PageOf, dataset: Dataset, organiser: User, lead: User
 ) -> None:
     lead.is_organiser = True
     lead.save()
@@ -91,7 +90,7 @@ def test_verdict_of_another_inspector_is_shown(
     assert Inspection.objects.get().inspector == lead
 
 
-def test_unsaved_verdict_is_shown(page_of: Pages, dataset: Dataset, organiser: User) -> None:
+def test_unsaved_verdict_is_shown(page_of: PageOf, dataset: Dataset, organiser: User) -> None:
     make_batch(dataset, sample=2)
     page = page_of(organiser, ignore_console=True)
     page.goto(f"{BATCHES}1/inspect/r001/")
@@ -106,7 +105,7 @@ def test_unsaved_verdict_is_shown(page_of: Pages, dataset: Dataset, organiser: U
     expect(page.locator("#said-1")).not_to_contain_text("Not saved")
 
 
-def test_pages_are_accessible_and_fit(page_of: Pages, dataset: Dataset, organiser: User) -> None:
+def test_pages_are_accessible_and_fit(page_of: PageOf, dataset: Dataset, organiser: User) -> None:
     make_world("public", "public")
     make_batch(dataset, sample=1, size=1)
     assert Batch.objects.count() == 1

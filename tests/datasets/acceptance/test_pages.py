@@ -1,7 +1,6 @@
 """The pages and endpoints of quality acceptance."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,11 +19,10 @@ from tests.datasets.acceptance.factories import (
     receipts,
     sampled_of,
 )
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
 
 BATCHES = "/datasets/receipts/batches/"
 INSPECT = f"{BATCHES}1/inspect/r001/"
@@ -32,12 +30,12 @@ API = "/api/v1/datasets/receipts/batches/"
 
 
 @pytest.fixture
-def client(organiser: User, client_of: Clients) -> Client:
+def client(organiser: User, client_of: ClientOf) -> Client:
     return client_of(organiser)
 
 
 @pytest.fixture
-def api(organiser: User, api_of: Apis) -> APIClient:
+def api(organiser: User, api_of: ApiOf) -> APIClient:
     return api_of(organiser)
 
 

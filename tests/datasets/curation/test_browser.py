@@ -1,7 +1,5 @@
 """Curation in a browser: filter and edit, scan and mask, compare duplicates, draw."""
 
-from collections.abc import Callable
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -11,11 +9,9 @@ from portal.datasets.models import Dataset, Document, NearDuplicate, PiiFinding,
 from tests.datasets.curation.test_duplicates import prose
 from tests.datasets.factories import add_image
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import PageOf, RunJobs
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
-RunJobs = Callable[[], int]
 
 
 @pytest.fixture
@@ -37,7 +33,7 @@ def accessible(page: Page) -> None:
     assert report.violations_count == 0, report.generate_report()
 
 
-def test_filter_then_edit_together(page_of: Pages, dataset: Dataset, organiser: User) -> None:
+def test_filter_then_edit_together(page_of: PageOf, dataset: Dataset, organiser: User) -> None:
     page = page_of(organiser)
     page.goto("/datasets/set/documents/")
     expect(page.get_by_role("row")).to_have_count(4)
@@ -59,7 +55,7 @@ def test_filter_then_edit_together(page_of: Pages, dataset: Dataset, organiser: 
     assert Document.objects.filter(company="Acme Corp").count() == 2
 
 
-def test_one_document_is_edited(page_of: Pages, dataset: Dataset, organiser: User) -> None:
+def test_one_document_is_edited(page_of: PageOf, dataset: Dataset, organiser: User) -> None:
     page = page_of(organiser)
     page.goto("/datasets/set/documents/letter/")
     page.get_by_role("link", name="Edit", exact=True).click()
@@ -74,7 +70,7 @@ def test_one_document_is_edited(page_of: Pages, dataset: Dataset, organiser: Use
 
 
 def test_scan_then_mask(
-    page_of: Pages, dataset: Dataset, organiser: User, run_jobs: RunJobs
+    page_of: PageOf, dataset: Dataset, organiser: User, run_jobs: RunJobs
 ) -> None:
     page = page_of(organiser)
     page.goto("/datasets/set/personal-data/")
@@ -97,7 +93,7 @@ def test_scan_then_mask(
 
 
 def test_duplicates_are_compared(
-    page_of: Pages, dataset: Dataset, organiser: User, run_jobs: RunJobs
+    page_of: PageOf, dataset: Dataset, organiser: User, run_jobs: RunJobs
 ) -> None:
     page = page_of(organiser)
     page.goto("/datasets/set/duplicates/")
@@ -115,7 +111,7 @@ def test_duplicates_are_compared(
 
 
 def test_selection_is_drawn_and_drawn_again(
-    page_of: Pages, dataset: Dataset, organiser: User
+    page_of: PageOf, dataset: Dataset, organiser: User
 ) -> None:
     page = page_of(organiser)
     page.goto("/datasets/set/selections/")
@@ -139,7 +135,7 @@ def test_selection_is_drawn_and_drawn_again(
     expect(page.get_by_label("Documents")).to_have_value(str(Selection.objects.get().pk))
 
 
-def test_content_page_is_accessible(page_of: Pages, dataset: Dataset, organiser: User) -> None:
+def test_content_page_is_accessible(page_of: PageOf, dataset: Dataset, organiser: User) -> None:
     page = page_of(organiser)
     page.goto("/datasets/set/content/")
     accessible(page)

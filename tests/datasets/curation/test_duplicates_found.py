@@ -1,10 +1,8 @@
 """Finding near duplicates in a dataset, and deciding on them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.audit.models import Event
@@ -13,10 +11,9 @@ from portal.datasets.dataset_tasks import OptionsError, Steps, TaskStopped, run_
 from portal.datasets.models import Dataset, DatasetTask, Document, NearDuplicate
 from tests.datasets.curation.test_duplicates import prose
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ClientOf
 
 pytestmark = pytest.mark.django_db
-
-Clients = Callable[[User | None], Client]
 
 
 @pytest.fixture
@@ -119,7 +116,7 @@ def test_held_documents_are_not_compared(dataset: Dataset) -> None:
 
 
 class TestPages:
-    def test_list_and_pair(self, dataset: Dataset, organiser: User, client_of: Clients) -> None:
+    def test_list_and_pair(self, dataset: Dataset, organiser: User, client_of: ClientOf) -> None:
         client = client_of(organiser)
         assert "No search yet" in client.get("/datasets/set/duplicates/").content.decode()
         search(dataset)
@@ -137,7 +134,7 @@ class TestPages:
         assert bad.status_code == 400
 
     def test_search_starts_a_task(
-        self, dataset: Dataset, organiser: User, client_of: Clients
+        self, dataset: Dataset, organiser: User, client_of: ClientOf
     ) -> None:
         client = client_of(organiser)
         client.post("/datasets/set/duplicates/", {"threshold": "0.92"})
@@ -145,7 +142,7 @@ class TestPages:
         assert client.post("/datasets/set/duplicates/", {"threshold": "0.1"}).status_code == 400
 
     def test_pair_of_another_dataset_is_not_found(
-        self, dataset: Dataset, organiser: User, client_of: Clients
+        self, dataset: Dataset, organiser: User, client_of: ClientOf
     ) -> None:
         search(dataset)
         empty_dataset(slug="other")
@@ -158,7 +155,7 @@ class TestPages:
         copies: int,
         dataset: Dataset,
         organiser: User,
-        client_of: Clients,
+        client_of: ClientOf,
         django_assert_max_num_queries: Any,
     ) -> None:
         words = " ".join(prose(1))

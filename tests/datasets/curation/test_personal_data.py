@@ -1,10 +1,8 @@
 """Scanning for personal data, deciding on findings, and masking them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.audit.models import Event
@@ -24,11 +22,10 @@ from portal.datasets.models import (
 from portal.facts import canonical_text, canonicalise
 from tests.datasets.factories import add_image, make_release
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ClientOf, RunJobs
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-RunJobs = Callable[[], int]
 
 # The email address is at 17 to 30, and the number at 40 to 52.
 HTML = "<p>Total 1,200. Ask a@example.org</p><p>or call 212-555-0100 soon</p>"
@@ -268,7 +265,7 @@ class TestPage:
     path = "/datasets/set/personal-data/"
 
     def test_shows_findings_in_their_context(
-        self, dataset: Dataset, document: Document, organiser: User, client_of: Clients
+        self, dataset: Dataset, document: Document, organiser: User, client_of: ClientOf
     ) -> None:
         client = client_of(organiser)
         assert "No scan yet" in client.get(self.path).content.decode()
@@ -283,7 +280,7 @@ class TestPage:
         assert "No findings" in client.get(f"{self.path}?decision=masked").content.decode()
 
     def test_decides_on_the_ticked_ones(
-        self, dataset: Dataset, document: Document, organiser: User, client_of: Clients
+        self, dataset: Dataset, document: Document, organiser: User, client_of: ClientOf
     ) -> None:
         scan(dataset)
         email, phone = PiiFinding.objects.all()
@@ -311,7 +308,7 @@ class TestPage:
         dataset: Dataset,
         document: Document,
         organiser: User,
-        client_of: Clients,
+        client_of: ClientOf,
     ) -> None:
         scan(dataset)
         response = client_of(organiser).post(self.path, answers)
@@ -319,7 +316,7 @@ class TestPage:
         assert message in response.content.decode()
 
     def test_scan_starts_one_task(
-        self, dataset: Dataset, organiser: User, client_of: Clients
+        self, dataset: Dataset, organiser: User, client_of: ClientOf
     ) -> None:
         client = client_of(organiser)
         first = client.post(f"{self.path}scan/")
@@ -328,7 +325,7 @@ class TestPage:
         assert DatasetTask.objects.get().kind == "pii"
 
     def test_says_why_nothing_was_masked(
-        self, dataset: Dataset, document: Document, organiser: User, client_of: Clients
+        self, dataset: Dataset, document: Document, organiser: User, client_of: ClientOf
     ) -> None:
         make_release(dataset, visibility="gold_hidden")
         scan(dataset)
@@ -344,7 +341,7 @@ class TestPage:
         documents: int,
         dataset: Dataset,
         organiser: User,
-        client_of: Clients,
+        client_of: ClientOf,
         django_assert_max_num_queries: Any,
     ) -> None:
         for number in range(documents):

@@ -1,13 +1,10 @@
 """Accepted disputes correct the gold of a release that is made from the previous one."""
 
 import io
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.disputes.services import DisputeRefused, WantedCorrection, decide_dispute
@@ -15,11 +12,10 @@ from portal.datasets.models import Dispute, Release
 from portal.datasets.releases.corrections import BY_HAND, corrections_for
 from portal.datasets.releases.freezing import EARLIER, FreezeOrder, freeze_order
 from tests.datasets.disputes.factories import ORIGIN, decide, item_of, make_dispute, released
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
 API = "/api/v1/datasets/world/"
 FACTS = [("Number", "1,200"), ("Date", "March 31, 2025")]
 
@@ -127,7 +123,7 @@ def test_of_two_for_one_fact_the_second_is_not_applied(raiser: User, organiser: 
 
 
 def test_the_form_lists_them_and_the_page_freezes_them(
-    raiser: User, organiser: User, client_of: Clients
+    raiser: User, organiser: User, client_of: ClientOf
 ) -> None:
     release = released()
     decide(make_dispute(release, raiser, claim="sales 1,200"), organiser)
@@ -143,7 +139,7 @@ def test_the_form_lists_them_and_the_page_freezes_them(
 
 
 def test_the_dispute_page_takes_a_correction(
-    raiser: User, organiser: User, client_of: Clients
+    raiser: User, organiser: User, client_of: ClientOf
 ) -> None:
     dispute = make_dispute(released(), raiser)
     client = client_of(organiser)
@@ -156,7 +152,7 @@ def test_the_dispute_page_takes_a_correction(
     assert "Correction of the newest release: change Number" in client.get(path).content.decode()
 
 
-def test_the_api_takes_lists_and_freezes_them(raiser: User, organiser: User, api_of: Apis) -> None:
+def test_the_api_takes_lists_and_freezes_them(raiser: User, organiser: User, api_of: ApiOf) -> None:
     dispute = make_dispute(released(), raiser)
     api = api_of(organiser)
     body = {"accept": True, "answer": "Yes.", "correction": {"act": "remove"}}

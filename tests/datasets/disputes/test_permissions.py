@@ -1,11 +1,8 @@
 """Permissions to see, raise and decide disputes by role, on pages and in the API."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from annotation.models import Membership
 from portal.accounts.models import User
@@ -13,13 +10,12 @@ from portal.datasets.models import Dispute
 from tests.asking import in_turn
 from tests.datasets.factories import make_release
 from tests.datasets.variants.factories import base_dataset, derived
+from tests.fixture_types import ApiOf, ClientOf
 
 from .factories import SECRET_CLAIM, decide, item_of, lead_of, make_dispute, released
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
 Cast = dict[str, User | None]
 
 ROLES = [
@@ -78,7 +74,7 @@ def enrol(cast: Cast) -> None:
 
 @pytest.mark.parametrize("visibility", ["public", "gold_hidden", "private"])
 def test_reading(
-    visibility: str, cast: Cast, researcher: User, client_of: Clients, api_of: Apis
+    visibility: str, cast: Cast, researcher: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     release = released(visibility=visibility)
     dispute = make_dispute(release, researcher, fact=None, claim=SECRET_CLAIM)
@@ -108,7 +104,7 @@ def test_reading(
     in_turn(ROLES, check)
 
 
-def test_facts_are_shown_where_the_gold_is_open(cast: Cast, client_of: Clients) -> None:
+def test_facts_are_shown_where_the_gold_is_open(cast: Cast, client_of: ClientOf) -> None:
     released(visibility="gold_hidden", splits={"a": "dev", "b": "test"})
     enrol(cast)
 
@@ -124,7 +120,7 @@ def test_facts_are_shown_where_the_gold_is_open(cast: Cast, client_of: Clients) 
 
 
 @pytest.mark.parametrize("visibility", ["public", "gold_hidden"])
-def test_raising(visibility: str, cast: Cast, client_of: Clients, api_of: Apis) -> None:
+def test_raising(visibility: str, cast: Cast, client_of: ClientOf, api_of: ApiOf) -> None:
     released(visibility=visibility)
     enrol(cast)
     path = "/datasets/world/releases/1.0.0/items/a/dispute/?fact=1"
@@ -152,7 +148,7 @@ def test_raising(visibility: str, cast: Cast, client_of: Clients, api_of: Apis) 
     in_turn(ROLES, check)
 
 
-def test_deciding(cast: Cast, researcher: User, client_of: Clients, api_of: Apis) -> None:
+def test_deciding(cast: Cast, researcher: User, client_of: ClientOf, api_of: ApiOf) -> None:
     release = released()
     disputes = [make_dispute(release, researcher, claim=str(number)) for number in range(2)]
     enrol(cast)
@@ -177,7 +173,7 @@ def test_deciding(cast: Cast, researcher: User, client_of: Clients, api_of: Apis
 
 
 def test_nobody_decides_their_own(
-    lead: User, organiser: User, client_of: Clients, api_of: Apis
+    lead: User, organiser: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     release = released()
     lead_of(lead, release.dataset)
@@ -193,7 +189,7 @@ def test_nobody_decides_their_own(
     assert set(Dispute.objects.values_list("state", flat=True)) == {"open"}
 
 
-def test_withdrawing(cast: Cast, researcher: User, client_of: Clients, api_of: Apis) -> None:
+def test_withdrawing(cast: Cast, researcher: User, client_of: ClientOf, api_of: ApiOf) -> None:
     release = released()
     disputes = [make_dispute(release, researcher, claim=str(number)) for number in range(2)]
     enrol(cast)
@@ -219,7 +215,7 @@ def test_withdrawing(cast: Cast, researcher: User, client_of: Clients, api_of: A
 
 
 def test_lead_is_led_to_the_campaign_of_the_page(
-    lead: User, researcher: User, client_of: Clients
+    lead: User, researcher: User, client_of: ClientOf
 ) -> None:
     from annotation.models import CampaignDocument
 
@@ -234,7 +230,7 @@ def test_lead_is_led_to_the_campaign_of_the_page(
 
 
 def test_second_click_on_deciding_changes_nothing(
-    lead: User, organiser: User, researcher: User, client_of: Clients
+    lead: User, organiser: User, researcher: User, client_of: ClientOf
 ) -> None:
     release = released()
     lead_of(lead, release.dataset)
@@ -249,7 +245,7 @@ def test_second_click_on_deciding_changes_nothing(
     assert (dispute.state, dispute.answer) == ("accepted", "Yes.")
 
 
-def test_bad_forms_name_their_fields(lead: User, researcher: User, client_of: Clients) -> None:
+def test_bad_forms_name_their_fields(lead: User, researcher: User, client_of: ClientOf) -> None:
     release = released()
     lead_of(lead, release.dataset)
     dispute = make_dispute(release, researcher)
@@ -265,14 +261,14 @@ def test_bad_forms_name_their_fields(lead: User, researcher: User, client_of: Cl
 
 
 @pytest.mark.parametrize("number", ["x", "-1", "9" * 30, "²", "7"])
-def test_odd_fact_numbers_are_no_error(number: str, researcher: User, client_of: Clients) -> None:
+def test_odd_fact_numbers_are_no_error(number: str, researcher: User, client_of: ClientOf) -> None:
     released()
     path = f"/datasets/world/releases/1.0.0/items/a/dispute/?fact={number}"
     assert client_of(researcher).get(path).status_code == 200
 
 
 def test_dispute_of_another_dataset_is_not_found(
-    organiser: User, researcher: User, client_of: Clients
+    organiser: User, researcher: User, client_of: ClientOf
 ) -> None:
     dispute = make_dispute(released(), researcher)
     base_dataset(slug="elsewhere")
@@ -282,7 +278,7 @@ def test_dispute_of_another_dataset_is_not_found(
 
 
 def test_gold_of_a_variant_is_disputed_at_its_original(
-    researcher: User, organiser: User, client_of: Clients
+    researcher: User, organiser: User, client_of: ClientOf
 ) -> None:
     from dataclasses import replace
 
@@ -300,7 +296,7 @@ def test_gold_of_a_variant_is_disputed_at_its_original(
 
 
 def test_filters_and_constant_queries(
-    researcher: User, stranger: User, lead: User, client_of: Clients, api_of: Apis
+    researcher: User, stranger: User, lead: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
@@ -336,7 +332,7 @@ def test_filters_and_constant_queries(
     assert found("release=1.1.0") == 0
 
 
-def test_anonymous_has_none_of_their_own(researcher: User, api_of: Apis) -> None:
+def test_anonymous_has_none_of_their_own(researcher: User, api_of: ApiOf) -> None:
     make_dispute(released(), researcher)
     Dispute.objects.update(raised_by=None)
     answer: Any = api_of(None).get("/api/v1/datasets/world/disputes/?mine=true").json()
@@ -344,7 +340,7 @@ def test_anonymous_has_none_of_their_own(researcher: User, api_of: Apis) -> None
 
 
 def test_item_named_by_hidden_fact_shows_no_number(
-    researcher: User, stranger: User, organiser: User, api_of: Apis
+    researcher: User, stranger: User, organiser: User, api_of: ApiOf
 ) -> None:
     release = released(visibility="gold_hidden")
     assert item_of(release).facts[1]["n"] == 1

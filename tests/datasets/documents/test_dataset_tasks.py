@@ -4,9 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils.module_loading import import_string
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
@@ -25,12 +23,10 @@ from portal.datasets.dataset_tasks import (
 from portal.datasets.models import Dataset, DatasetTask
 from portal.jobs.models import Job
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 Queries = Callable[[int], Any]
 Work = Callable[[DatasetTask, Steps], TaskReport | None]
 
@@ -274,13 +270,13 @@ class TestHere:
 
 class TestPages:
     def test_empty_list_explains_itself(
-        self, dataset: Dataset, organiser: User, client_of: Clients
+        self, dataset: Dataset, organiser: User, client_of: ClientOf
     ) -> None:
         shown = client_of(organiser).get("/datasets/set/tasks/").content.decode()
         assert "No jobs yet" in shown
 
     def test_running_task_renews_itself_and_can_be_cancelled(
-        self, task: DatasetTask, organiser: User, client_of: Clients
+        self, task: DatasetTask, organiser: User, client_of: ClientOf
     ) -> None:
         DatasetTask.objects.update(state="running", done=3, total=7)
         client = client_of(organiser)
@@ -294,7 +290,7 @@ class TestPages:
         assert client.post(f"{path}cancel/")["Location"] == path
 
     def test_cancelling_by_click_stops_it_and_twice_does_no_harm(
-        self, task: DatasetTask, organiser: User, client_of: Clients
+        self, task: DatasetTask, organiser: User, client_of: ClientOf
     ) -> None:
         client = client_of(organiser)
         for said in ("Job cancelled", "has already ended"):
@@ -305,7 +301,7 @@ class TestPages:
         assert "hx-trigger" not in client.get(task.get_absolute_url()).content.decode()
 
     def test_report_lists_faults_page_by_page_and_links_documents(
-        self, task: DatasetTask, dataset: Dataset, organiser: User, client_of: Clients
+        self, task: DatasetTask, dataset: Dataset, organiser: User, client_of: ClientOf
     ) -> None:
         make_document(dataset, "here", "<p>1</p>")
         report = TaskReport({"documents refused": 120})
@@ -324,7 +320,7 @@ class TestPages:
         assert "gone 118/x" in second
 
     def test_task_of_another_dataset_is_not_found(
-        self, task: DatasetTask, organiser: User, client_of: Clients, api_of: Apis
+        self, task: DatasetTask, organiser: User, client_of: ClientOf, api_of: ApiOf
     ) -> None:
         empty_dataset(slug="else")
         assert client_of(organiser).get(f"/datasets/else/tasks/{task.pk}/").status_code == 404
@@ -337,7 +333,7 @@ class TestPages:
         count: int,
         dataset: Dataset,
         organiser: User,
-        client_of: Clients,
+        client_of: ClientOf,
         django_assert_max_num_queries: Queries,
     ) -> None:
         DatasetTask.objects.bulk_create(
@@ -350,7 +346,7 @@ class TestPages:
 
 
 class TestApi:
-    def test_start_look_and_cancel(self, dataset: Dataset, organiser: User, api_of: Apis) -> None:
+    def test_start_look_and_cancel(self, dataset: Dataset, organiser: User, api_of: ApiOf) -> None:
         api = api_of(organiser)
         started = api.post("/api/v1/datasets/set/tasks/", {"kind": "render"})
         assert started.status_code == 202
@@ -382,7 +378,7 @@ class TestApi:
         ],
     )
     def test_wrong_wishes_are_refused_by_field(
-        self, asked: dict[str, Any], field: str, dataset: Dataset, organiser: User, api_of: Apis
+        self, asked: dict[str, Any], field: str, dataset: Dataset, organiser: User, api_of: ApiOf
     ) -> None:
         answer = api_of(organiser).post("/api/v1/datasets/set/tasks/", asked, format="json")
         assert answer.status_code == 400
@@ -390,7 +386,7 @@ class TestApi:
         assert not DatasetTask.objects.exists()
 
     def test_kind_without_a_check_cannot_be_started_from_outside(
-        self, dataset: Dataset, organiser: User, api_of: Apis, monkeypatch: pytest.MonkeyPatch
+        self, dataset: Dataset, organiser: User, api_of: ApiOf, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.delitem(dataset_tasks.CHECKS, "render")
         answer = api_of(organiser).post("/api/v1/datasets/set/tasks/", {"kind": "render"})

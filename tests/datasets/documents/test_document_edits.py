@@ -1,12 +1,10 @@
 """Editing one or many documents: changes, errors and the log."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.audit.models import Event
@@ -15,10 +13,9 @@ from portal.datasets.documents.services import Hold, bulk_edit_documents, edit_d
 from portal.datasets.models import Dataset, Document
 from tests.datasets.factories import make_release
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ClientOf
 
 pytestmark = pytest.mark.django_db
-
-Clients = Callable[[User | None], Client]
 
 
 @pytest.fixture
@@ -104,7 +101,7 @@ class TestOne:
         message: str,
         three: list[Document],
         organiser: User,
-        client_of: Clients,
+        client_of: ClientOf,
     ) -> None:
         answers = {"doc_type": "other", "metadata": written}
         response = client_of(organiser).post("/datasets/set/documents/a/edit/", answers)
@@ -112,7 +109,7 @@ class TestOne:
         assert message in response.content.decode()
 
     def test_page_saves_its_values(
-        self, three: list[Document], organiser: User, client_of: Clients
+        self, three: list[Document], organiser: User, client_of: ClientOf
     ) -> None:
         client = client_of(organiser)
         assert client.get("/datasets/set/documents/a/edit/").status_code == 200
@@ -237,7 +234,7 @@ class TestPage:
     path = "/datasets/set/bulk-edit/"
 
     def test_says_the_number_before_it_changes(
-        self, three: list[Document], organiser: User, client_of: Clients
+        self, three: list[Document], organiser: User, client_of: ClientOf
     ) -> None:
         client = client_of(organiser)
         first = client.post(self.path, {"document": ["a", "c"], "filter": "q=x"})
@@ -260,7 +257,7 @@ class TestPage:
         assert not Document.objects.filter(doc_type="tax_form").exists()
 
     def test_all_that_the_filter_finds(
-        self, three: list[Document], organiser: User, client_of: Clients
+        self, three: list[Document], organiser: User, client_of: ClientOf
     ) -> None:
         Document.objects.filter(name__in=["a", "b"]).update(fiscal_year=2024)
         client = client_of(organiser)
@@ -279,7 +276,7 @@ class TestPage:
         assert sorted(held.values_list("name", flat=True)) == ["a", "b"]
 
     def test_changed_number_of_documents_changes_nothing(
-        self, three: list[Document], organiser: User, client_of: Clients
+        self, three: list[Document], organiser: User, client_of: ClientOf
     ) -> None:
         answers = {
             "all": "1", "filter": "", "confirm": "1", "expected": "2", "change": ["company"],
@@ -305,7 +302,7 @@ class TestPage:
         message: str,
         three: list[Document],
         organiser: User,
-        client_of: Clients,
+        client_of: ClientOf,
     ) -> None:
         asked = {"document": ["a"], "confirm": "1", "expected": "1", **answers}
         response = client_of(organiser).post(self.path, asked)
@@ -313,7 +310,7 @@ class TestPage:
         assert message in response.content.decode()
 
     def test_nothing_ticked_leads_back(
-        self, three: list[Document], organiser: User, client_of: Clients
+        self, three: list[Document], organiser: User, client_of: ClientOf
     ) -> None:
         response = client_of(organiser).post(self.path, {"filter": "year=2024"}, follow=True)
         assert "No documents were selected" in response.content.decode()

@@ -20,10 +20,10 @@ from portal.datasets.documents.table import (
 from portal.datasets.models import Dataset, Document
 from tests.datasets.factories import SECRET_COMPANY, add_image, make_release, make_world
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ClientOf
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
 Queries = Callable[[int], Any]
 
 
@@ -87,7 +87,7 @@ def test_order_is_turned_round_whole(three: Dataset, organiser: User) -> None:
     assert found(organiser, three, "nonsense") == ["a", "b", "c_acme"]
 
 
-def test_state_is_for_organisers(three: Dataset, client_of: Clients) -> None:
+def test_state_is_for_organisers(three: Dataset, client_of: ClientOf) -> None:
     assert found(AnonymousUser(), three, state="held") == ["a", "b", "c_acme"]
     page = client_of(None).get("/datasets/set/documents/").content.decode()
     assert "blank" not in page
@@ -161,7 +161,7 @@ class TestHidden:
         assert everything.texts["source"] == ["open.example", "veiled.example"]
 
     def test_shows_nothing_of_it(
-        self, world: Dataset, organiser: User, stranger: User, client_of: Clients
+        self, world: Dataset, organiser: User, stranger: User, client_of: ClientOf
     ) -> None:
         secrets = ["1999", "veiled.example", "VEILED-7", SECRET_COMPANY]
         own = client_of(organiser).get("/datasets/world/documents/").content.decode()
@@ -215,7 +215,7 @@ def bulk(dataset: Dataset, count: int) -> None:
 
 @pytest.mark.parametrize("role", ["organiser", "anonymous"])
 def test_queries_do_not_grow(
-    role: str, organiser: User, client_of: Clients, django_assert_num_queries: Any
+    role: str, organiser: User, client_of: ClientOf, django_assert_num_queries: Any
 ) -> None:
     small, large = (
         empty_dataset(slug="small", visibility="public"),
@@ -313,7 +313,7 @@ def explained(documents: Any) -> str:
     return str(documents.explain())
 
 
-def test_page_that_is_empty_says_why(three: Dataset, organiser: User, client_of: Clients) -> None:
+def test_page_that_is_empty_says_why(three: Dataset, organiser: User, client_of: ClientOf) -> None:
     client = client_of(organiser)
     assert "No documents found" in client.get("/datasets/set/documents/?q=zzz").content.decode()
     empty_dataset(slug="empty", visibility="public")
@@ -323,7 +323,7 @@ def test_page_that_is_empty_says_why(three: Dataset, organiser: User, client_of:
         assert client.get(f"/datasets/set/documents/{odd}").status_code == 200, odd
 
 
-def test_overview_leads_to_the_table(three: Dataset, client_of: Clients) -> None:
+def test_overview_leads_to_the_table(three: Dataset, client_of: ClientOf) -> None:
     assert (
         'href="/datasets/set/documents/"' in client_of(None).get("/datasets/set/").content.decode()
     )

@@ -2,15 +2,12 @@
 
 import csv
 import io
-from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from django.core.cache import cache
 from django.http import Http404
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.documents.statistics import Bin, TypeCount, YearCount
@@ -20,11 +17,10 @@ from portal.datasets.releases.gold import GoldItem
 from portal.datasets.releases.services import freeze_release
 from tests.datasets.factories import LABELS, add_image, spans_of
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
 
 SVG = "{http://www.w3.org/2000/svg}"
 FORMS = ("facts", "types", "years")
@@ -126,7 +122,7 @@ def test_hidden_gold_shows_only_its_public_totals(
 
 @pytest.mark.parametrize("role", ["organiser", "stranger"])
 def test_hidden_figures_leave_by_no_door(
-    role: str, hidden: Dataset, organiser: User, stranger: User, client_of: Clients, api_of: Apis
+    role: str, hidden: Dataset, organiser: User, stranger: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     user = {"organiser": organiser, "stranger": stranger}[role]
     # The result for an organiser must not be cached for others.
@@ -171,7 +167,7 @@ def test_part_that_is_open_is_counted_alone(organiser: User, stranger: User) -> 
     assert seen_by(organiser, dataset).statistics.rows[0].total == 4
 
 
-def test_dataset_without_a_release_shows_its_documents(stranger: User, client_of: Clients) -> None:
+def test_dataset_without_a_release_shows_its_documents(stranger: User, client_of: ClientOf) -> None:
     dataset = empty_dataset(slug="world", visibility="public")
     make_document(dataset, "a", "<p>Text</p>")
     assert seen_by(stranger, dataset).statistics.rows == ()
@@ -185,7 +181,7 @@ def test_dataset_without_a_release_shows_its_documents(stranger: User, client_of
 
 
 def test_private_release_is_not_known_to_others(
-    dataset: Dataset, organiser: User, client_of: Clients
+    dataset: Dataset, organiser: User, client_of: ClientOf
 ) -> None:
     freeze(dataset, "2.0.0", "private", dataset.documents.get(name="b"))
     path = "/datasets/world/statistics/?release=2.0.0"
@@ -195,7 +191,7 @@ def test_private_release_is_not_known_to_others(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_chart_is_a_complete_file(dataset: Dataset, client_of: Clients, form: str) -> None:
+def test_chart_is_a_complete_file(dataset: Dataset, client_of: ClientOf, form: str) -> None:
     Dataset.objects.update(title="<b>World</b> & more")
     response = client_of(None).get(f"/datasets/world/statistics/export/?form={form}")
     assert response["Content-Type"] == "image/svg+xml; charset=utf-8"
@@ -207,7 +203,7 @@ def test_chart_is_a_complete_file(dataset: Dataset, client_of: Clients, form: st
     assert len(list(root.iter(f"{SVG}rect"))) > 1
 
 
-def test_files_hold_the_figures(dataset: Dataset, client_of: Clients, api_of: Apis) -> None:
+def test_files_hold_the_figures(dataset: Dataset, client_of: ClientOf, api_of: ApiOf) -> None:
     response = client_of(None).get("/datasets/world/statistics/export/?form=csv")
     rows = list(csv.DictReader(io.StringIO(response.content.decode())))
     facts = {row["name"]: row["facts"] for row in rows if row["section"] == "facts"}

@@ -4,14 +4,11 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.apps import apps
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.curation.draws import SplitDraw
@@ -24,11 +21,10 @@ from portal.datasets.releases.services import freeze_gold
 from tests.datasets.factories import png
 from tests.datasets.imports.layouts import import_files
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 QUESTIONS = [
     ("a1", "KIE", "inf_ext_001", "Normal Captures"),

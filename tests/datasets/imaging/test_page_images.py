@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.test import Client
 from PIL import Image
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
@@ -32,12 +30,10 @@ from portal.jobs.models import Job
 from tests.datasets.factories import add_image as import_image
 from tests.datasets.factories import jpeg, make_release, png, stored_bytes
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 Queries = Callable[[int], Any]
 
 
@@ -326,7 +322,7 @@ class TestUploading:
             remove_rendered_images(document=named("a"), actor=None)
 
     def test_page_accepts_an_image_and_shows_errors(
-        self, dataset: Dataset, organiser: User, client_of: Clients
+        self, dataset: Dataset, organiser: User, client_of: ClientOf
     ) -> None:
         client = client_of(organiser)
         path = "/datasets/set/documents/a/images/"
@@ -346,7 +342,7 @@ class TestUploading:
         )
 
     def test_file_that_is_too_large_is_refused(
-        self, dataset: Dataset, organiser: User, client_of: Clients, settings: Any
+        self, dataset: Dataset, organiser: User, client_of: ClientOf, settings: Any
     ) -> None:
         client, path = client_of(organiser), "/datasets/set/documents/a/images/"
         settings.UPLOAD_LIMIT = 50
@@ -358,7 +354,7 @@ class TestUploading:
         assert "x.png is larger than" in response.content.decode()
         assert not PageImage.objects.exists()
 
-    def test_api_takes_an_image(self, dataset: Dataset, organiser: User, api_of: Apis) -> None:
+    def test_api_takes_an_image(self, dataset: Dataset, organiser: User, api_of: ApiOf) -> None:
         api, path = api_of(organiser), "/api/v1/datasets/set/documents/a/images/"
         answer = api.post(path, {"file": SimpleUploadedFile("x.png", png())}, format="multipart")
         assert answer.status_code == 201
@@ -371,7 +367,7 @@ class TestUploading:
 
 class TestThumbnails:
     def test_first_request_makes_it_and_later_ones_find_it(
-        self, dataset: Dataset, client_of: Clients, monkeypatch: pytest.MonkeyPatch
+        self, dataset: Dataset, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         import_image(named("a"), png(2550, 3300))
         path = "/datasets/set/documents/a/images/1/thumbnail/"
@@ -392,7 +388,7 @@ class TestThumbnails:
             small = Image.open(io.BytesIO(thumbnail(Image.new(mode, size))))
             assert (small.size, small.format) == (expected[mode], "WEBP")
 
-    def test_file_that_is_gone_is_not_found(self, dataset: Dataset, client_of: Clients) -> None:
+    def test_file_that_is_gone_is_not_found(self, dataset: Dataset, client_of: ClientOf) -> None:
         import_image(named("a"))
         image = PageImage.objects.get()
         image.file.storage.delete(str(image.file.name))
@@ -425,7 +421,7 @@ class TestImagesPage:
         assert [(row.name, row.similarity) for row in suspects] == [("a", 0.5), ("c", 0.5)]
 
     def test_button_starts_the_task_and_twice_the_same(
-        self, dataset: Dataset, organiser: User, client_of: Clients
+        self, dataset: Dataset, organiser: User, client_of: ClientOf
     ) -> None:
         client = client_of(organiser)
         shown = client.get("/datasets/set/images/").content.decode()
@@ -438,7 +434,12 @@ class TestImagesPage:
         assert "View job" in client.get("/datasets/set/images/").content.decode()
 
     def test_rendering_again_is_asked_for(
-        self, dataset: Dataset, organiser: User, client_of: Clients, run_jobs: RunJobs, drawing: Any
+        self,
+        dataset: Dataset,
+        organiser: User,
+        client_of: ClientOf,
+        run_jobs: RunJobs,
+        drawing: Any,
     ) -> None:
         render(dataset, run_jobs)
         client = client_of(organiser)
@@ -447,14 +448,14 @@ class TestImagesPage:
         assert DatasetTask.objects.first().options == {"again": True}  # type: ignore[union-attr]
 
     def test_others_get_no_links_to_pages_they_may_not_open(
-        self, dataset: Dataset, organiser: User, client_of: Clients
+        self, dataset: Dataset, organiser: User, client_of: ClientOf
     ) -> None:
         for user, is_led in ((organiser, True), (None, False)):
             shown = client_of(user).get("/datasets/set/documents/").content.decode()
             for path in ("/datasets/set/images/", "/datasets/set/tasks/"):
                 assert (path in shown) is is_led
 
-    def test_empty_dataset_leads_to_its_import(self, organiser: User, client_of: Clients) -> None:
+    def test_empty_dataset_leads_to_its_import(self, organiser: User, client_of: ClientOf) -> None:
         empty_dataset(slug="empty")
         shown = client_of(organiser).get("/datasets/empty/images/").content.decode()
         assert "No pages yet" in shown
@@ -465,7 +466,7 @@ class TestImagesPage:
         self,
         documents: int,
         organiser: User,
-        client_of: Clients,
+        client_of: ClientOf,
         run_jobs: RunJobs,
         drawing: Any,
         django_assert_max_num_queries: Queries,

@@ -1,28 +1,25 @@
 """Imports in a real browser: a filing is imported, and another file is refused."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from portal.accounts.models import User
 from portal.datasets.models import ImportRun
 from tests.datasets.factories import zip_bytes
 from tests.factories import empty_dataset
+from tests.fixture_types import PageOf, RunJobs
 
 from .layouts import FILING
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
-RunJobs = Callable[[], int]
-
 
 @pytest.mark.journey
 def test_filing_is_imported_and_its_page_opened(
-    page_of: Pages, organiser: User, run_jobs: RunJobs, tmp_path: Path
+    page_of: PageOf, organiser: User, run_jobs: RunJobs, tmp_path: Path
 ) -> None:
     empty_dataset(slug="set", title="Set")
     path = tmp_path / "filings.zip"
@@ -53,7 +50,7 @@ def test_filing_is_imported_and_its_page_opened(
 
 
 def test_file_that_is_no_filing_is_refused_at_its_field(
-    page_of: Pages, organiser: User, tmp_path: Path
+    page_of: PageOf, organiser: User, tmp_path: Path
 ) -> None:
     empty_dataset(slug="set", title="Set")
     path = tmp_path / "notes.docx"

@@ -16,10 +16,10 @@ from portal.datasets.models import Dataset, Document, ImportItem, ImportRun, Pag
 from portal.jobs.models import Job
 from tests.datasets.factories import outcomes, page, png, stored_bytes, zip_upload
 from tests.factories import empty_dataset
+from tests.fixture_types import RunJobs
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-RunJobs = Callable[[], int]
 PAGES = 8
 
 

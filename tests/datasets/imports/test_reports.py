@@ -18,12 +18,11 @@ from portal.datasets.imports.services import import_path
 from portal.datasets.models import Dataset, Document, ImportItem, ImportRun
 from tests.datasets.factories import body_of, page, png, zip_bytes
 from tests.factories import empty_dataset
+from tests.fixture_types import RunJobs
 
 from .layouts import FORMS, NAMES, QUESTION, SOURCES, Form, import_files, questions
 
 pytestmark = pytest.mark.django_db
-
-RunJobs = Callable[[], int]
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The path of a release in a real browser: frozen, licensed, downloaded, compared."""
 
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,9 @@ from playwright.sync_api import Page, expect
 from portal.accounts.models import User
 from portal.datasets.models import Release
 from tests.datasets.releases.worlds import page_records
+from tests.fixture_types import PageOf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 def no_violations(page: Page) -> None:
@@ -35,7 +33,7 @@ def freeze(page: Page, version: str) -> None:
 
 @pytest.mark.journey
 def test_a_release_from_records_to_the_reader(
-    page_of: Pages, organiser: User, researcher: User, tmp_path: Path
+    page_of: PageOf, organiser: User, researcher: User, tmp_path: Path
 ) -> None:
     dataset = page_records()
     page = page_of(organiser)

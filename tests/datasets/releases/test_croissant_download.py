@@ -2,14 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import mlcroissant as mlc
 import pytest
 from django.test import Client
 
-from portal.accounts.models import User
 from portal.datasets.curation.draws import SplitDraw
 from portal.datasets.models import Release
 from portal.datasets.releases.gold import GoldItem
@@ -19,6 +17,7 @@ from tests.datasets.factories import LABELS
 from tests.datasets.releases.worlds import split_world
 from tests.datasets.test_access import body
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ClientOf
 from tests.shared import REALDATA, needs_realdata
 
 pytestmark = [
@@ -26,7 +25,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:rdflib"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:mlcroissant"),
 ]
-Clients = Callable[[User | None], Client]
 HOST = "http://testserver"
 PAGES = 20
 
@@ -49,7 +47,7 @@ def loaded(client: Client, release: Release, folder: Path) -> mlc.Dataset:
     return dataset
 
 
-def test_those_who_see_a_part_get_a_file_that_fits(client_of: Clients, tmp_path: Path) -> None:
+def test_those_who_see_a_part_get_a_file_that_fits(client_of: ClientOf, tmp_path: Path) -> None:
     release = split_world(citation={"authors": ["Doe, Jane"], "doi": "10.5281/zenodo.1"})
     dataset = loaded(client_of(None), release, tmp_path)
     records = list(dataset.records("items"))
@@ -59,7 +57,7 @@ def test_those_who_see_a_part_get_a_file_that_fits(client_of: Clients, tmp_path:
 
 
 @needs_realdata
-def test_real_pages_are_led_to(client_of: Clients, tmp_path: Path) -> None:
+def test_real_pages_are_led_to(client_of: ClientOf, tmp_path: Path) -> None:
     dataset = empty_dataset(slug="dev", visibility="public")
     items = []
     for line in (REALDATA / "gold.jsonl").read_text().splitlines()[:PAGES]:

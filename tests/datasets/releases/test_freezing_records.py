@@ -1,15 +1,12 @@
 """Freezing without a campaign, by page and by the API."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.access import ALL_GOLD
@@ -18,11 +15,10 @@ from portal.datasets.releases.exports import release_archive
 from portal.datasets.releases.freezing import gold_of_records
 from portal.datasets.releases.gold import ReleaseError
 from tests.datasets.releases.worlds import RECORDS, page_records, record_world
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
 NEW = "/datasets/records/releases/new/"
 API = "/api/v1/datasets/records/releases/"
 
@@ -38,7 +34,7 @@ def form(source: str = "records:fincriticaled", **fields: Any) -> dict[str, Any]
     }
 
 
-def test_organisers_freeze_pages_of_records(organiser: User, client_of: Clients) -> None:
+def test_organisers_freeze_pages_of_records(organiser: User, client_of: ClientOf) -> None:
     page_records()
     answer = client_of(organiser).post(
         NEW,
@@ -72,7 +68,7 @@ def test_organisers_freeze_pages_of_records(organiser: User, client_of: Clients)
 
 @pytest.mark.parametrize("benchmark", list(RECORDS))
 def test_records_of_other_benchmarks_are_read_by_them(
-    benchmark: str, organiser: User, client_of: Clients
+    benchmark: str, organiser: User, client_of: ClientOf
 ) -> None:
     dataset = record_world(benchmark)
     assert client_of(organiser).post(NEW, form(f"records:{benchmark}")).status_code == 302
@@ -84,7 +80,7 @@ def test_records_of_other_benchmarks_are_read_by_them(
     assert documents == sorted(dataset.documents.values_list("name", flat=True))
 
 
-def test_every_bad_record_is_named(organiser: User, client_of: Clients) -> None:
+def test_every_bad_record_is_named(organiser: User, client_of: ClientOf) -> None:
     dataset = record_world("fcmbench")
     other = Document.objects.create(
         dataset=dataset, name="bad", kind="picture", html_sha256="f" * 64, text_chars=0
@@ -105,7 +101,7 @@ def test_documents_that_are_held_back_are_left_out() -> None:
         gold_of_records(dataset=dataset, benchmark="findoc", labels=[])
 
 
-def test_the_split_can_be_told_by_metadata(organiser: User, client_of: Clients) -> None:
+def test_the_split_can_be_told_by_metadata(organiser: User, client_of: ClientOf) -> None:
     dataset = page_records()
     for name, split in {"a": "dev", "b": "test", "c": " Test", "d": "dev"}.items():
         dataset.documents.filter(name=name).update(metadata={"split": split})
@@ -114,13 +110,13 @@ def test_the_split_can_be_told_by_metadata(organiser: User, client_of: Clients) 
     assert splits == {"a": "dev", "b": "test", "c": "test", "d": "dev"}
 
 
-def test_a_missing_split_is_told(organiser: User, client_of: Clients) -> None:
+def test_a_missing_split_is_told(organiser: User, client_of: ClientOf) -> None:
     page_records()
     answer = client_of(organiser).post(NEW, form(split="column"))
     assert "no record or metadata has a field “split”" in answer.content.decode()
 
 
-def test_gold_comes_from_a_file(organiser: User, client_of: Clients) -> None:
+def test_gold_comes_from_a_file(organiser: User, client_of: ClientOf) -> None:
     page_records()
     line = {"id": "b", "html": "<p>Net <Number>1</Number> 1,200</p>"}
     file = SimpleUploadedFile("gold.jsonl", json.dumps(line).encode())
@@ -130,7 +126,7 @@ def test_gold_comes_from_a_file(organiser: User, client_of: Clients) -> None:
 
 
 def test_a_file_of_another_benchmark_finds_its_documents(
-    organiser: User, client_of: Clients
+    organiser: User, client_of: ClientOf
 ) -> None:
     record_world("ccocr")
     lines = "".join(json.dumps(line) + "\n" for line in RECORDS["ccocr"]).encode()
@@ -155,7 +151,7 @@ def test_a_file_of_another_benchmark_finds_its_documents(
     ],
 )
 def test_what_is_wrong_is_said_at_its_field(
-    fields: dict[str, Any], fault: str, organiser: User, client_of: Clients
+    fields: dict[str, Any], fault: str, organiser: User, client_of: ClientOf
 ) -> None:
     page_records()
     answer = client_of(organiser).post(NEW, form(**fields))
@@ -164,7 +160,7 @@ def test_what_is_wrong_is_said_at_its_field(
     assert not Release.objects.exists()
 
 
-def test_notes_are_drafted_from_the_comparison(organiser: User, client_of: Clients) -> None:
+def test_notes_are_drafted_from_the_comparison(organiser: User, client_of: ClientOf) -> None:
     dataset = page_records()
     client = client_of(organiser)
     client.post(NEW, form(visibility="public"))
@@ -178,7 +174,7 @@ def test_notes_are_drafted_from_the_comparison(organiser: User, client_of: Clien
     assert "- `d` (1 fact)" in hidden
 
 
-def test_a_draft_tells_nothing_of_hidden_gold(organiser: User, client_of: Clients) -> None:
+def test_a_draft_tells_nothing_of_hidden_gold(organiser: User, client_of: ClientOf) -> None:
     dataset = page_records()
     client = client_of(organiser)
     client.post(NEW, form())
@@ -188,13 +184,15 @@ def test_a_draft_tells_nothing_of_hidden_gold(organiser: User, client_of: Client
     assert "fact" not in page.split("Since 1.0.0")[1].split("</textarea>")[0]
 
 
-def test_the_first_release_has_nothing_to_compare_with(organiser: User, client_of: Clients) -> None:
+def test_the_first_release_has_nothing_to_compare_with(
+    organiser: User, client_of: ClientOf
+) -> None:
     page_records()
     page = client_of(organiser).post(NEW, form(draft="1"), follow=True).content.decode()
     assert "there are no changes to describe" in page
 
 
-def test_the_api_freezes_records(organiser: User, api_of: Apis) -> None:
+def test_the_api_freezes_records(organiser: User, api_of: ApiOf) -> None:
     page_records()
     body = {
         "benchmark": "fincriticaled",
@@ -217,7 +215,7 @@ def test_the_api_freezes_records(organiser: User, api_of: Apis) -> None:
     assert bad.json() == {"gold": ["no document has a record of findoc"]}
 
 
-def test_an_archive_is_restored_on_the_page(organiser: User, client_of: Clients) -> None:
+def test_an_archive_is_restored_on_the_page(organiser: User, client_of: ClientOf) -> None:
     dataset = page_records()
     client = client_of(organiser)
     client.post(NEW, form())

@@ -2,14 +2,11 @@
 
 import io
 import zipfile
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.dataset_tasks import cancel_work
@@ -18,12 +15,10 @@ from portal.datasets.releases import freezing
 from portal.datasets.releases.freezing import FreezeOrder, freeze_order
 from portal.jobs.models import Job
 from tests.datasets.releases.worlds import page_records, record_world
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 NEW = "/datasets/records/releases/new/"
 API = "/api/v1/datasets/records/releases/"
 
@@ -63,7 +58,7 @@ def take_up_at_once() -> None:
 
 def test_the_page_answers_with_a_task_that_a_worker_does(
     dataset: Dataset,
-    client_of: Clients,
+    client_of: ClientOf,
     organiser: User,
     run_jobs: RunJobs,
     django_capture_on_commit_callbacks: Any,
@@ -96,7 +91,7 @@ def test_the_progress_of_other_gold_ends_at_its_total(run_jobs: RunJobs, organis
 
 
 def test_the_api_answers_202_and_freezes_the_same(
-    dataset: Dataset, api_of: Apis, organiser: User, run_jobs: RunJobs
+    dataset: Dataset, api_of: ApiOf, organiser: User, run_jobs: RunJobs
 ) -> None:
     api = api_of(organiser)
     answer = api.post(API, {"benchmark": "fincriticaled", "labels": ["Number"]}, format="json")
@@ -111,7 +106,7 @@ def test_the_api_answers_202_and_freezes_the_same(
 
 
 def test_a_second_click_finds_the_task_of_the_first(
-    dataset: Dataset, client_of: Clients, organiser: User, run_jobs: RunJobs
+    dataset: Dataset, client_of: ClientOf, organiser: User, run_jobs: RunJobs
 ) -> None:
     client = client_of(organiser)
     first, second = (client.post(NEW, form())["Location"] for _ in range(2))
@@ -124,7 +119,7 @@ def test_a_second_click_finds_the_task_of_the_first(
 
 
 def test_terms_are_checked_before_anything_is_queued(
-    dataset: Dataset, client_of: Clients, organiser: User, run_jobs: RunJobs
+    dataset: Dataset, client_of: ClientOf, organiser: User, run_jobs: RunJobs
 ) -> None:
     client = client_of(organiser)
     client.post(NEW, form())
@@ -135,7 +130,7 @@ def test_terms_are_checked_before_anything_is_queued(
 
 
 def test_faults_of_the_gold_are_in_the_report_of_the_task(
-    dataset: Dataset, client_of: Clients, organiser: User, run_jobs: RunJobs
+    dataset: Dataset, client_of: ClientOf, organiser: User, run_jobs: RunJobs
 ) -> None:
     upload = gold_zip("<p>Net {} <Number>1,300</Number></p>")
     client_of(organiser).post(NEW, form(file=upload, source="file:fincriticaled"))
@@ -154,7 +149,7 @@ def kill(*_: object) -> None:
 
 def test_a_worker_killed_before_the_end_leaves_nothing_and_another_freezes(
     dataset: Dataset,
-    client_of: Clients,
+    client_of: ClientOf,
     organiser: User,
     run_jobs: RunJobs,
     monkeypatch: pytest.MonkeyPatch,
@@ -172,7 +167,7 @@ def test_a_worker_killed_before_the_end_leaves_nothing_and_another_freezes(
 
 def test_a_worker_killed_behind_the_release_does_not_freeze_twice(
     dataset: Dataset,
-    client_of: Clients,
+    client_of: ClientOf,
     organiser: User,
     run_jobs: RunJobs,
     monkeypatch: pytest.MonkeyPatch,
@@ -192,7 +187,7 @@ def test_a_worker_killed_behind_the_release_does_not_freeze_twice(
 
 def test_a_cancelled_task_freezes_nothing(
     dataset: Dataset,
-    client_of: Clients,
+    client_of: ClientOf,
     organiser: User,
     run_jobs: RunJobs,
     monkeypatch: pytest.MonkeyPatch,
@@ -213,7 +208,7 @@ def test_a_cancelled_task_freezes_nothing(
 
 
 def test_the_notes_of_many_documents_are_drafted_by_the_worker(
-    dataset: Dataset, client_of: Clients, organiser: User, run_jobs: RunJobs
+    dataset: Dataset, client_of: ClientOf, organiser: User, run_jobs: RunJobs
 ) -> None:
     client = client_of(organiser)
     client.post(NEW, form())
@@ -227,7 +222,7 @@ def test_the_notes_of_many_documents_are_drafted_by_the_worker(
 
 
 def test_lines_of_other_benchmarks_are_frozen_by_a_worker_too(
-    client_of: Clients, organiser: User, run_jobs: RunJobs, monkeypatch: pytest.MonkeyPatch
+    client_of: ClientOf, organiser: User, run_jobs: RunJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(freezing, "MOST_DOCUMENTS", 1)
     record_world("findoc")

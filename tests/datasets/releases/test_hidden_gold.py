@@ -1,10 +1,6 @@
 """No page, download or endpoint of a release reveals hidden gold of its test split."""
 
-from collections.abc import Callable
-
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
@@ -18,11 +14,10 @@ from tests.datasets.releases.worlds import (
     split_world,
 )
 from tests.datasets.test_access import body
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
 
 BASE = "/datasets/world/releases"
 FILES = [
@@ -90,7 +85,7 @@ def secrets_of(release: Release) -> list[str]:
 
 
 def test_the_test_part_leaks_nowhere(
-    release: Release, stranger: User, client_of: Clients, api_of: Apis
+    release: Release, stranger: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     secrets = secrets_of(release)
 
@@ -108,7 +103,7 @@ def test_the_test_part_leaks_nowhere(
 
 
 def test_organisers_get_all_of_it(
-    release: Release, organiser: User, client_of: Clients, api_of: Apis
+    release: Release, organiser: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     """The search above finds the strings if they are shown."""
     item = release.items.get(name="secret")
@@ -127,7 +122,7 @@ def test_organisers_get_all_of_it(
         assert secret in shown_text(body(client.get(path))), path
 
 
-def test_the_open_part_is_there_for_everybody(release: Release, client_of: Clients) -> None:
+def test_the_open_part_is_there_for_everybody(release: Release, client_of: ClientOf) -> None:
     client = client_of(None)
     for name in FILES[:5]:
         assert OPEN in shown_text(body(client.get(f"{BASE}/1.0.0/files/{name}"))), name
@@ -140,7 +135,7 @@ def test_the_open_part_is_there_for_everybody(release: Release, client_of: Clien
 
 
 def test_the_diff_tells_the_names_of_hidden_items_only(
-    release: Release, client_of: Clients, api_of: Apis
+    release: Release, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     answer = api_of(None).get(f"/api/v1{BASE}/1.1.0/diff/1.0.0/").json()
     assert answer["items"] == {"added": 0, "removed": 0, "changed": 2}

@@ -3,15 +3,12 @@
 import hashlib
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.test import Client
 from PIL import Image
 
-from portal.accounts.models import User
 from portal.datasets.imaging.pictures import bare_image
 from portal.datasets.models import Release
 from portal.datasets.releases.freezing import gold_of_records
@@ -32,10 +29,9 @@ from tests.datasets.releases.worlds import (
     unzipped,
 )
 from tests.datasets.test_access import body
+from tests.fixture_types import ClientOf
 
 pytestmark = pytest.mark.django_db
-
-Clients = Callable[[User | None], Client]
 
 
 def freeze(benchmark: str) -> Release:
@@ -59,7 +55,7 @@ def test_every_benchmark_is_known_by_its_title() -> None:
 
 
 @pytest.mark.parametrize("benchmark", ["fincriticaled", *RECORDS])
-def test_the_empty_submission_of_a_kit_is_valid(benchmark: str, client_of: Clients) -> None:
+def test_the_empty_submission_of_a_kit_is_valid(benchmark: str, client_of: ClientOf) -> None:
     release = freeze(benchmark)
     kit = unzipped(body(client_of(None).get(f"{release.get_absolute_url()}starter-kit/")))
     names = list(release.items.values_list("name", flat=True))
@@ -78,7 +74,7 @@ def pinned(release: Release) -> dict[str, Any]:
     return dict(release.about or {})
 
 
-def test_a_kit_of_a_release_in_parts_has_the_test_part(client_of: Clients) -> None:
+def test_a_kit_of_a_release_in_parts_has_the_test_part(client_of: ClientOf) -> None:
     release = split_world()
     kit = unzipped(body(client_of(None).get(f"{release.get_absolute_url()}starter-kit/")))
     files = {"README.md", "kit.json", "items.jsonl", "submission.jsonl", "images/secret.png"}
@@ -94,7 +90,7 @@ def test_a_kit_of_a_release_in_parts_has_the_test_part(client_of: Clients) -> No
 
 
 def test_the_prompts_of_a_release_can_be_downloaded_and_never_change(
-    client_of: Clients, tmp_path: Path
+    client_of: ClientOf, tmp_path: Path
 ) -> None:
     release = split_world()
     url = f"{release.get_absolute_url()}files/prompts.jsonl"
@@ -121,7 +117,7 @@ def test_public_gold_has_no_canary() -> None:
     assert "canary" not in pinned(split_world("public"))
 
 
-def test_public_gold_has_no_kit(client_of: Clients) -> None:
+def test_public_gold_has_no_kit(client_of: ClientOf) -> None:
     release = split_world("public")
     assert client_of(None).get(f"{release.get_absolute_url()}starter-kit/").status_code == 404
 

@@ -1,10 +1,8 @@
 """The licence that is accepted before a download, once."""
 
-from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
-from django.test import Client
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
@@ -12,11 +10,10 @@ from portal.audit.models import Event
 from portal.datasets.models import LicenceAcceptance, Release
 from tests.datasets.releases.worlds import split_world
 from tests.datasets.test_access import body
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
 BASE = "/datasets/world/releases/1.0.0/"
 LICENCE = f"{BASE}licence/"
 GUARDED = ["download/", "download/?images=1", "starter-kit/", "files/gold.jsonl",
@@ -31,7 +28,7 @@ def release() -> Release:
 
 @pytest.mark.parametrize("path", GUARDED)
 def test_every_download_leads_to_the_licence_first(
-    path: str, release: Release, researcher: User, client_of: Clients
+    path: str, release: Release, researcher: User, client_of: ClientOf
 ) -> None:
     for user in (None, researcher):
         answer = client_of(user).get(f"{BASE}{path}")
@@ -47,7 +44,7 @@ def test_every_download_leads_to_the_licence_first(
     assert response.status_code == 200
 
 
-def test_what_only_describes_needs_no_licence(release: Release, client_of: Clients) -> None:
+def test_what_only_describes_needs_no_licence(release: Release, client_of: ClientOf) -> None:
     for path in OPEN:
         response = client_of(None).get(f"{BASE}{path}")
         body(response)
@@ -55,7 +52,7 @@ def test_what_only_describes_needs_no_licence(release: Release, client_of: Clien
 
 
 def test_organisers_need_not_accept(
-    release: Release, organiser: User, client_of: Clients, api_of: Apis
+    release: Release, organiser: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     for client in (client_of(organiser), api_of(organiser)):
         prefix = "/api/v1" if isinstance(client, APIClient) else ""
@@ -64,7 +61,7 @@ def test_organisers_need_not_accept(
         assert response.status_code == 200
 
 
-def test_it_is_kept_once(release: Release, researcher: User, client_of: Clients) -> None:
+def test_it_is_kept_once(release: Release, researcher: User, client_of: ClientOf) -> None:
     client = client_of(researcher)
     for _ in range(2):
         client.post(LICENCE, {"accept": "on"})
@@ -74,7 +71,7 @@ def test_it_is_kept_once(release: Release, researcher: User, client_of: Clients)
 
 
 def test_without_the_tick_nothing_is_kept(
-    release: Release, researcher: User, client_of: Clients
+    release: Release, researcher: User, client_of: ClientOf
 ) -> None:
     answer = client_of(researcher).post(LICENCE, {})
     assert answer.status_code == 400
@@ -82,7 +79,7 @@ def test_without_the_tick_nothing_is_kept(
     assert not LicenceAcceptance.objects.exists()
 
 
-def test_those_who_are_not_signed_in_are_asked_to(release: Release, client_of: Clients) -> None:
+def test_those_who_are_not_signed_in_are_asked_to(release: Release, client_of: ClientOf) -> None:
     page = client_of(None).get(LICENCE)
     assert "Log in</a> to accept" in page.content.decode()
     answer = client_of(None).post(LICENCE, {"accept": "on"})
@@ -91,19 +88,19 @@ def test_those_who_are_not_signed_in_are_asked_to(release: Release, client_of: C
 
 
 def test_it_does_not_lead_to_other_sites(
-    release: Release, researcher: User, client_of: Clients
+    release: Release, researcher: User, client_of: ClientOf
 ) -> None:
     client = client_of(researcher)
     client.post(LICENCE, {"accept": "on"})
     assert client.get(f"{LICENCE}?next=https://example.org/")["Location"] == BASE
 
 
-def test_a_release_without_a_licence_has_no_such_page(client_of: Clients) -> None:
+def test_a_release_without_a_licence_has_no_such_page(client_of: ClientOf) -> None:
     split_world()
     assert client_of(None).get(LICENCE).status_code == 404
 
 
-def test_the_api_says_where_to_accept(release: Release, researcher: User, api_of: Apis) -> None:
+def test_the_api_says_where_to_accept(release: Release, researcher: User, api_of: ApiOf) -> None:
     path = f"/api/v1{BASE}accept-licence/"
     api = api_of(researcher)
     refused = api.get(f"/api/v1{BASE}download/")
@@ -121,7 +118,7 @@ def test_the_api_says_where_to_accept(release: Release, researcher: User, api_of
         assert response.status_code == 200, guarded
 
 
-def test_the_api_asks_strangers_who_they_are(release: Release, api_of: Apis) -> None:
+def test_the_api_asks_strangers_who_they_are(release: Release, api_of: ApiOf) -> None:
     assert api_of(None).get(f"/api/v1{BASE}files/gold.jsonl").status_code == 401
     path = f"/api/v1{BASE}accept-licence/"
     assert api_of(None).post(path, {"version": "1.0.0"}, format="json").status_code == 401

@@ -1,12 +1,8 @@
 """Every role, visibility and split: which page, download and endpoint of a release is open."""
 
-from collections.abc import Callable
-
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset
@@ -17,11 +13,10 @@ from tests.datasets.factories import LABELS, add_image
 from tests.datasets.releases.worlds import freeze_split, split_world
 from tests.datasets.test_access import ROLES, cast, enrol, opened
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
 BASE = "/datasets/world/releases/1.0.0"
 
 __all__ = ["cast"]
@@ -55,7 +50,7 @@ PAGES_ONLY = ("/licence/", "/html/")
 
 @pytest.mark.parametrize("kind", range(len(KINDS)))
 def test_what_is_open(
-    kind: int, cast: dict[str, User | None], client_of: Clients, api_of: Apis
+    kind: int, cast: dict[str, User | None], client_of: ClientOf, api_of: ApiOf
 ) -> None:
     visibility, in_splits = KINDS[kind]
     split_world(visibility, **({} if in_splits else {"splits": None}))
@@ -70,7 +65,7 @@ def test_what_is_open(
     check_answers(wanted, lambda key: get(*key))
 
 
-def test_the_items_tell_facts_and_hashes_of_the_open_part(api_of: Apis) -> None:
+def test_the_items_tell_facts_and_hashes_of_the_open_part(api_of: ApiOf) -> None:
     release = split_world()
     path = f"/api/v1{BASE}/items/"
     opened, secret = api_of(None).get(path).json()["results"]
@@ -101,7 +96,7 @@ def many_releases(count: int, items: int) -> Dataset:
     return dataset
 
 
-def test_queries_do_not_grow(client_of: Clients) -> None:
+def test_queries_do_not_grow(client_of: ClientOf) -> None:
     paths = [
         "/datasets/{slug}/releases/",
         "/datasets/{slug}/releases/1.1.0/",
@@ -122,7 +117,7 @@ def test_queries_do_not_grow(client_of: Clients) -> None:
     assert few == many
 
 
-def test_a_diff_is_of_one_dataset(client_of: Clients) -> None:
+def test_a_diff_is_of_one_dataset(client_of: ClientOf) -> None:
     release = split_world()
     freeze_split(release.dataset, version="1.1.0")
     client = client_of(None)

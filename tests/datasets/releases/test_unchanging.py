@@ -4,13 +4,10 @@ what may change afterwards is pinned by it.
 
 import re
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
@@ -37,11 +34,9 @@ from portal.datasets.releases.services import freeze_release
 from tests.datasets.factories import LABELS, jpeg, png, spans_of, stored_bytes
 from tests.datasets.factories import add_image as import_image
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
-
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
 
 
 @pytest.fixture
@@ -74,7 +69,7 @@ REASON = "the document is in a release (1.0.0), which never changes"
 
 
 def test_an_image_uploaded_by_page_or_api_is_refused(
-    page: Document, client_of: Clients, api_of: Apis, organiser: User
+    page: Document, client_of: ClientOf, api_of: ApiOf, organiser: User
 ) -> None:
     release = freeze(page)
     before = archive_of(release)
@@ -90,7 +85,7 @@ def test_an_image_uploaded_by_page_or_api_is_refused(
 
 
 def test_the_page_says_why_instead_of_offering_a_form(
-    page: Document, client_of: Clients, organiser: User
+    page: Document, client_of: ClientOf, organiser: User
 ) -> None:
     client = client_of(organiser)
     assert "Upload an image" in client.get(page.get_absolute_url()).content.decode()
@@ -174,7 +169,7 @@ def test_what_is_put_right_afterwards_is_shown_by_the_next_release_only(
 
 
 def test_an_imported_image_is_replaced_before_a_release(
-    page: Document, client_of: Clients, api_of: Apis, organiser: User
+    page: Document, client_of: ClientOf, api_of: ApiOf, organiser: User
 ) -> None:
     import_image(page)
     add_image(document=page, picture=check_picture(png(41)), actor=None)

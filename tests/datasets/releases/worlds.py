@@ -8,7 +8,7 @@ from typing import Any
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from portal.datasets.models import Dataset, Document, DocumentRecord, Release
+from portal.datasets.models import Dataset, DocumentRecord, Release
 from portal.datasets.releases.gold import GoldItem
 from portal.datasets.releases.services import freeze_release
 from tests.datasets.factories import (

@@ -39,11 +39,9 @@ from portal.jobs.models import Job
 from tests.datasets.factories import make_release, stored_bytes
 from tests.datasets.variants.factories import OFF_AXIS, base_dataset, derived, image_bytes, page_png
 from tests.factories import empty_dataset, make_document
+from tests.fixture_types import ClientOf, RunJobs
 
 pytestmark = pytest.mark.django_db
-
-RunJobs = Callable[[], int]
-Clients = Callable[[User | None], Client]
 
 
 class Killed(BaseException):
@@ -346,7 +344,7 @@ def hidden_names(dataset: Dataset) -> set[str]:
     return hidden
 
 
-def test_copy_of_a_hidden_page_is_hidden_before_any_release(client_of: Clients) -> None:
+def test_copy_of_a_hidden_page_is_hidden_before_any_release(client_of: ClientOf) -> None:
     base = base_dataset()
     make_release(base, visibility="gold_hidden", documents=[base.documents.get(name="p1")])
     variant = derived(base)
@@ -386,7 +384,7 @@ def status(client: Client, path: str) -> int:
     return response.status_code
 
 
-def test_variant_of_a_private_dataset_is_private(organiser: User, client_of: Clients) -> None:
+def test_variant_of_a_private_dataset_is_private(organiser: User, client_of: ClientOf) -> None:
     base = base_dataset(visibility="private")
     variant = derived(base)
     with pytest.raises(ValidationError, match="private"):

@@ -1,30 +1,25 @@
 """Pages, endpoints and badges of stress variants."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, DatasetTask
 from tests.datasets.factories import make_release
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 
 from .factories import OFF_AXIS, base_dataset, derived, image_bytes
 
 pytestmark = pytest.mark.django_db
 
-Clients = Callable[[User | None], Client]
-Apis = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 
 FORM = {"kind": "off_axis", "strength": "0.5", "seed": "7"}
 MARK = "simulated: off-axis viewpoint 0.5"
 
 
 def test_form_makes_a_private_variant_that_a_worker_fills(
-    organiser: User, client_of: Clients, run_jobs: RunJobs
+    organiser: User, client_of: ClientOf, run_jobs: RunJobs
 ) -> None:
     base = base_dataset()
     release = make_release(base)
@@ -45,7 +40,7 @@ def test_form_makes_a_private_variant_that_a_worker_fills(
 
 
 def test_only_the_named_documents_and_selections_are_taken(
-    organiser: User, client_of: Clients, run_jobs: RunJobs
+    organiser: User, client_of: ClientOf, run_jobs: RunJobs
 ) -> None:
     base = base_dataset()
     selection = base.selections.create(title="Some", seed=1, spec={})
@@ -72,7 +67,7 @@ def test_only_the_named_documents_and_selections_are_taken(
     ],
 )
 def test_invalid_input_is_reported_by_field(
-    organiser: User, client_of: Clients, change: dict[str, str], field: str
+    organiser: User, client_of: ClientOf, change: dict[str, str], field: str
 ) -> None:
     base_dataset()
     response = client_of(organiser).post("/datasets/base/variants/new/", {**FORM, **change})
@@ -81,7 +76,7 @@ def test_invalid_input_is_reported_by_field(
     assert Dataset.objects.count() == 1
 
 
-def test_api_makes_a_variant(organiser: User, api_of: Apis, run_jobs: RunJobs) -> None:
+def test_api_makes_a_variant(organiser: User, api_of: ApiOf, run_jobs: RunJobs) -> None:
     base = base_dataset()
     make_release(base)
     url, api = "/api/v1/datasets/base/variants/", api_of(organiser)
@@ -105,7 +100,7 @@ def test_api_makes_a_variant(organiser: User, api_of: Apis, run_jobs: RunJobs) -
         assert (refused.status_code, list(refused.json())) == (400, [field])
 
 
-def test_derivation_cannot_be_changed(organiser: User, api_of: Apis) -> None:
+def test_derivation_cannot_be_changed(organiser: User, api_of: ApiOf) -> None:
     variant = derived(base_dataset())
     url = f"/api/v1/datasets/{variant.slug}/"
     api_of(organiser).patch(url, {"derivation": None, "derived_from": None, "title": "New"})
@@ -114,7 +109,7 @@ def test_derivation_cannot_be_changed(organiser: User, api_of: Apis) -> None:
     assert variant.simulation == "off-axis viewpoint 0.5"
 
 
-def test_it_is_marked_wherever_it_is_shown(organiser: User, client_of: Clients) -> None:
+def test_it_is_marked_wherever_it_is_shown(organiser: User, client_of: ClientOf) -> None:
     base = base_dataset()
     variant = derived(base, replace(OFF_AXIS, release=make_release(base)))
     Dataset.objects.filter(pk=variant.pk).update(visibility="public")
@@ -134,7 +129,7 @@ def test_it_is_marked_wherever_it_is_shown(organiser: User, client_of: Clients) 
     assert "/datasets/base/documents/p0/" in document
 
 
-def test_contact_sheet_is_as_open_as_the_images(organiser: User, client_of: Clients) -> None:
+def test_contact_sheet_is_as_open_as_the_images(organiser: User, client_of: ClientOf) -> None:
     base = base_dataset()
     variant = derived(base)
     path = f"/datasets/{variant.slug}/contact-sheet/"
@@ -145,7 +140,7 @@ def test_contact_sheet_is_as_open_as_the_images(organiser: User, client_of: Clie
     assert client_of(organiser).get("/datasets/base/contact-sheet/").status_code == 404
 
 
-def test_gold_is_carried_over_by_a_button(organiser: User, lead: User, client_of: Clients) -> None:
+def test_gold_is_carried_over_by_a_button(organiser: User, lead: User, client_of: ClientOf) -> None:
     base = base_dataset()
     variant = derived(base)
     release, path = make_release(base), f"/datasets/{variant.slug}/carry/"

@@ -4,7 +4,6 @@ site."""
 import html
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +20,13 @@ from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Phase, Submission
 from scoring.submissions.services import publish_submission
 from tests.factories import empty_dataset
+from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.factories import upload
 
 from .toy import TOY
 
 GOLD = {"q1": 7, "q2": 12, "q3": 150}
 ANSWERS = {"q1": 7, "q2": 21, "q3": 150}
-
-ClientOf = Callable[[User | None], Client]
-RunJobs = Callable[[], int]
 
 
 @pytest.fixture(autouse=True)

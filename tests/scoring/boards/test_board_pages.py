@@ -16,6 +16,7 @@ from scoring.leaderboard.services import bump_board, load_reported
 from scoring.models import Board, Entry, Phase, Submission
 from scoring.submissions.services import publish_submission
 from tests.factories import empty_dataset
+from tests.fixture_types import ClientOf
 from tests.scoring.factories import (
     first_phase,
     make_board,
@@ -26,7 +27,6 @@ from tests.scoring.factories import (
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 Budget = Any
 RULES = "/boards/board/benchmark/"
 

@@ -1,10 +1,8 @@
 """The file to try a sample board with: only what a sample published where the gold is open."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
@@ -13,11 +11,11 @@ from scoring.boards.selectors import example_file
 from scoring.boards.services import NewPhase, add_phase
 from scoring.models import Board, Submission
 from scoring.submissions.services import publish_submission, withdraw_submission
+from tests.fixture_types import ClientOf
 from tests.scoring.factories import FLAWED, lines_of, make_board, make_release, make_submission
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 URL = "/boards/board/example/"
 
 

@@ -18,14 +18,13 @@ from scoring.models import Board, Phase, Submission
 from scoring.submissions.services import publish_submission
 from tests.asking import in_turn
 from tests.datasets.releases.worlds import shown_text
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import first_phase, make_board, make_release, make_submission, upload
 
 from .test_permissions import address
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 SECRETS = ("4,711,08", "Veiled Holdings", "secret-source")
 GOLD = {

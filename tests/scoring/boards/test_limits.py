@@ -1,13 +1,10 @@
 """Limits of a phase: charging and releasing attempts, and the messages."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from scoring.boards.limits import DAY, hold_place, phase_quotas, quota
@@ -21,6 +18,7 @@ from scoring.grading.services import (
 from scoring.models import Attempt, Board, Grading, Phase, Submission
 from scoring.models.boards import moment
 from scoring.submissions.services import SubmissionRefused
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import (
     PERFECT,
     first_phase,
@@ -34,10 +32,6 @@ from tests.scoring.factories import (
 )
 
 pytestmark = pytest.mark.django_db
-
-Jobs = Callable[[], int]
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 
 def limited(**limits: Any) -> Board:
@@ -57,7 +51,7 @@ def attempts_before(phase: Phase, user: User, *ages: timedelta, state: str = "ch
         )
 
 
-def test_a_score_uses_a_place_up(researcher: User, run_jobs: Jobs) -> None:
+def test_a_score_uses_a_place_up(researcher: User, run_jobs: RunJobs) -> None:
     board = limited(in_total=2)
     make_submission(board, researcher)
     held = quota(first_phase(board), researcher).total
@@ -69,7 +63,7 @@ def test_a_score_uses_a_place_up(researcher: User, run_jobs: Jobs) -> None:
     assert (charged.used, charged.held, charged.left) == (1, 0, 1)
 
 
-def test_without_a_place_nothing_is_stored(researcher: User, run_jobs: Jobs) -> None:
+def test_without_a_place_nothing_is_stored(researcher: User, run_jobs: RunJobs) -> None:
     board = limited(in_total=1)
     make_submission(board, researcher)
     run_jobs()
@@ -144,7 +138,7 @@ def test_going_on_with_a_failed_one_takes_a_place_again(researcher: User, organi
     assert Attempt.objects.get(submission=first).state == Attempt.State.HELD
 
 
-def test_grading_anew_takes_nothing(researcher: User, organiser: User, run_jobs: Jobs) -> None:
+def test_grading_anew_takes_nothing(researcher: User, organiser: User, run_jobs: RunJobs) -> None:
     board = limited(in_total=3)
     submission = make_submission(board, researcher)
     run_jobs()

@@ -1,17 +1,15 @@
 """Phases whose options need a model that is not set up here, or say more in words."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from scoring.benchmarks import BENCHMARKS, Options
 from scoring.models import Board, Phase, Submission
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import first_phase, make_submission
 
 from .test_phases import form_of
@@ -19,8 +17,6 @@ from .test_phases import form_of
 pytestmark = pytest.mark.django_db
 RULES = "/boards/board/benchmark/"
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 FAULT = "option text: markup is not set up here"
 MARKUP = json.dumps({"text": "markup"})
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import URLPattern
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from scoring import urls
@@ -14,11 +13,10 @@ from scoring.boards.services import set_board_state
 from scoring.models import Board, Submission
 from scoring.submissions.services import publish_submission
 from tests.asking import Wanted, check_answers
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 Cast = list[User | None]
 
 # Statuses in this order: anonymous, a stranger, the owner of the submission, an organiser.

@@ -1,23 +1,18 @@
 """Phases and settings of a board, and the messages about faults."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import ReleaseItem
 from scoring.models import Board
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import first_phase, make_release, make_submission, upload
 
 pytestmark = pytest.mark.django_db
-
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 
 def form_of(board: Board, **changes: Any) -> dict[str, Any]:

@@ -2,13 +2,11 @@
 
 import html
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
@@ -28,6 +26,7 @@ from scoring.grading.regrades import start_regrade
 from scoring.models import Board, Entry, Grading, Phase, Regrade
 from scoring.submissions.services import publish_submission
 from tests.factories import empty_dataset
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import (
     FLAWED,
     PERFECT,
@@ -45,8 +44,6 @@ from .test_board_pages import new_board
 from .test_phases import form_of
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 SAFE = {"score_decimals": 1, "per_day": 3, "in_total": 20, "takes_incomplete": False}
 LOOSE = {"score_decimals": None, "per_day": None, "in_total": None, "takes_incomplete": True}

@@ -1,12 +1,10 @@
 """How to take part: data, format, commands and limits of a board, and who sees what."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
-from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -15,11 +13,11 @@ from portal.datasets.models import Dataset, Release
 from scoring.boards.services import NewPhase, add_phase
 from scoring.boards.take_part import take_part_page
 from scoring.models import Board, Phase
+from tests.fixture_types import ClientOf
 from tests.scoring.factories import first_phase, make_board, make_release
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 URL = "/boards/board/take-part/"
 READER = AnonymousUser()
 

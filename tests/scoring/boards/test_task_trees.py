@@ -1,10 +1,9 @@
 """The task tree: from the steps of the work to tasks and examples, without hidden gold."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
@@ -14,10 +13,10 @@ from scoring.boards.selectors import task_tree_page
 from scoring.boards.services import NewPhase, create_board, set_board_state
 from scoring.models import Board
 from tests.factories import empty_dataset
+from tests.fixture_types import ClientOf
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 PAGE = "/boards/credit/tasks/"
 
 

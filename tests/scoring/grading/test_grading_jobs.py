@@ -1,7 +1,6 @@
 """Grading from upload to score: in chunks, exactly once, whatever dies on the way."""
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -28,9 +27,9 @@ from scoring.grading.services import (
     settle_stranded,
 )
 from scoring.models import Board, Grading, ItemScore, Submission
+from tests.fixture_types import RunJobs
 from tests.scoring.factories import FLAWED, PERFECT, latest_grading, make_board, make_submission
 
-RunJobs = Callable[[], int]
 SECRET = "98,765"
 
 

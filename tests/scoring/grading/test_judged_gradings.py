@@ -3,12 +3,10 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from portal.accounts.models import User
@@ -21,6 +19,7 @@ from scoring.reliability.cases import case_page
 from scoring.reliability.selectors import reliability
 from scoring.reliability.services import add_expert, draw_sample, save_review, submit_review
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.boards.test_phases import form_of
 from tests.scoring.factories import FLAWED, GOLD, PERFECT, first_phase, make_board, make_submission
 from tests.scoring.judge.server import MODEL, JudgeServer, in_turn, lying, perfect, status
@@ -30,8 +29,6 @@ __all__ = ["server"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-RunJobs = Callable[[], int]
-ClientOf = Callable[[User | None], Client]
 JUDGED = {"matcher": f"judge({MODEL})"}
 BESIDE = {"beside": f"substring,judge({MODEL})"}
 

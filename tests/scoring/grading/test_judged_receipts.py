@@ -1,19 +1,10 @@
 """A board of receipts on which a judge decides whether two values mean the same."""
 
-import json
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
-from portal.datasets.models import Release
-from portal.datasets.releases.services import freeze_lines
-from scoring.boards.services import NewPhase, create_board, set_board_state
-from scoring.models import Board, Submission
-from scoring.submissions.services import check_upload, create_submission
-from tests.factories import empty_dataset
+from scoring.models import Board
+from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.factories import receipt_board, send_lines
 from tests.scoring.judge.server import MODEL, JudgeServer
 from tests.scoring.judge.test_receipts import ASKED, GOLD, JUDGE, READ, clerk
@@ -22,9 +13,6 @@ from tests.scoring.judging.test_judge_runs import server
 __all__ = ["server"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-RunJobs = Callable[[], int]
-ClientOf = Callable[[User | None], Client]
 
 
 @pytest.fixture

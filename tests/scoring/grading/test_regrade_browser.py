@@ -1,7 +1,5 @@
 """From a dispute to the board that was graded again, in a real browser."""
 
-from collections.abc import Callable
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -10,11 +8,10 @@ from portal.accounts.models import User
 from portal.datasets.models import Dispute
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board
+from tests.fixture_types import PageOf
 from tests.scoring.regrading import next_release, release_of, three_results
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 def is_fine(page: Page) -> None:
@@ -26,7 +23,7 @@ def is_fine(page: Page) -> None:
 
 @pytest.mark.journey
 def test_from_a_dispute_to_moved_ranks(
-    page_of: Pages, board: Board, researcher: User, organiser: User
+    page_of: PageOf, board: Board, researcher: User, organiser: User
 ) -> None:
     flawed = three_results(board, researcher)["Flawed"]
     page = page_of(researcher)
@@ -83,7 +80,7 @@ def test_from_a_dispute_to_moved_ranks(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_cancelling_works_without_javascript(
-    page_of: Pages, board: Board, researcher: User, organiser: User, scheme: str
+    page_of: PageOf, board: Board, researcher: User, organiser: User, scheme: str
 ) -> None:
     three_results(board, researcher)
     page = page_of(organiser, java_script_enabled=False, color_scheme=scheme)

@@ -1,7 +1,6 @@
 """Messages about a re-grade to the public, to owners and to organisers."""
 
 import json
-from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
@@ -10,7 +9,6 @@ from django.contrib.auth.models import AnonymousUser
 from django.core import mail
 from django.core.management import CommandError, call_command
 from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
@@ -20,14 +18,13 @@ from scoring.grading.regrades import cancel_regrade, start_regrade
 from scoring.grading.services import fail_grading
 from scoring.models import Board, Delivery, Phase, Regrade, Submission, Webhook
 from scoring.submissions.services import publish_submission, unpublish_submission
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import make_board, make_release
 from tests.scoring.regrading import next_release, release_of, three_results
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 Results = dict[str, Submission]
 
 

@@ -1,15 +1,12 @@
 """Near-identical submissions are flagged for organisers only."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
@@ -23,14 +20,12 @@ from scoring.grading.similarity import (
 )
 from scoring.models import Board, Prediction, Similarity, Submission
 from tests.accounts.teams.people import team_of
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import first_phase, make_board, make_release, make_submission
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 
 PAGES = 10
 GOLD = {

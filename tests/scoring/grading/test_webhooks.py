@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -12,9 +12,7 @@ from typing import Any
 
 import pytest
 from django.core import mail
-from django.test import Client
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.jobs.models import Job
@@ -22,6 +20,7 @@ from portal.web.outgoing import OutgoingError, check_address, post
 from scoring.grading.notices import WEBHOOKS, WebhookRefused, add_webhook
 from scoring.models import Board, Delivery, Phase, Webhook
 from scoring.submissions.services import check_upload, create_submission
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import (
     PERFECT,
     first_phase,
@@ -32,10 +31,6 @@ from tests.scoring.factories import (
 )
 
 pytestmark = pytest.mark.django_db
-
-Jobs = Callable[[], int]
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 
 @dataclass
@@ -74,7 +69,7 @@ def listener(settings: Any) -> Iterator[Listener]:
 
 
 def test_a_webhook_is_told_what_its_owner_may_read(
-    listener: Listener, board: Board, researcher: User, run_jobs: Jobs
+    listener: Listener, board: Board, researcher: User, run_jobs: RunJobs
 ) -> None:
     webhook = add_webhook(user=researcher, url=listener.url)
     submission = make_submission(board, researcher)
@@ -94,7 +89,7 @@ def test_a_webhook_is_told_what_its_owner_may_read(
 
 
 def test_scores_that_are_told_later_are_not_sent(
-    listener: Listener, researcher: User, run_jobs: Jobs
+    listener: Listener, researcher: User, run_jobs: RunJobs
 ) -> None:
     add_webhook(user=researcher, url=listener.url)
     make_submission(make_board(scores_after=timezone.now() + timedelta(days=1)), researcher)
@@ -104,7 +99,7 @@ def test_scores_that_are_told_later_are_not_sent(
 
 
 def test_others_are_told_nothing(
-    listener: Listener, board: Board, researcher: User, stranger: User, run_jobs: Jobs
+    listener: Listener, board: Board, researcher: User, stranger: User, run_jobs: RunJobs
 ) -> None:
     add_webhook(user=stranger, url=listener.url)
     make_submission(board, researcher)
@@ -115,7 +110,7 @@ def test_others_are_told_nothing(
 
 @pytest.mark.parametrize("status", [500, 302])
 def test_an_address_that_answers_otherwise_is_tried_again_and_then_given_up(
-    listener: Listener, board: Board, researcher: User, run_jobs: Jobs, status: int
+    listener: Listener, board: Board, researcher: User, run_jobs: RunJobs, status: int
 ) -> None:
     listener.status = status
     add_webhook(user=researcher, url=listener.url)
@@ -133,7 +128,7 @@ def test_an_address_that_answers_otherwise_is_tried_again_and_then_given_up(
 
 
 def test_one_that_was_taken_away_is_told_nothing(
-    listener: Listener, board: Board, researcher: User, client_of: ClientOf, run_jobs: Jobs
+    listener: Listener, board: Board, researcher: User, client_of: ClientOf, run_jobs: RunJobs
 ) -> None:
     webhook = add_webhook(user=researcher, url=listener.url)
     make_submission(board, researcher)
@@ -204,7 +199,7 @@ def test_by_the_api(api_of: ApiOf, researcher: User, stranger: User) -> None:
     assert api_of(researcher).get("/api/v1/webhooks/").json() == []
 
 
-def test_a_letter_for_who_asked_for_one(board: Board, researcher: User, run_jobs: Jobs) -> None:
+def test_a_letter_for_who_asked_for_one(board: Board, researcher: User, run_jobs: RunJobs) -> None:
     phase, file = first_phase(board), upload(lines_of(PERFECT))
     submission = create_submission(
         phase=phase,

@@ -1,18 +1,17 @@
 """The endpoint and the reliability of a board's judge by the API."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from scoring.models import Board, JudgeEndpoint, JudgeSample, JudgeSpending, Submission
 from scoring.models.judging import month_of_now
 from scoring.reliability.services import add_expert, draw_sample
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import ApiOf, RunJobs
 from tests.scoring.factories import FLAWED, first_phase, make_submission
 from tests.scoring.judge.server import MODEL
 from tests.scoring.judges import endpoint_values
@@ -20,8 +19,6 @@ from tests.scoring.reliability.test_judging import case_of, judged, review
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 URL = "/api/v1/boards/board/judge-endpoint/"
 JUDGE = "/api/v1/boards/board/judge/"
 ADDRESS = "https://judge.example/v1"

@@ -1,23 +1,22 @@
 """An organiser gives a board its own judge in a browser: set, tried, used, moved, taken away."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, JudgeEndpoint
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import PageOf
 from tests.scoring.factories import FLAWED, make_submission
 from tests.scoring.judge.server import MODEL, Call, JudgeServer, Reply, perfect, serve
 from tests.scoring.results.test_compare_browser import is_fine
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 def script(call: Call) -> Reply:
@@ -34,7 +33,7 @@ def server(settings: Any, tmp_path: Path) -> Iterator[JudgeServer]:
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 def test_a_board_gets_its_own_judge(
-    page_of: Pages,
+    page_of: PageOf,
     board: Board,
     researcher: User,
     organiser: User,

@@ -26,6 +26,7 @@ from scoring.judging.services import (
 from scoring.models import Board, JudgeEndpoint, JudgeSpending, Submission
 from scoring.models.judging import month_of_now
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import RunJobs
 from tests.scoring.factories import FLAWED, make_submission
 from tests.scoring.grading.test_regrade_races import at_once
 from tests.scoring.judge.server import MODEL, JudgeServer, Reply, perfect, serve
@@ -33,7 +34,6 @@ from tests.scoring.judges import COST, endpoint_values
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-RunJobs = Callable[[], int]
 NOVEMBER, DECEMBER = date(2026, 11, 1), date(2026, 12, 1)
 
 

@@ -2,14 +2,13 @@
 
 import io
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, transaction
-from django.test import Client
 
 from portal.accounts.account_data import sources
 from portal.accounts.models import User
@@ -28,6 +27,7 @@ from scoring.judging.services import (
 from scoring.judging.views import EndpointForm
 from scoring.models import Board, JudgeEndpoint, JudgeRun, JudgeSpending, Submission
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.factories import FLAWED, make_board, make_submission
 from tests.scoring.judge.server import MODEL, JudgeServer, Reply, Script, serve, status
 from tests.scoring.judges import COST, endpoint_values
@@ -37,8 +37,6 @@ pytestmark = pytest.mark.django_db
 # Runs ask the judge from several threads, with connections of their own.
 in_threads = pytest.mark.django_db(transaction=True)
 
-ClientOf = Callable[[User | None], Client]
-RunJobs = Callable[[], int]
 KEY = "sk-board-XyZ-4711"
 URL = "/boards/board/judge/endpoint/"
 

@@ -1,11 +1,10 @@
 """A judge's pass over a submission, by the site's own job and a real client on loopback."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.jobs.models import Job
@@ -14,14 +13,12 @@ from scoring.judging.runs import cancel_run, start_judge_run, store_verdicts
 from scoring.judging.services import JudgingRefused
 from scoring.models import Board, JudgeRun, Submission
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.factories import FLAWED, make_submission
 from tests.scoring.judge.server import MODEL, JudgeServer, in_turn, lying, perfect, serve, status
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-ClientOf = Callable[[User | None], Client]
-RunJobs = Callable[[], int]
 
 
 @pytest.fixture

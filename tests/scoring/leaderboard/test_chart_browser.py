@@ -1,17 +1,15 @@
 """Interactive charts under the site's own Content-Security-Policy."""
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from portal.accounts.models import User
 from scoring.models import Board
+from tests.fixture_types import PageOf
 from tests.scoring.factories import make_entry
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 PAGE = "/boards/board/charts/"
 HOSTILE = "<img src=x onerror='window.ran = 1'> ' || alert(1) || '"
 # Building the library takes seconds, more on a busy machine.
@@ -25,7 +23,7 @@ def rows(board: Board, researcher: User, empty_pictures: None) -> Board:
     return board
 
 
-def test_charts_answer_the_pointer_and_the_keyboard(page_of: Pages, rows: Board) -> None:
+def test_charts_answer_the_pointer_and_the_keyboard(page_of: PageOf, rows: Board) -> None:
     page = page_of(None, viewport={"width": 390, "height": 900}, color_scheme="dark")
     said: list[str] = []
     page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
@@ -57,7 +55,7 @@ def test_charts_answer_the_pointer_and_the_keyboard(page_of: Pages, rows: Board)
 
 
 def test_lines_lead_to_distant_names(
-    page_of: Pages, board: Board, researcher: User, empty_pictures: None
+    page_of: PageOf, board: Board, researcher: User, empty_pictures: None
 ) -> None:
     """The browser's interpreter does not know all expressions, so check here too that the lines
     have the length given by the specification."""
@@ -79,7 +77,7 @@ def test_lines_lead_to_distant_names(
     assert drawn == [(each["dx"], each["to_y"]) for each in leaders]
 
 
-def test_the_picture_stays_where_the_library_does_not_come(page_of: Pages, rows: Board) -> None:
+def test_the_picture_stays_where_the_library_does_not_come(page_of: PageOf, rows: Board) -> None:
     page = page_of(None)
 
     def fail(route: Route) -> None:
@@ -94,7 +92,7 @@ def test_the_picture_stays_where_the_library_does_not_come(page_of: Pages, rows:
     expect(section.get_by_role("button", name="Interactive")).to_be_enabled()
 
 
-def test_without_javascript_nothing_is_offered(page_of: Pages, rows: Board) -> None:
+def test_without_javascript_nothing_is_offered(page_of: PageOf, rows: Board) -> None:
     page = page_of(None, java_script_enabled=False)
     page.goto(PAGE)
     expect(page.get_by_role("img").first).to_be_visible()

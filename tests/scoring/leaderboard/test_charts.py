@@ -11,9 +11,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.cache import cache
-from django.test import Client
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.jobs.models import Job
@@ -30,13 +28,12 @@ from scoring.leaderboard.services import bump_board, load_reported
 from scoring.models import Board, Entry, Grading, Submission
 from scoring.models.boards import phase_windows
 from scoring.submissions.services import judge_submission
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import make_entry
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 PAGE = "/boards/board/charts/"
 API = "/api/v1/boards/board/charts/"
 SVG = (

@@ -1,7 +1,6 @@
 """Citing a board and its entries; the table as Markdown and on other sites; badges."""
 
 import re
-from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import pytest
 from django.test import Client
 from lxml import etree
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from scoring.benchmarks import BENCHMARKS, benchmark_bibtex
@@ -17,14 +15,13 @@ from scoring.leaderboard.files import Export, leaderboard_markdown
 from scoring.leaderboard.selectors import leaderboard
 from scoring.leaderboard.services import bump_board, load_reported
 from scoring.models import Board, Entry, Submission
+from tests.fixture_types import ApiOf, ClientOf
 from tests.latex import bibtex_complaints
 from tests.scoring.factories import first_phase, make_entry
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 PAGE = "/boards/board/cite/"
 HOSTILE = 'R&D | "<b>{8B}</b>" 50% _x_'
 

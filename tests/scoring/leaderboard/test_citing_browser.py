@@ -1,21 +1,20 @@
 """Citing a board, and its table on another site."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from portal.accounts.models import User
 from scoring.models import Board, Submission
+from tests.fixture_types import PageOf
 from tests.scoring.factories import make_entry
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def rows(board: Board, researcher: User) -> Board:
     return board
 
 
-def test_a_reader_copies_a_table_and_a_badge(page_of: Pages, rows: Board) -> None:
+def test_a_reader_copies_a_table_and_a_badge(page_of: PageOf, rows: Board) -> None:
     page = page_of(None, viewport={"width": 390, "height": 900})
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/boards/board/cite/")
@@ -78,7 +77,7 @@ def other_site(live_server: Any) -> Iterator[str]:
 
 
 def test_another_site_shows_the_table_but_no_other_page(
-    page_of: Pages, rows: Board, other_site: str
+    page_of: PageOf, rows: Board, other_site: str
 ) -> None:
     page = page_of(None, ignore_console=True)
     page.goto(other_site)

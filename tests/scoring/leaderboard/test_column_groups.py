@@ -1,22 +1,17 @@
 """Organisers choose a board's column groups and its sort column."""
 
-from collections.abc import Callable
-
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
 from scoring.boards.services import edit_board
 from scoring.leaderboard.selectors import Leaderboard, leaderboard
 from scoring.models import Board
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import first_phase, make_entry
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 SETTINGS = "/boards/board/settings/"
 API = "/api/v1/boards/board/"
 

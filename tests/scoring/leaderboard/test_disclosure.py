@@ -1,7 +1,5 @@
 """Disclosure: phases in two parts, and counts in phases that round their scores."""
 
-import json
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -13,42 +11,34 @@ from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
-from portal.datasets.releases.services import freeze_lines
 from portal.home.selectors import boards_at_a_glance, newest_entries
 from portal.jobs.worker import run_due_jobs
 from scoring.boards.services import (
     BoardRefused,
     NewPhase,
-    create_board,
     edit_phase,
     phase_faults,
-    set_board_state,
 )
 from scoring.grading.notices import message
 from scoring.leaderboard.disclosure import public_count, public_items, shown_part
-from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry, Phase, Submission
-from scoring.submissions.services import check_upload, create_submission, publish_submission
-from tests.factories import empty_dataset
+from scoring.submissions.services import publish_submission
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import (
-    receipt_board,
-    send_lines,
     FLAWED,
     first_phase,
     latest_grading,
     make_board,
     make_release,
     make_submission,
-    upload,
+    receipt_board,
+    send_lines,
 )
 from tests.scoring.judge.test_receipts import GOLD, READ
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 # Flawed predictions: correct facts, and all facts, of each page.
 RIGHT = {"page-1": (2, 3), "page-2": (1, 2), "page-3": (1, 1)}
 
@@ -280,9 +270,6 @@ def test_the_share_stays_once_something_was_submitted(
     assert "Public share" in form
 
 
-Jobs = Callable[[], int]
-
-
 WITHHELD = "Counts of graded rows are hidden"
 
 
@@ -290,7 +277,7 @@ def receipts(score_decimals: int | None) -> Board:
     return receipt_board(GOLD, diagnostics="aggregates", score_decimals=score_decimals)
 
 
-def published(board: Board, owner: User, run_jobs: Jobs) -> Submission:
+def published(board: Board, owner: User, run_jobs: RunJobs) -> Submission:
     submission = send_lines(board, owner, READ)
     run_jobs()
     publish_submission(submission=submission, actor=owner)
@@ -301,7 +288,7 @@ def published(board: Board, owner: User, run_jobs: Jobs) -> Submission:
 def test_counts_are_shown_with_exact_scores_only(
     decimals: int | None,
     researcher: User,
-    run_jobs: Jobs,
+    run_jobs: RunJobs,
     client_of: ClientOf,
     api_of: ApiOf,
 ) -> None:
@@ -321,7 +308,7 @@ def test_counts_are_shown_with_exact_scores_only(
 def test_the_view_keeps_what_others_report(
     decimals: int | None,
     researcher: User,
-    run_jobs: Jobs,
+    run_jobs: RunJobs,
     client_of: ClientOf,
     api_of: ApiOf,
 ) -> None:
@@ -338,7 +325,7 @@ def test_the_view_keeps_what_others_report(
 
 
 def test_organisers_read_the_counts(
-    researcher: User, organiser: User, run_jobs: Jobs, api_of: ApiOf
+    researcher: User, organiser: User, run_jobs: RunJobs, api_of: ApiOf
 ) -> None:
     submission = published(receipts(0), researcher, run_jobs)
     shown = api_of(organiser).get(f"/api/v1/submissions/{submission.pk}/").json()["grading"]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.accounts.teams.services import change_team, make_team
@@ -27,6 +26,7 @@ from scoring.submissions.services import (
     unpublish_submission,
     withdraw_submission,
 )
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import (
     first_phase,
     make_board,
@@ -38,8 +38,6 @@ from tests.scoring.regrading import next_release, release_of, three_results
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 Budget = Any
 JSON = "/api/v1/boards/board/leaderboard/"
 PAGE = "/boards/board/"

@@ -1,20 +1,18 @@
 """Filtering a leaderboard in a real browser, with JavaScript and without."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from portal.accounts.models import User
 from scoring.leaderboard.services import bump_board
 from scoring.models import Board, Entry
+from tests.fixture_types import PageOf
 from tests.scoring.factories import make_entry
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 @pytest.fixture
@@ -28,7 +26,7 @@ def rows(board: Board, researcher: User) -> Board:
 
 @pytest.mark.journey
 def test_the_table_follows_the_filter_without_loading_the_page_again(
-    page_of: Pages, rows: Board
+    page_of: PageOf, rows: Board
 ) -> None:
     page = page_of(None)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -55,7 +53,7 @@ def test_the_table_follows_the_filter_without_loading_the_page_again(
 
 
 def test_enter_asks_at_once_and_gives_up_nothing_that_is_under_way(
-    page_of: Pages, rows: Board
+    page_of: PageOf, rows: Board
 ) -> None:
     """Enter causes a change and a submission. An aborted request would be an error in the console,
     which `page_of` does not allow."""
@@ -67,7 +65,7 @@ def test_enter_asks_at_once_and_gives_up_nothing_that_is_under_way(
     expect(page.get_by_role("row", name="Large")).to_have_count(0)
 
 
-def test_filtering_works_without_javascript(page_of: Pages, rows: Board) -> None:
+def test_filtering_works_without_javascript(page_of: PageOf, rows: Board) -> None:
     page = page_of(None, java_script_enabled=False)
     page.goto("/boards/board/?sort=name")
     page.get_by_label("Search").fill("nobody")

@@ -1,7 +1,6 @@
 """The headline view: what is measured, who leads and how certainly, and the common axis."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,12 +15,12 @@ from scoring.leaderboard.headline import Axis, axis_of, lead_of
 from scoring.leaderboard.selectors import leaderboard
 from scoring.leaderboard.services import bump_board, load_reported
 from scoring.models import Board, Entry, Replicate, Submission
+from tests.fixture_types import ClientOf
 from tests.scoring.factories import first_phase, make_board, make_entry
 from tests.scoring.ranked import published
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 PAGE = "/boards/board/"
 FFA = next(
     column for column in board_columns(BENCHMARKS["fincriticaled"].columns) if column.key == "ffa"

@@ -1,20 +1,19 @@
 """The first view of a board in a real browser, wide and on a phone, in both colour schemes."""
 
-from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, expect
 
 from portal.accounts.models import User
 from scoring.leaderboard.services import bump_board
 from scoring.models import Board, Entry
+from tests.fixture_types import PageOf
 from tests.scoring.factories import make_entry
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 LONG = "An-exceedingly-long-name-of-a-system-that-has-no-space-in-it-at-all"
 
 
@@ -40,7 +39,7 @@ def box(part: Locator) -> tuple[float, float]:
 
 @pytest.mark.journey
 @pytest.mark.parametrize("width", [390, 320, 1280])
-def test_no_cell_runs_into_another(page_of: Pages, rows: Board, width: int) -> None:
+def test_no_cell_runs_into_another(page_of: PageOf, rows: Board, width: int) -> None:
     page = page_of(None)
     page.set_viewport_size({"width": width, "height": 844})
     page.goto("/boards/board/")
@@ -61,7 +60,7 @@ def test_no_cell_runs_into_another(page_of: Pages, rows: Board, width: int) -> N
     assert first["y"] < 844 - 60
 
 
-def test_a_row_opens_to_the_rest(page_of: Pages, rows: Board) -> None:
+def test_a_row_opens_to_the_rest(page_of: PageOf, rows: Board) -> None:
     page = page_of(None, java_script_enabled=False)
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/boards/board/")
@@ -74,7 +73,7 @@ def test_a_row_opens_to_the_rest(page_of: Pages, rows: Board) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_is_accessible(page_of: Pages, rows: Board, scheme: str, width: int) -> None:
+def test_the_page_is_accessible(page_of: PageOf, rows: Board, scheme: str, width: int) -> None:
     page = page_of(None)
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     page.set_viewport_size({"width": width, "height": 844})
@@ -83,7 +82,7 @@ def test_the_page_is_accessible(page_of: Pages, rows: Board, scheme: str, width:
         assert [each["id"] for each in Axe().run(page).response["violations"]] == []
 
 
-def test_chips_open_by_keyboard_and_close_each_other(page_of: Pages, rows: Board) -> None:
+def test_chips_open_by_keyboard_and_close_each_other(page_of: PageOf, rows: Board) -> None:
     page = page_of(None)
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto("/boards/board/")
@@ -98,7 +97,7 @@ def test_chips_open_by_keyboard_and_close_each_other(page_of: Pages, rows: Board
 
 
 def test_the_head_of_the_whole_table_stays_in_view(
-    page_of: Pages, rows: Board, researcher: User
+    page_of: PageOf, rows: Board, researcher: User
 ) -> None:
     for number in range(40):
         make_entry(rows, researcher, name=f"Reader {number}", ffa=0.5)

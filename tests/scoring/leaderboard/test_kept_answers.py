@@ -1,13 +1,11 @@
 """Leaderboards are rendered once for all readers with the same rights, with few queries."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.core.cache import caches
 from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from scoring.boards.page import PAGE_ROWS
@@ -17,12 +15,11 @@ from scoring.leaderboard.services import bump_board
 from scoring.models import Board, Entry, Grading, Submission
 from scoring.submissions.services import publish_submission, unpublish_submission
 from tests.counting import lines_run
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import SCORES, first_phase, make_board, make_entry
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 Budget = Any
 PAGE = "/boards/board/"
 JSON = "/api/v1/boards/board/leaderboard/"

@@ -4,7 +4,6 @@ import csv
 import html
 import io
 import re
-from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
@@ -18,13 +17,13 @@ from scoring.leaderboard.charts import board_charts
 from scoring.models import Board
 from scoring.models.boards import phase_windows
 from scoring.results.comparisons import comparison
+from tests.fixture_types import ClientOf
 from tests.scoring.factories import make_board
 from tests.scoring.ranked import published
 from tests.scoring.regrading import release_of
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 Ranks = dict[str, int]
 # Draws lie within a hundredth: rows a hundredth apart are not significantly different, rows two
 # hundredths apart are. Only A is significantly better than C; all three are better than D.

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
@@ -13,11 +12,10 @@ from scoring.boards.page import leaderboard_page
 from scoring.models import Board
 from tests.datasets.factories import make_release
 from tests.datasets.variants.factories import OFF_AXIS, base_dataset, derived
+from tests.fixture_types import ClientOf
 from tests.scoring.factories import make_board, make_entry, make_submission
 
 pytestmark = pytest.mark.django_db
-
-Clients = Callable[[User | None], Client]
 
 
 def boards(names: list[str] | None = None) -> tuple[Board, Board]:
@@ -51,7 +49,7 @@ def test_figures_are_differences_and_ratios(researcher: User) -> None:
     assert "Base 1.0.0" in found.normal
 
 
-def test_nothing_to_compare_shows_nothing(researcher: User, client_of: Clients) -> None:
+def test_nothing_to_compare_shows_nothing(researcher: User, client_of: ClientOf) -> None:
     normal, variant = boards()
     make_entry(variant, researcher)
     assert relative(researcher, variant) is None
@@ -111,7 +109,7 @@ def test_queries_do_not_grow(researcher: User, django_assert_num_queries: Any) -
 
 
 def test_diagnostics_lead_to_the_dispute_of_a_fact(
-    researcher: User, client_of: Clients, run_jobs: Callable[[], int]
+    researcher: User, client_of: ClientOf, run_jobs: Callable[[], int]
 ) -> None:
     normal, variant = boards()
     pages = {name: f"<p>Sales 1,200 of page {name[1]}</p>" for name in ("p0", "p1", "p2")}

@@ -3,29 +3,25 @@
 import csv
 import io
 import re
-from collections.abc import Callable
 from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 from django.http import QueryDict
-from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from scoring.leaderboard.filters import RowFilter, RowFilterForm, parameters
 from scoring.leaderboard.selectors import leaderboard
 from scoring.leaderboard.services import bump_board
 from scoring.models import Board, Category, Entry, Submission
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import first_phase, make_board, make_entry, make_release
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 PAGE = "/boards/board/"
 JSON = "/api/v1/boards/board/leaderboard/"
 CSV = "/boards/board/leaderboard.csv"

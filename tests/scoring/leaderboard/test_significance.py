@@ -1,13 +1,10 @@
 """Intervals and ranks of entries: resampling after grading, comparison, display."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from django.contrib.auth.models import AnonymousUser
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.jobs.models import Job
@@ -28,6 +25,7 @@ from scoring.leaderboard.services import (
 from scoring.models import Board, Entry, Replicate, Submission
 from scoring.submissions.selectors import SubmissionPage, submission_page
 from scoring.submissions.services import judge_submission, publish_submission
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import (
     FLAWED,
     PERFECT,
@@ -42,8 +40,6 @@ from tests.scoring.regrading import next_release, release_of, three_results
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 JSON = "/api/v1/boards/board/leaderboard/"
 
 

@@ -1,13 +1,11 @@
 """Tables as LaTeX and submissions as BibTeX."""
 
 import re
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
 from scoring.benchmarks import BENCHMARKS
@@ -17,12 +15,11 @@ from scoring.leaderboard.files import COLUMN, TEXT, Export, leaderboard_latex
 from scoring.leaderboard.selectors import leaderboard
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry, Grading, Submission
+from tests.fixture_types import ClientOf
 from tests.latex import complaints
 from tests.scoring.factories import first_phase, latest_grading, make_entry, make_submission
 
 pytestmark = pytest.mark.django_db
-
-ClientOf = Callable[[User | None], Client]
 
 
 def latex(board: Board, **choices: Any) -> list[str]:

@@ -1,15 +1,13 @@
 """Experts' opinions of a judge's decisions and reasoning, after their own review."""
 
-from collections.abc import Callable
-
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
 from scoring.judging.services import JudgingRefused
 from scoring.models import JudgeSample, Submission
 from scoring.reliability.selectors import reliability
 from scoring.reliability.services import add_expert, save_opinion
+from tests.fixture_types import ClientOf
 from tests.scoring.reliability.test_judging import (  # noqa: F401 - fixtures
     case_of,
     judged,
@@ -20,7 +18,6 @@ from tests.scoring.reliability.test_judging import (  # noqa: F401 - fixtures
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 ALL = {"page-1": {0: True, 1: False, 2: True}, "page-2": {0: True, 1: True}, "page-3": {0: True}}
 
 

@@ -1,11 +1,10 @@
 """Experts check a judge: drawn, reviewed blind, then compared, with figures by hand."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -26,13 +25,11 @@ from scoring.reliability.services import (
     submit_review,
 )
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.factories import FLAWED, first_phase, make_board, make_submission
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-
-ClientOf = Callable[[User | None], Client]
-RunJobs = Callable[[], int]
 
 
 @pytest.fixture

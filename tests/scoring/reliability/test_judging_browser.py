@@ -1,21 +1,18 @@
 """An expert's way in a browser: from the start page to what the others say."""
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, JudgeSample
 from scoring.reliability.services import add_expert, draw_sample
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import PageOf
 from tests.scoring.factories import FLAWED, first_phase, make_submission
 from tests.scoring.results.test_compare_browser import is_fine
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 @pytest.fixture
@@ -29,7 +26,7 @@ def sample(board: Board, researcher: User, stranger: User) -> JudgeSample:
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 def test_an_expert_reviews_a_page(
-    page_of: Pages, sample: JudgeSample, stranger: User, script: bool
+    page_of: PageOf, sample: JudgeSample, stranger: User, script: bool
 ) -> None:
     page = page_of(stranger, java_script_enabled=script)
     page.goto("/start/")
@@ -64,7 +61,7 @@ def test_an_expert_reviews_a_page(
 
 
 def test_an_organiser_names_an_expert_and_draws(
-    page_of: Pages, sample: JudgeSample, organiser: User, reviewer: User
+    page_of: PageOf, sample: JudgeSample, organiser: User, reviewer: User
 ) -> None:
     page = page_of(organiser)
     page.goto("/boards/board/judge/")

@@ -1,12 +1,10 @@
 """Rows that organisers enter: by page, API and CSV, with the log, and without a rank."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
@@ -17,12 +15,11 @@ from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry
 from scoring.reported.services import add_row
 from tests.asking import check_answers
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import first_phase, make_entry
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 ROWS = "/boards/board/rows/"
 API = "/api/v1/boards/board/rows/"
 

@@ -1,11 +1,8 @@
 """Human runs: a seeded sample of the items, graded on exactly those, and compared with systems."""
 
 import json
-from collections.abc import Callable
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
@@ -13,12 +10,11 @@ from scoring.leaderboard.selectors import leaderboard
 from scoring.models import Board, Entry, Phase, Submission
 from scoring.reported.selectors import draw_items, same_items
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import FLAWED, PERFECT, first_phase, lines_of, make_submission, upload
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 PAGE = "/boards/board/human-run/"
 API = "/api/v1/boards/board/human-runs/"
 

@@ -1,26 +1,24 @@
 """Rows by organisers and a human run in a real browser."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Submission
 from scoring.reported.selectors import draw_items
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 from tests.scoring.factories import PERFECT, first_phase, lines_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
-
 
 def test_an_organiser_enters_a_row_and_loads_a_table(
-    page_of: Pages, board: Board, organiser: User, tmp_path: Path
+    page_of: PageOf, board: Board, organiser: User, tmp_path: Path
 ) -> None:
     page = page_of(organiser)
     page.goto("/boards/board/rows/")
@@ -43,7 +41,7 @@ def test_an_organiser_enters_a_row_and_loads_a_table(
 
 
 def test_a_human_run_is_drawn_answered_and_shown(
-    page_of: Pages, board: Board, organiser: User, tmp_path: Path
+    page_of: PageOf, board: Board, organiser: User, tmp_path: Path
 ) -> None:
     page = page_of(organiser)
     page.goto("/boards/board/human-run/")

@@ -1,7 +1,5 @@
 """From a submission's items to one item, and from the leaderboard to a comparison, in a browser."""
 
-from collections.abc import Callable
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -12,11 +10,10 @@ from portal.jobs.worker import run_due_jobs
 from scoring.leaderboard.services import RESAMPLE_KIND
 from scoring.models import Board, Replicate, Submission
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import PageOf
 from tests.scoring.factories import FLAWED, PERFECT, make_submission
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 def is_fine(page: Page) -> None:
@@ -48,7 +45,7 @@ def forget_replicates() -> None:
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 def test_sort_filter_open_and_go_on(
-    page_of: Pages, flawed: Submission, researcher: User, script: bool
+    page_of: PageOf, flawed: Submission, researcher: User, script: bool
 ) -> None:
     page = page_of(researcher, java_script_enabled=script)
     page.goto(flawed.get_absolute_url())
@@ -81,7 +78,7 @@ def test_sort_filter_open_and_go_on(
 
 @pytest.mark.parametrize("width", [pytest.param(1440, marks=pytest.mark.journey), 390])
 def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
-    page_of: Pages, flawed: Submission, researcher: User, width: int
+    page_of: PageOf, flawed: Submission, researcher: User, width: int
 ) -> None:
     forget_replicates()
     page = page_of(researcher, viewport={"width": width, "height": 900})
@@ -116,7 +113,7 @@ def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
 
 @pytest.mark.parametrize("width", [1440, 390])
 def test_a_typical_error_opens_its_item_at_the_fact(
-    page_of: Pages, flawed: Submission, researcher: User, width: int
+    page_of: PageOf, flawed: Submission, researcher: User, width: int
 ) -> None:
     page = page_of(researcher, viewport={"width": width, "height": 900})
     page.goto(flawed.get_absolute_url())
@@ -131,7 +128,7 @@ def test_a_typical_error_opens_its_item_at_the_fact(
 
 
 def test_on_a_phone_every_difference_is_in_sight(
-    page_of: Pages, flawed: Submission, board: Board, researcher: User
+    page_of: PageOf, flawed: Submission, board: Board, researcher: User
 ) -> None:
     """Five entries need no sideways scrolling, and each line names its entry."""
     more = [make_submission(board, researcher, FLAWED, name=f"Reader {n}") for n in range(3)]
@@ -158,7 +155,7 @@ def test_on_a_phone_every_difference_is_in_sight(
     is_fine(page)
 
 
-def test_comparing_works_without_javascript(page_of: Pages, flawed: Submission) -> None:
+def test_comparing_works_without_javascript(page_of: PageOf, flawed: Submission) -> None:
     forget_replicates()
     page = page_of(None, java_script_enabled=False)
     page.goto("/boards/board/")

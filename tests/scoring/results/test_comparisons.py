@@ -1,7 +1,6 @@
 """Comparisons of entries: differences, paired tests, items, and what each reader may see."""
 
 import html
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
@@ -33,6 +31,7 @@ from scoring.results.comparisons import (
     entry_numbers,
 )
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import (
     FLAWED,
     GOLD,
@@ -47,9 +46,6 @@ from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 # Three pages with 3, 2 and 1 facts: correct are 3, 2, 1; then 2, 1, 1; then 3, 0, 0.
 SYSTEMS = {"Perfect": PERFECT, "Flawed": FLAWED, "First page": {"page-1": PERFECT["page-1"]}}
 

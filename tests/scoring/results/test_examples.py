@@ -1,6 +1,5 @@
 """Typical errors: which items are chosen, what is shown of them, and to whom."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from scoring.results.examples import Example, crop_around, differences, typical_
 from scoring.results.fields import item_diff
 from scoring.submissions.services import open_items, publish_submission
 from tests.factories import empty_dataset
+from tests.fixture_types import RunJobs
 from tests.scoring.factories import (
     FLAWED,
     latest_grading,
@@ -27,7 +27,6 @@ from tests.scoring.results.test_linked_facts import add_image
 
 pytestmark = pytest.mark.django_db
 
-RunJobs = Callable[[], int]
 DEV, TEST = ReleaseItem.Split.DEV, ReleaseItem.Split.TEST
 
 

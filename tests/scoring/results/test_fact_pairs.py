@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,11 +13,11 @@ from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Entry, Phase
 from scoring.results.fact_pairs import PER_PAGE
 from scoring.submissions.services import open_items, publish_submission
+from tests.fixture_types import ClientOf
 from tests.scoring.factories import FLAWED, PERFECT, make_board, make_release, make_submission
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 # One has the sign of page-1 and the date of page-2 wrong, the other the number of page-3.
 ONE = FLAWED
 OTHER = PERFECT | {"page-3": PERFECT["page-3"].replace("98,765", "98,766")}

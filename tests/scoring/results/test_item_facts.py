@@ -1,23 +1,19 @@
 """Verdicts of other matchers and of the judge on each fact of an item."""
 
 import html
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
 from scoring.models import ItemScore, Phase
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import FLAWED, make_board, make_release, make_submission
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 # "3.5%" is inside "13.5%": correct as a substring, but a wrong digit in its place.
 READ = FLAWED | {"page-2": "<p>The margin rose to 13.5% in 2029.</p>"}
 

@@ -1,14 +1,11 @@
 """The items of a submission: sorting, filters, search, and links between items."""
 
 import html
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
@@ -17,6 +14,7 @@ from scoring.grading.chunks import summarise_older
 from scoring.models import Board, ItemScore, Phase, Submission
 from scoring.results.item_lists import ItemQuery, item_scores
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import (
     FLAWED,
     latest_grading,
@@ -28,9 +26,6 @@ from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 Budget = Any
 
 # Correct facts: 2 of 3 on page 1 (a sign), 0 of 2 on page 2, 1 of 1 on page 3, 0 of 1 on page 4.

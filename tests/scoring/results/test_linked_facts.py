@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Callable
 
 import pytest
 from django.core.files.base import ContentFile
@@ -14,12 +13,10 @@ from portal.facts.errors import RefusedHtml
 from scoring.models import Submission
 from scoring.results import items
 from scoring.results.facts import PER_PAGE
+from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.factories import FLAWED, make_board, make_release, make_submission
 
 pytestmark = pytest.mark.django_db
-
-ClientOf = Callable[[User | None], Client]
-RunJobs = Callable[[], int]
 
 
 def add_image(name: str, quote: str) -> PageImage:

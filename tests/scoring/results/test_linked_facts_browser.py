@@ -1,6 +1,5 @@
 """A fact chosen in list, page image, gold or prediction is highlighted in all of them."""
 
-from collections.abc import Callable
 from io import BytesIO
 
 import pytest
@@ -12,13 +11,13 @@ from portal.accounts.models import User
 from portal.datasets.models import Document, PageImage, TextBoxes
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Submission
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 from tests.scoring.factories import make_board, make_release, make_submission, plain
 from tests.scoring.results.test_linked_fields import OTHER, receipts, submit
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 # A long page: facts 10, 20, … 60 of seventy are wrong.
 COUNT = 70
 GOLD = "".join(f"<p>Line {n}:</p><p><Number>{n},123</Number></p>" for n in range(COUNT))
@@ -85,7 +84,7 @@ def is_shown_everywhere(page: Page, n: int, *, by_script: bool = True) -> None:
 
 @pytest.mark.journey
 def test_a_click_in_any_of_them_highlights_all(
-    page_of: Pages, long: Submission, researcher: User
+    page_of: PageOf, long: Submission, researcher: User
 ) -> None:
     page = page_of(researcher, viewport={"width": 1440, "height": 900})
     page.goto(url_of(long))
@@ -108,7 +107,7 @@ def test_a_click_in_any_of_them_highlights_all(
 
 
 def test_keys_go_to_wrong_facts_and_items_with_errors(
-    page_of: Pages, long: Submission, researcher: User
+    page_of: PageOf, long: Submission, researcher: User
 ) -> None:
     page = page_of(researcher, viewport={"width": 1440, "height": 900})
     page.goto(url_of(long))
@@ -133,7 +132,7 @@ def test_keys_go_to_wrong_facts_and_items_with_errors(
 
 
 def test_a_fact_on_another_page_of_the_list_is_opened_there(
-    page_of: Pages, long: Submission, researcher: User
+    page_of: PageOf, long: Submission, researcher: User
 ) -> None:
     page = page_of(researcher, viewport={"width": 1440, "height": 900})
     page.goto(url_of(long))
@@ -144,7 +143,7 @@ def test_a_fact_on_another_page_of_the_list_is_opened_there(
 
 
 def test_without_javascript_a_link_does_the_same(
-    page_of: Pages, long: Submission, researcher: User
+    page_of: PageOf, long: Submission, researcher: User
 ) -> None:
     page = page_of(researcher, viewport={"width": 1440, "height": 900}, java_script_enabled=False)
     page.goto(url_of(long))
@@ -157,7 +156,9 @@ def test_without_javascript_a_link_does_the_same(
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_nothing_is_clipped(page_of: Pages, long: Submission, researcher: User, width: int) -> None:
+def test_nothing_is_clipped(
+    page_of: PageOf, long: Submission, researcher: User, width: int
+) -> None:
     """The frames are inside their columns, and wide pages wrap in them."""
     page = page_of(researcher, viewport={"width": width, "height": 900})
     page.goto(f"{url_of(long)}?fact=20")
@@ -174,7 +175,7 @@ def test_nothing_is_clipped(page_of: Pages, long: Submission, researcher: User, 
         assert side.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0
 
 
-def test_a_chosen_field_is_highlighted_on_both_sides(page_of: Pages, researcher: User) -> None:
+def test_a_chosen_field_is_highlighted_on_both_sides(page_of: PageOf, researcher: User) -> None:
     board = receipts()
     submission = submit(board, researcher, OTHER, "R")
     page = page_of(researcher)

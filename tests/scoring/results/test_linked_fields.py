@@ -3,7 +3,6 @@
 import html
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -23,12 +22,11 @@ from scoring.submissions.services import (
     publish_submission,
 )
 from tests.factories import empty_dataset
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import first_phase, upload
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 GOLD = {
     "slip": {"invoice_number": "A-1", "std_total": "12.00", "seller_name": "Tallow"},
     "bill": {"invoice_number": "B-2", "std_total": "8.50", "seller_name": "Quill"},

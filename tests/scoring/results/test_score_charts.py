@@ -2,22 +2,20 @@
 
 import csv
 import io
-from collections.abc import Callable
 
 import pytest
 from django.core.cache import cache
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Phase, Submission
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import ClientOf
 from tests.scoring.factories import latest_grading, make_board, make_release, make_submission
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 
 # Correct facts: 2 of 3, 0 of 1, 1 of 1; page 4 has none.
 GOLD = {

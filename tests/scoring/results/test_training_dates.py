@@ -1,10 +1,8 @@
 """Scores before and after the training date of a system."""
 
-from collections.abc import Callable
 from datetime import date
 
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.datasets.models import Document
@@ -12,11 +10,10 @@ from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Entry, Phase, Submission
 from scoring.results.training_dates import training_dates
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import ClientOf
 from tests.scoring.factories import FLAWED, first_phase, make_submission
 
 pytestmark = pytest.mark.django_db
-
-ClientOf = Callable[[User | None], Client]
 
 
 @pytest.fixture

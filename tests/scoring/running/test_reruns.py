@@ -1,11 +1,9 @@
 """Re-runs: added by organisers, compared with the submission, never a row."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
-from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -14,6 +12,7 @@ from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, ModelRun, Phase, Similarity, Submission
 from scoring.running.reruns import agreement, same_answer
 from scoring.submissions.services import PublicationRefused, open_items, publish_submission
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import FLAWED, PERFECT, lines_of, make_submission, upload
 from tests.scoring.judge.server import serve
 from tests.scoring.submissions.manifest_files import manifest_file, manifest_of
@@ -21,8 +20,6 @@ from tests.scoring.submissions.manifest_files import manifest_file, manifest_of
 from .models import Reader, board_with_images, give_endpoint
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 OTHER = lines_of(PERFECT)
 
 

@@ -1,11 +1,8 @@
 """Pages and endpoints of model runs: settings, start, progress, cancel, continue, submit."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
@@ -14,13 +11,12 @@ from scoring.judging.services import endpoint_of
 from scoring.models import Board, ModelRun, Submission
 from scoring.models.judging import Purpose
 from tests.factboard import chat_server
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.judge.server import Reply
 
 from .models import KEY, MODEL, Reader, board_with_images, give_endpoint, start
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 PAGE, API = "/boards/board/runs/", "/api/v1/boards/board/runs/"
 BUSY = Reply("busy", 503)
 

@@ -1,14 +1,11 @@
 """A test question to the endpoint for models: a picture is sent and its cost is counted."""
 
 import base64
-from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
 import pytest
-from django.test import Client
 from PIL import Image
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from scoring.judging.services import spent_this_month
@@ -16,6 +13,7 @@ from scoring.models import Board, JudgeSpending
 from scoring.models.judging import Purpose
 from scoring.running.services import RunRefused
 from scoring.running.trials import try_model
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import make_board
 from tests.scoring.judge.server import Reply, serve
 from tests.scoring.judges import PRICES
@@ -24,8 +22,6 @@ from .models import KEY, MODEL, give_endpoint
 
 # The engine asks in a thread of its own, which must see what was written.
 pytestmark = pytest.mark.django_db(transaction=True)
-ApiOf = Callable[[User | None], APIClient]
-ClientOf = Callable[[User | None], Client]
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +16,7 @@ from scoring import urls
 from scoring.boards.services import NewPhase, add_phase
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry, Grading, Phase, Submission
+from tests.fixture_types import ApiOf, RunJobs
 from tests.scoring.factories import (
     PERFECT,
     first_phase,
@@ -30,8 +30,6 @@ from tests.scoring.factories import (
 
 pytestmark = pytest.mark.django_db
 
-ApiOf = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 URL = "/api/v1/boards/board/submissions/"
 
 

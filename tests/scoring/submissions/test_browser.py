@@ -1,6 +1,5 @@
 """Submitting and watching in a real browser."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,11 @@ from portal.jobs.worker import run_due_jobs
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Submission
 from scoring.submissions.services import publish_submission
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 from tests.scoring.factories import FLAWED, PERFECT, lines_of, make_board, make_submission
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-Pages = Callable[..., Page]
 
 
 @pytest.fixture
@@ -33,7 +31,7 @@ def fill(page: Page, file: Path) -> None:
 
 @pytest.mark.journey
 def test_faults_appear_without_losing_the_form_and_the_bar_moves_to_the_result(
-    page_of: Pages, board: Board, researcher: User, predictions: Path
+    page_of: PageOf, board: Board, researcher: User, predictions: Path
 ) -> None:
     page = page_of(researcher)
     predictions.write_bytes(b"broken\n")
@@ -58,7 +56,7 @@ def test_faults_appear_without_losing_the_form_and_the_bar_moves_to_the_result(
 
 
 def test_submitting_works_without_javascript(
-    page_of: Pages, board: Board, researcher: User, predictions: Path
+    page_of: PageOf, board: Board, researcher: User, predictions: Path
 ) -> None:
     page = page_of(researcher, java_script_enabled=False)
     predictions.write_bytes(b"broken\n")
@@ -71,7 +69,7 @@ def test_submitting_works_without_javascript(
     expect(page.get_by_text("0 of 3 items")).to_be_visible()
 
 
-def test_markup_of_a_model_never_runs(page_of: Pages, board: Board, researcher: User) -> None:
+def test_markup_of_a_model_never_runs(page_of: PageOf, board: Board, researcher: User) -> None:
     hostile = (
         "<img src=x onerror='window.ran = 1'><script>window.ran = 1</script>"
         "<p>&lt;img src=x onerror='window.ran = 1'&gt;</p>" + PERFECT["page-1"]
@@ -87,7 +85,7 @@ def test_markup_of_a_model_never_runs(page_of: Pages, board: Board, researcher: 
 
 
 def test_pages_are_accessible_and_do_not_overflow(
-    page_of: Pages, researcher: User, organiser: User, empty_pictures: None
+    page_of: PageOf, researcher: User, organiser: User, empty_pictures: None
 ) -> None:
     board = make_board()
     load_reported(board=board)

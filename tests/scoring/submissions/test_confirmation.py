@@ -1,25 +1,21 @@
 """Who publishes has a confirmed email address, and speaks for no team that is not theirs."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.cache import cache
-from django.test import Client
 from rest_framework.test import APIClient
 
 from portal.accounts.models import Team, User
 from scoring.models import Board, Entry, Submission
 from scoring.submissions.services import PublicationRefused, publish_submission
 from tests.accounts.teams.people import team_of
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import PERFECT, lines_of, make_submission, upload
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
-RunJobs = Callable[[], int]
 
 
 @pytest.fixture

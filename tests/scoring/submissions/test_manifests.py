@@ -1,13 +1,11 @@
 """Run manifests: what is refused, what is stored, and the card that they fill."""
 
-from collections.abc import Callable
 from decimal import Decimal
 from io import BytesIO
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from rest_framework.test import APIClient
 
 from factboard.manifest import MOST_BYTES
@@ -22,6 +20,7 @@ from scoring.submissions.manifests import (
     read_manifest,
 )
 from scoring.submissions.selectors import own_submissions
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import (
     PERFECT,
     first_phase,
@@ -34,8 +33,6 @@ from tests.scoring.factories import (
 from .manifest_files import PROMPT, manifest_file, manifest_of
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 API = "/api/v1/boards/board/submissions/"
 PAGE = "/boards/board/submit/"

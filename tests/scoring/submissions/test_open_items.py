@@ -1,11 +1,9 @@
 """Single items that their owner makes public."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.audit.models import Event
@@ -19,14 +17,12 @@ from scoring.submissions.services import (
     publish_submission,
     unpublish_submission,
 )
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import FLAWED, PERFECT, make_board, make_release, make_submission
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 
-Jobs = Callable[[], int]
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 READ = [
     "/submissions/{}/items/page-1/",
@@ -173,7 +169,7 @@ def test_readers_see_the_published_result_not_a_newer_one(
 
 
 def test_everybody_compares_items_that_are_open(
-    client_of: ClientOf, opened: Submission, researcher: User, run_jobs: Jobs
+    client_of: ClientOf, opened: Submission, researcher: User, run_jobs: RunJobs
 ) -> None:
     other = make_submission(opened.phase.board, researcher, PERFECT)
     run_jobs()

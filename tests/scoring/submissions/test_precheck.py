@@ -2,22 +2,18 @@
 
 import io
 import json
-from collections.abc import Callable
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset
 from scoring.benchmarks import BENCHMARKS, PredictionLine, ReadLimits
 from scoring.models import Phase
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import make_board, make_release
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 URL = "/api/v1/boards/board/phases/test/ids/"
 

@@ -1,15 +1,12 @@
 """Ids that are not public: counted, and named only if the submitter sent them."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.core import mail
-from django.test import Client
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
@@ -18,6 +15,7 @@ from portal.jobs.worker import run_due_jobs
 from scoring.benchmarks import BENCHMARKS
 from scoring.models import Board, Phase, Submission
 from tests.datasets.releases.worlds import shown_text
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import (
     PERFECT,
     first_phase,
@@ -30,8 +28,6 @@ from tests.scoring.factories import (
 )
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 SENT = {"page-2": PERFECT["page-2"]}
 SECRET_IDS = ("page-1", "page-3")

@@ -1,11 +1,9 @@
 """How a submission was made: on its page, in the API, on the leaderboard, in the export."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
@@ -14,13 +12,12 @@ from scoring.account_data import SubmissionData
 from scoring.models import Board, Submission
 from scoring.submissions.provenance import public_command
 from scoring.submissions.services import publish_submission, withdraw_submission
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import FLAWED, lines_of, make_submission, upload
 
 from .manifest_files import PROMPT, manifest_file, manifest_of
 
 pytestmark = pytest.mark.django_db
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 CONTENT = lines_of(FLAWED)
 PRIVATE = "gpu-7.internal"
 LEADERBOARD = "/api/v1/boards/board/leaderboard/"

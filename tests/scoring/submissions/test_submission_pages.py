@@ -1,7 +1,6 @@
 """The status of a submission, its result, its items fact by fact, and what may be seen of them."""
 
 import html
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from scoring.results.facts import FactLine
 from scoring.results.items import mark
 from scoring.submissions.services import publish_submission
 from tests.factories import empty_dataset
+from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.factories import (
     FLAWED,
     GOLD,
@@ -30,8 +30,6 @@ from tests.scoring.factories import (
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-RunJobs = Callable[[], int]
 HTMX = {"HX-Request": "true"}
 
 

@@ -1,7 +1,6 @@
 """The submit page in a real browser: a file looked at before it is sent, and teams."""
 
 import gzip
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,12 @@ from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Submission
 from tests.accounts.teams.people import team_of
+from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 from tests.scoring.factories import PERFECT, lines_of, make_board, make_release
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-Pages = Callable[..., Page]
 URL = "/boards/board/submit/"
 
 
@@ -26,7 +25,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_every_fault_is_told_before_the_file_is_sent(
-    page_of: Pages, board: Board, researcher: User, file: Path
+    page_of: PageOf, board: Board, researcher: User, file: Path
 ) -> None:
     good = lines_of(PERFECT).splitlines(keepends=True)
     file.write_bytes(
@@ -53,7 +52,7 @@ def test_every_fault_is_told_before_the_file_is_sent(
 
 
 def test_a_faultless_file_is_told_to_be_so_gzipped_or_not(
-    page_of: Pages, board: Board, researcher: User, file: Path
+    page_of: PageOf, board: Board, researcher: User, file: Path
 ) -> None:
     page = page_of(researcher)
     page.goto(URL)
@@ -76,7 +75,7 @@ def test_a_faultless_file_is_told_to_be_so_gzipped_or_not(
     expect(told).to_contain_text("The content of a ZIP is checked after the upload")
 
 
-def test_of_a_private_release_no_id_is_told(page_of: Pages, researcher: User, file: Path) -> None:
+def test_of_a_private_release_no_id_is_told(page_of: PageOf, researcher: User, file: Path) -> None:
     make_board(make_release(visibility="private"))
     file.write_bytes(b'{"id": "page-9"}\n')
     page = page_of(researcher)
@@ -97,7 +96,7 @@ def dragged(page: Page, *texts: str) -> JSHandle:
     )
 
 
-def test_a_file_is_taken_by_dropping_it(page_of: Pages, board: Board, researcher: User) -> None:
+def test_a_file_is_taken_by_dropping_it(page_of: PageOf, board: Board, researcher: User) -> None:
     page = page_of(researcher)
     page.goto(URL)
     zone = page.locator("[data-drop-zone]")
@@ -119,7 +118,7 @@ def test_a_file_is_taken_by_dropping_it(page_of: Pages, board: Board, researcher
 
 
 def test_without_javascript_nothing_is_promised(
-    page_of: Pages, board: Board, researcher: User
+    page_of: PageOf, board: Board, researcher: User
 ) -> None:
     page = page_of(researcher, java_script_enabled=False)
     page.goto(URL)
@@ -128,7 +127,7 @@ def test_without_javascript_nothing_is_promised(
 
 
 def test_the_faults_are_accessible_and_do_not_overflow(
-    page_of: Pages, board: Board, researcher: User, file: Path
+    page_of: PageOf, board: Board, researcher: User, file: Path
 ) -> None:
     team_of(researcher, name="The Association for the Careful Reading of Statements")
     file.write_bytes(b'{"id": "' + b"x" * 150 + b'"}\n' + b"broken\n" * 40)
@@ -140,7 +139,7 @@ def test_the_faults_are_accessible_and_do_not_overflow(
 
 
 def test_a_team_submits_together_until_its_limit(
-    page_of: Pages, researcher: User, ann: User, file: Path
+    page_of: PageOf, researcher: User, ann: User, file: Path
 ) -> None:
     make_board(in_total=1)
     team_of(ann, researcher, name="Ledger Lab")

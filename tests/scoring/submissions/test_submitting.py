@@ -1,6 +1,5 @@
 """Submitting in the browser: faults shown, missing ids confirmed, one submission per form."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,11 @@ from portal.jobs.models import Job
 from scoring.models import Board, Grading, Phase, Prediction, Submission
 from scoring.submissions import services as service
 from scoring.submissions.services import check_upload
+from tests.fixture_types import ClientOf
 from tests.scoring.factories import PERFECT, first_phase, lines_of, make_board, make_release, upload
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
 HTMX = {"HX-Request": "true"}
 
 

@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -15,12 +14,10 @@ from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Phase, Submission
 from scoring.submissions.selectors import submission_page
 from scoring.submissions.services import open_items, publish_submission
+from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.factories import FLAWED, PERFECT, make_board, make_release, make_submission
 
 pytestmark = pytest.mark.django_db
-
-ClientOf = Callable[[User | None], Client]
-RunJobs = Callable[[], int]
 
 
 def summary_of(client: Client, submission: Submission) -> str:

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from rest_framework.test import APIClient
 
 from portal.accounts.models import Team, TeamMember, User
 from portal.accounts.teams.services import close_team, make_owner
@@ -16,12 +14,11 @@ from scoring.submissions.selectors import own_submissions
 from scoring.submissions.services import publish_submission
 from tests.accounts.teams.people import leave, place_of
 from tests.asking import Wanted, check_answers
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import make_submission
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 # Statuses of: a stranger, a plain member, the submitter, an owner of the team, who has left it,
 # the submitter after they left, an organiser.

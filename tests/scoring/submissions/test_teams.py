@@ -1,11 +1,8 @@
 """Submissions for teams: whose limits they use up, and who may send them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import Team, TeamMember, User
 from scoring.boards.limits import (
@@ -20,6 +17,7 @@ from scoring.models import Attempt, Board, Submission
 from scoring.submissions.services import SubmissionRefused
 from tests.accounts.teams.people import leave, team_of
 from tests.conftest import make_user
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import (
     PERFECT,
     first_phase,
@@ -33,10 +31,6 @@ from tests.scoring.factories import (
 )
 
 pytestmark = pytest.mark.django_db
-
-Jobs = Callable[[], int]
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 
 # --- limits ---------------------------------------------------------------------------------------
@@ -259,7 +253,7 @@ def test_the_api_takes_the_slug_of_ones_team(
 
 
 def test_limits_of_ones_teams_by_page_and_api(
-    client_of: ClientOf, api_of: ApiOf, team: Team, researcher: User, ben: User, run_jobs: Jobs
+    client_of: ClientOf, api_of: ApiOf, team: Team, researcher: User, ben: User, run_jobs: RunJobs
 ) -> None:
     board = make_board(in_total=1)
     make_submission(board, researcher, team=team)

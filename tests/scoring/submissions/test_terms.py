@@ -1,23 +1,19 @@
 """Terms of a board that submitters accept, and what the card says of training data."""
 
-from collections.abc import Callable
 from datetime import date
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from scoring.boards.services import edit_board
 from scoring.models import Board, Submission
 from scoring.submissions.services import SubmissionRefused
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import PERFECT, lines_of, make_submission, upload
 
 pytestmark = pytest.mark.django_db
 
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 PAGE = "/boards/board/submit/"
 API = "/api/v1/boards/board/submissions/"
 TERMS = "Do **not** train on the images."

@@ -1,20 +1,19 @@
 """Versions, withdrawing, verdicts, and scores that are rounded or shown later."""
 
 import re
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.utils import timezone
-from rest_framework.test import APIClient
 
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.leaderboard.disclosure import rounded_scores
 from scoring.models import Board, Entry, Phase, Submission
 from scoring.submissions.services import PublicationRefused, publish_submission
+from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import (
     FLAWED,
     PERFECT,
@@ -28,10 +27,6 @@ from tests.scoring.factories import (
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-
-Jobs = Callable[[], int]
-ClientOf = Callable[[User | None], Client]
-ApiOf = Callable[[User | None], APIClient]
 
 
 def again(client: Client, earlier: Submission, key: str = "k2") -> Any:
