@@ -80,7 +80,7 @@ def measure(items: int, faults: float) -> Ran:
 def _endpoint(faults: float) -> Iterator[str]:
     server = subprocess.Popen(  # noqa: S603 - our own server
         [
-            *(sys.executable, "-m", "tests.factboard.chat_server"),
+            *(sys.executable, "-m", "tests.scoring.answering.chat_server"),
             *("--latency", str(LATENCY), "--faults", str(faults)),
         ],
         stdout=subprocess.PIPE,

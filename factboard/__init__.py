@@ -1,7 +1,6 @@
 """Run a model on a benchmark, grade it, and send it to a Factboard site. Knows no Django.
 
 `factboard --help` lists the commands. `factboard.Client` is the typed client of a site's API.
-`factboard.manifest` describes a run.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -9,13 +9,13 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
 
-from .errors import BAD_INPUT, FAILURE, STOPPED, CommandFault
-from .tables import printable
+from scoring.offline.errors import BAD_INPUT, FAILURE, STOPPED, CommandFault
+from scoring.offline.tables import printable
 
 # Loaded in this order, which is that of the help.
 _COMMANDS: tuple[str, ...] = (
     "factboard.running.command",
-    "factboard.grading",
+    "scoring.offline.grading",
     "factboard.commands.submitting",
     "factboard.commands.pulling",
     "factboard.commands.reading",

@@ -10,9 +10,9 @@ from uuid import uuid4
 
 import httpx2
 
-from factboard.errors import Failure
 from portal.datasets.releases.publishing.verify import verify_release
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
+from scoring.offline.errors import Failure
 
 from .errors import BadDownloadError
 

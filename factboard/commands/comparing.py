@@ -8,11 +8,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from factboard.arguments import add_command, key_and_value
 from factboard.client.models import Comparison
 from factboard.client.settings import add_site_arguments, open_client
-from factboard.errors import BadInput
-from factboard.tables import shown_value, table
 from scoring.benchmarks import (
     Benchmark,
     Column,
@@ -23,6 +20,9 @@ from scoring.benchmarks import (
     get_benchmark,
 )
 from scoring.benchmarks.items import Observation, replicated, resampled_documents
+from scoring.offline.arguments import add_command, key_and_value
+from scoring.offline.errors import BadInput
+from scoring.offline.tables import shown_value, table
 
 from .reading import print_json, print_lines
 

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from factboard.arguments import add_command
 from factboard.client.downloads import Download
 from factboard.client.settings import add_site_arguments, open_client
-from factboard.tables import printable
+from scoring.offline.arguments import add_command
+from scoring.offline.tables import printable
 
 from .reading import print_json
 

@@ -6,10 +6,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from factboard.arguments import add_command
 from factboard.client.models import Leaderboard
 from factboard.client.settings import add_site_arguments, open_client
-from factboard.tables import shown_value, table
+from scoring.offline.arguments import add_command
+from scoring.offline.tables import shown_value, table
 
 # Keys of `Leaderboard.columns` beyond which a terminal is too narrow; --csv has all of them.
 _MOST_COLUMNS = 8

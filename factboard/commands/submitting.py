@@ -8,14 +8,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from factboard.arguments import add_command
 from factboard.client import Client, ModelCard
 from factboard.client.errors import fault_line
 from factboard.client.models import Submission
 from factboard.client.settings import add_site_arguments, open_client
-from factboard.errors import FAILURE, BadInput
-from factboard.manifest import MOST_BYTES, RunManifest
-from factboard.tables import printable, shown_value, table
+from scoring.answering.manifest import MOST_BYTES, RunManifest
+from scoring.offline.arguments import add_command
+from scoring.offline.errors import FAILURE, BadInput
+from scoring.offline.tables import printable, shown_value, table
 
 from .reading import print_json
 

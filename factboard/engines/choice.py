@@ -9,8 +9,8 @@ from importlib import metadata
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from factboard.running.core import Engine
 from factboard.running.keys import NO_KEY, read_key
+from scoring.answering.core import Engine
 from scoring.judge.endpoint import Backoff, Budget, Endpoint
 
 from .programs import EngineMissing
@@ -53,7 +53,7 @@ def choose(args: Namespace, benchmark: str) -> Choice:
 
 
 def _openai(args: Namespace, benchmark: str) -> Choice:  # noqa: ARG001 - the same for all
-    from factboard.running.endpoint import ChatEngine, checked_url
+    from scoring.answering.endpoint import ChatEngine, checked_url
 
     if not args.model or not args.base_url:
         raise EngineMissing("--engine openai needs --model NAME and --base-url URL")

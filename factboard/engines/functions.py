@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from factboard.running.core import RunItem
+from scoring.answering.core import RunItem
 
 from .programs import EngineFault, EngineMissing, LocalEngine, answer_text
 

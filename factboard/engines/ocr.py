@@ -14,8 +14,8 @@ from typing import Any
 
 from PIL import Image
 
-from factboard.running.core import ImageSource, RunItem
-from factboard.running.rendering import form_of
+from scoring.answering.core import ImageSource, RunItem
+from scoring.answering.rendering import form_of
 
 from .ocr_layout import Box, boxes_body, html_page, layout_body, read_tsv, rows_of
 from .programs import EngineFault, EngineMissing, LocalEngine

@@ -15,11 +15,11 @@ from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread, Timer
 from typing import IO, Any
 
-from factboard.errors import BadInput
-from factboard.running.core import LONGEST_REASON, EngineAnswer, RunItem
-from factboard.running.rendering import ANSWER_KEYS
 from portal.files.archives import MEGABYTE
+from scoring.answering.core import LONGEST_REASON, EngineAnswer, RunItem
+from scoring.answering.rendering import ANSWER_KEYS
 from scoring.judge.endpoint import Stopped, Usage
+from scoring.offline.errors import BadInput
 
 MOST_OUTPUT = 16 * MEGABYTE
 _KEPT_ERRORS = 4096

@@ -4,9 +4,9 @@ import sys
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from pathlib import Path
 
-from factboard.arguments import add_command
 from factboard.client.settings import add_site_arguments
-from factboard.running.prompts import DEFAULT
+from scoring.answering.prompts import DEFAULT
+from scoring.offline.arguments import add_command
 
 _EXAMPLES = """examples:
   factboard export kit.zip --to inspect task/
@@ -45,8 +45,8 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
 
 def run(args: Namespace) -> int:
     # Loading the benchmarks takes a moment, which `factboard --help` does without.
-    from factboard.running.prompts import named_prompts, prompt_of_file
     from factboard.running.session import open_target
+    from scoring.answering.prompts import named_prompts, prompt_of_file
 
     from .writing import gold_of, write_task
 

@@ -15,9 +15,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from factboard.running.log import write_atomically
-from factboard.running.rendering import form_of, prediction
-from factboard.running.repairs import repaired, storable
+from scoring.answering.rendering import form_of, prediction, write_atomically
+from scoring.answering.repairs import repaired, storable
 from scoring.benchmarks import Benchmark, Payload, PredictionLine, ReadFault, get_benchmark
 
 TASK, SAMPLES, GOLD, IMAGES = "task.json", "samples.jsonl", "gold.jsonl", "images"

@@ -8,12 +8,12 @@ from io import BytesIO
 from pathlib import Path, PurePath
 from typing import Any
 
-from factboard.errors import BadInput
-from factboard.running.kits import SAMPLE_FOLDER, SAMPLES, SUFFIXES, Kit
-from factboard.running.prompts import PromptError, PromptSet
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
+from scoring.answering.kits import SAMPLE_FOLDER, SAMPLES, SUFFIXES, Kit
+from scoring.answering.prompts import PromptError, PromptSet
 from scoring.benchmarks import ReadFault, get_benchmark
 from scoring.benchmarks.reading import Source
+from scoring.offline.errors import BadInput
 
 from .folder import GOLD, IMAGES, SUBMISSION, TASK
 from .folder import SAMPLES as SAMPLE_LINES

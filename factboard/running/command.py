@@ -3,12 +3,11 @@
 from argparse import ArgumentParser, Namespace, _SubParsersAction
 from pathlib import Path
 
-from factboard.arguments import add_calls, add_command, check_budget, positive
 from factboard.client.settings import add_site_arguments
 from factboard.engines.choice import NAMES
-from factboard.errors import BadInput
-
-from .prompts import DEFAULT
+from scoring.answering.prompts import DEFAULT
+from scoring.offline.arguments import add_calls, add_command, check_budget, positive
+from scoring.offline.errors import BadInput
 
 _EXAMPLES = """examples:
   factboard run my-board --model qwen --base-url http://127.0.0.1:8000/v1

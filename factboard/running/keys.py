@@ -1,15 +1,12 @@
-"""The key of an endpoint: where it comes from, and how it stays out of everything that is kept."""
+"""The key of an endpoint: where it comes from."""
 
 import os
 from pathlib import Path
 
-from factboard.errors import BadInput
+from scoring.offline.errors import BadInput
 
 # Local endpoints take it as a key. It is no secret.
 NO_KEY = "none"
-# A shorter one, such as EMPTY, is no secret either, and can be a word of an answer.
-_SHORTEST = 8
-_MASK = "[key]"
 
 
 class UnusableKey(BadInput):
@@ -31,12 +28,3 @@ def read_key(variable: str, file: Path | None, *, is_required: bool = False) -> 
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise UnusableKey(f"{where} holds no key: one word of ASCII characters was expected")
     return key
-
-
-def masked(text: str, key: str) -> str:
-    """The text without the key.
-
-    >>> masked("Incorrect API key provided: sk-1234567", "sk-1234567")
-    'Incorrect API key provided: [key]'
-    """
-    return text.replace(key, _MASK) if len(key) >= _SHORTEST else text

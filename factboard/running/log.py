@@ -11,17 +11,17 @@ and its item is asked again.
 import fcntl
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from factboard.errors import BadInput
+from scoring.answering.core import AnswerRecord, EngineAnswer
+from scoring.answering.rendering import sync_folder, write_atomically
 from scoring.judge.endpoint import Usage
-
-from .core import AnswerRecord, EngineAnswer
+from scoring.offline.errors import BadInput
 
 RUN, ANSWERS, LOCK = "run.json", "answers.jsonl", "lock"
 _STATES = frozenset({"answered", "empty", "refused", "failed"})
@@ -120,7 +120,7 @@ class FileLog:
         is_new = not path.exists()
         self._file = path.open("ab+", buffering=0)
         if is_new:
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         try:
             self._load()
         except BaseException:
@@ -211,22 +211,3 @@ def _write_all(file: IO[bytes], data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]
-
-
-def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
-    """The file has its old content or the new one, never a part."""
-    partial = path.with_name(f"{path.name}.partial")
-    with partial.open("wb") as file:
-        file.writelines(pieces)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

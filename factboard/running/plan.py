@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from scoring.answering.core import RunItem
+from scoring.answering.messages import ImageError, input_tokens, pictures_of
+from scoring.answering.prompts import PromptError
 from scoring.judge.endpoint import Prices, Usage
-
-from .core import RunItem
-from .messages import ImageError, input_tokens, pictures_of
-from .prompts import PromptError
 
 if TYPE_CHECKING:
     from .session import Session

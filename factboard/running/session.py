@@ -19,16 +19,11 @@ from tqdm import tqdm
 
 from factboard.client.settings import open_client
 from factboard.engines.choice import Choice, choose
-from factboard.manifest import RunManifest
-from scoring.judge.endpoint import Budget, Prices
-
-from .core import Progress, RunItem, RunTotals, run_items
-from .fetching import FetchError, fetch_kit
-from .keys import masked
-from .kits import SAMPLE_FOLDER, SAMPLES, Kit, KitItem, open_kit, open_sample
-from .log import FileLog, open_log, write_atomically
-from .plan import plan_of, plan_text
-from .prompts import (
+from scoring.answering.core import Progress, RunItem, RunTotals, run_items
+from scoring.answering.endpoint import masked
+from scoring.answering.kits import SAMPLE_FOLDER, SAMPLES, Kit, KitItem, open_kit, open_sample
+from scoring.answering.manifest import RunManifest, Tokens
+from scoring.answering.prompts import (
     OWN,
     PromptError,
     PromptSet,
@@ -37,7 +32,12 @@ from .prompts import (
     sha256,
     system_prompts,
 )
-from .rendering import Outcome, write_submission
+from scoring.answering.rendering import Outcome, write_atomically, write_submission
+from scoring.judge.endpoint import Budget, Prices
+
+from .fetching import FetchError, fetch_kit
+from .log import FileLog, open_log
+from .plan import plan_of, plan_text
 
 INCOMPLETE = 1
 SUBMISSION, MANIFEST = "submission.jsonl", "manifest.json"
@@ -250,6 +250,7 @@ def _manifest(
     args, kit, choice = session.args, session.kit, session.choice
     has_prices = args.price_in is not None or args.price_out is not None
     system = system_prompts(session.prompts.version, args.system)
+    usage = log.usage()
     return RunManifest(
         benchmark=kit.benchmark,
         board=session.board,
@@ -265,7 +266,7 @@ def _manifest(
         repairs=outcome.repairs_made(),
         started_at=log.started_at,
         finished_at=datetime.now().astimezone(),
-        tokens=outcome.tokens(log),
+        tokens=Tokens(input=usage.input, output=usage.output, uncertain=usage.uncertain),
         cost=budget.spent if has_prices else None,
         latency=outcome.latency(),
         versions=choice.versions,

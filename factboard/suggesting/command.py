@@ -13,7 +13,7 @@ from argparse import (
 )
 from pathlib import Path
 
-from factboard.arguments import add_calls, add_command, check_budget, positive
+from scoring.offline.arguments import add_calls, add_command, check_budget, positive
 
 _PIECE = 12_000
 _EXAMPLES = """example:

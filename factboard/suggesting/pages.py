@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from factboard.errors import BadInput
 from portal.facts import RefusedHtml, TagError, decode_html, read_tags, text_borders
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
+from scoring.offline.errors import BadInput
 
 SUFFIXES = frozenset({".html", ".htm"})
 _LIMITS = ArchiveLimits(total=2**50)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from factboard.running.repairs import repaired
 from portal.facts import Span, check_spans, trim_span
+from scoring.answering.repairs import repaired
 
 from .pages import Piece
 

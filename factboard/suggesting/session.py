@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from factboard.engines.choice import Choice, choose
-from factboard.running.core import AnswerRecord, RunItem, run_items
-from factboard.running.log import FileLog, open_log, write_atomically
-from factboard.running.prompts import PromptError, sha256
+from factboard.running.log import FileLog, open_log
 from portal.facts import Span
+from scoring.answering.core import AnswerRecord, RunItem, run_items
+from scoring.answering.prompts import PromptError, sha256
+from scoring.answering.rendering import write_atomically
 from scoring.judge.endpoint import Budget, Prices
 
 from .pages import Page, Piece, cut, read_pages

@@ -243,7 +243,7 @@ class Submission(ModelCard):
 
 
 class Manifest(models.Model):
-    """How a submission was made, as its run manifest states (`factboard.manifest`). Untrusted.
+    """How a submission was made, as its run manifest states. Untrusted; see `answering.manifest`.
 
     It is in a table of its own, so that no list of submissions reads it.
     """

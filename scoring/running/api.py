@@ -11,12 +11,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from factboard.manifest import RunManifest
 from portal.accounts.access import IsOrganiser
 from portal.files.uploads import checked_upload
 from portal.web.answers import answer
 from portal.web.api import PlainMultiPartParser
 from scoring.access import board_for, submission_for
+from scoring.answering.manifest import RunManifest
 from scoring.judging.api import JudgeTrialSerializer
 from scoring.models import ModelRun, Submission
 from scoring.models.judging import MOST_AMOUNT

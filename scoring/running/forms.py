@@ -5,9 +5,9 @@ from typing import Any
 
 from django import forms
 
-from factboard.manifest import RunManifest
-from factboard.running.prompts import FILE, ITEM, OWN, SYSTEM
 from portal.files.uploads import UploadForm
+from scoring.answering.manifest import RunManifest
+from scoring.answering.prompts import FILE, ITEM, OWN, SYSTEM
 from scoring.models import Board, JudgeEndpoint, Phase, Submission
 from scoring.models.judging import MOST_AMOUNT
 from scoring.models.running import MOST_CONCURRENCY

@@ -19,8 +19,8 @@ from django.conf import settings
 from django.db.models import Max, Min
 from django.utils import timezone
 
-from factboard.manifest import RunManifest, Tokens
-from factboard.running.core import (
+from portal.datasets.releases.exports import asked_items, missing_image
+from scoring.answering.core import (
     AnswerRecord,
     EngineAnswer,
     ImageSource,
@@ -29,12 +29,12 @@ from factboard.running.core import (
     RunTotals,
     run_items,
 )
-from factboard.running.endpoint import ChatEngine, EndpointError
-from factboard.running.kits import Kit, KitItem, kinds_of
-from factboard.running.prompts import FILE, PromptError, PromptSet, system_prompts
-from factboard.running.rendering import Outcome, write_submission
-from factboard.running.repairs import storable
-from portal.datasets.releases.exports import asked_items, missing_image
+from scoring.answering.endpoint import ChatEngine, EndpointError
+from scoring.answering.kits import Kit, KitItem, kinds_of
+from scoring.answering.manifest import RunManifest, Tokens
+from scoring.answering.prompts import FILE, PromptError, PromptSet, system_prompts
+from scoring.answering.rendering import Outcome, write_submission
+from scoring.answering.repairs import storable
 from scoring.judge.endpoint import Backoff, Budget, Prices, Usage
 from scoring.judging.services import (
     BoardJudge,

@@ -11,11 +11,11 @@ from typing import IO, Any
 from django.db import transaction
 from django.utils import timezone
 
-from factboard.manifest import RunManifest
-from factboard.running.prompts import FILE, ITEM, OWN, PromptError, PromptSet, named_prompts
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.jobs.services import cancel_group, enqueue
+from scoring.answering.manifest import RunManifest
+from scoring.answering.prompts import FILE, ITEM, OWN, PromptError, PromptSet, named_prompts
 from scoring.benchmarks.prompts import item_prompts
 from scoring.judging.services import JudgingRefused, endpoint_of, own_judge
 from scoring.models import Board, JudgeEndpoint, ModelRun, Phase, Submission

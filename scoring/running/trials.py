@@ -6,9 +6,9 @@ import time
 from django.conf import settings
 from PIL import Image, ImageDraw, ImageFont
 
-from factboard.running.core import EngineAnswer, ImageSource, RunItem
 from portal.accounts.models import User
 from portal.audit.models import record_event
+from scoring.answering.core import EngineAnswer, ImageSource, RunItem
 from scoring.judge.endpoint import Stopped
 from scoring.judging.services import JudgingRefused, Trial, own_judge
 from scoring.models import Board

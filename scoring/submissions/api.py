@@ -20,7 +20,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from factboard.manifest import RunManifest
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import Team, User
 from portal.accounts.teams.selectors import teams_of
@@ -34,6 +33,7 @@ from scoring.access import (
     submission_to_replace,
     submission_to_withdraw,
 )
+from scoring.answering.manifest import RunManifest
 from scoring.boards.selectors import phases_for
 from scoring.grading.notices import WebhookRefused, add_webhook, remove_webhook
 from scoring.grading.selectors import latest_grading

@@ -8,10 +8,10 @@ from django import forms
 from django.db.models import QuerySet
 from django.forms import BoundField
 
-from factboard.manifest import RunManifest
 from portal.accounts.emails import email_route
 from portal.accounts.models import Team
 from portal.files.uploads import upload_limit_message
+from scoring.answering.manifest import RunManifest
 from scoring.models import Phase, Submission
 from scoring.models.submissions import CARD_FIELDS, SHORT_CARD
 

@@ -1,7 +1,8 @@
 """Run manifests of submissions: reading an uploaded one, checking it, and filling the model card.
 
-A manifest is untrusted. It must have the form of `factboard.manifest`, and belong to the uploaded
-file and to the benchmark and items of the phase. Messages name only ids that the submitter sent.
+A manifest is untrusted. It must have the form of `scoring.answering.manifest`, and belong to the
+uploaded file and to the benchmark and items of the phase. Messages name only ids that the submitter
+sent.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ from typing import IO, Any
 
 from pydantic import ValidationError
 
-from factboard.manifest import MOST_BYTES, RunManifest
+from scoring.answering.manifest import MOST_BYTES, RunManifest
 from scoring.models import Manifest, Phase, Submission
 from scoring.models.submissions import ModelCard
 

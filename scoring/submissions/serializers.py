@@ -5,10 +5,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from factboard.manifest import RunManifest
 from portal.accounts.models import display_name
 from portal.jobs.selectors import QueuePosition, StageLine
 from portal.web.answers import answer
+from scoring.answering.manifest import RunManifest
 from scoring.models import Grading, Submission
 from scoring.models.submissions import CARD_FIELDS
 

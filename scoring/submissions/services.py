@@ -15,13 +15,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from factboard.manifest import RunManifest
 from portal.accounts.access import is_organiser
 from portal.accounts.models import Team, TeamMember, User
 from portal.accounts.teams.selectors import team_called
 from portal.audit.models import record_event
 from portal.files.uploads import archive_limits
 from scoring.access import Viewer, are_scores_due, may_open_items, may_open_release, may_publish
+from scoring.answering.manifest import RunManifest
 from scoring.benchmarks import Payload, ReadFault, ReadLimits, check_predictions
 from scoring.boards.limits import LimitReached, hold_place, lock_team, refusal_for
 from scoring.grading.services import lock_phase, start_grading

@@ -14,10 +14,10 @@ from factboard.engines.functions import FunctionEngine
 from factboard.engines.ocr import OcrEngine, Page
 from factboard.engines.ocr_layout import Word, layout_body
 from factboard.engines.programs import Command, CommandEngine, EngineMissing
-from factboard.manifest import RunManifest
-from factboard.running.core import ImageSource, RunItem
-from factboard.running.kits import SAMPLE_FOLDER, SAMPLES, open_sample
-from factboard.running.rendering import prediction
+from scoring.answering.core import ImageSource, RunItem
+from scoring.answering.kits import SAMPLE_FOLDER, SAMPLES, open_sample
+from scoring.answering.manifest import RunManifest
+from scoring.answering.rendering import prediction
 from scoring.benchmarks import check_predictions, get_benchmark
 from tests.programs import require_program
 

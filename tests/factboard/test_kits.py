@@ -13,13 +13,12 @@ from django.test import Client as Browser
 from factboard.client import Client
 from factboard.client.errors import NotFoundError
 from factboard.running.fetching import FetchError, fetch_kit
-from factboard.running.kits import SAMPLES, KitError, open_kit, open_sample
-from factboard.running.prompts import PromptError, PromptSet, named_prompts, prompt_of_file
 from portal.datasets.models import Release
+from scoring.answering.kits import SAMPLES, KitError, open_kit, open_sample
+from scoring.answering.prompts import PromptError, PromptSet, named_prompts, prompt_of_file
 from scoring.benchmarks.prompts import ItemPrompt
+from tests.scoring.answering.kit_files import PNG, make_kit
 from tests.scoring.factories import make_board, make_release
-
-from .kit_files import PNG, make_kit
 
 
 def test_kit_in_a_zip_is_that_of_its_folder(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from factboard.running.core import AnswerRecord, EngineAnswer
 from factboard.running.log import ANSWERS, FileLog, LogError, open_log
+from scoring.answering.core import AnswerRecord, EngineAnswer
 from scoring.judge.endpoint import Usage
 
 AT = datetime(2026, 11, 23, 12, tzinfo=UTC)

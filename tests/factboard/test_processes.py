@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from .chat_server import MODEL, ChatServer, Reply, faulty, serve
-from .kit_files import make_kit
+from tests.scoring.answering.chat_server import MODEL, ChatServer, Reply, faulty, serve
+from tests.scoring.answering.kit_files import make_kit
 
 pytestmark = [pytest.mark.processes, pytest.mark.slow]
 
@@ -128,7 +128,7 @@ def test_many_items_are_asked_at_the_same_time_in_flat_memory(tmp_path: Path) ->
         with file.open("ab") as opened:
             opened.write(image)
     out = tmp_path / "out"
-    program = [sys.executable, "-m", "tests.factboard.chat_server", "--latency", "0.1"]
+    program = [sys.executable, "-m", "tests.scoring.answering.chat_server", "--latency", "0.1"]
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings"}
     with subprocess.Popen(
         program, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=environment

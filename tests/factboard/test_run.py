@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from factboard.cli import main
-from factboard.manifest import RunManifest
+from scoring.answering.manifest import RunManifest
 from scoring.benchmarks import check_predictions, get_benchmark
 from scoring.judge.endpoint import Backoff
-
-from .chat_server import MODEL, Call, ChatServer, Reply, echo, faulty, serve
-from .kit_files import make_kit
+from tests.scoring.answering.chat_server import MODEL, Call, ChatServer, Reply, echo, faulty, serve
+from tests.scoring.answering.kit_files import make_kit
 
 KEY = "sk-very-secret-12345"
 

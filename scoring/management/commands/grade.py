@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from factboard import grading
-from factboard.errors import CommandFault
 from scoring.management.faults import end_command
+from scoring.offline import grading
+from scoring.offline.errors import CommandFault
 
 
 class Command(BaseCommand):

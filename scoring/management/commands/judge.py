@@ -12,16 +12,6 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
-from factboard.arguments import positive
-from factboard.errors import BadInput, CommandFault
-from factboard.offline import (
-    add_file_arguments,
-    items_file,
-    read_files,
-    refuse_lacking,
-    report,
-    text_report,
-)
 from scoring.benchmarks import Benchmark, ItemResult, OptionError, Options, Payload, get_benchmark
 from scoring.benchmarks.checking import JoinedItem, JoinedItems
 from scoring.benchmarks.judging import Judging
@@ -36,6 +26,16 @@ from scoring.judging.services import (
     open_judge,
 )
 from scoring.management.faults import end_command
+from scoring.offline.arguments import positive
+from scoring.offline.errors import BadInput, CommandFault
+from scoring.offline.files import (
+    add_file_arguments,
+    items_file,
+    read_files,
+    refuse_lacking,
+    report,
+    text_report,
+)
 
 # Exit code: some items have no verdict. Running the command again judges only those.
 INCOMPLETE = 3

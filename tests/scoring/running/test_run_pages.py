@@ -10,8 +10,8 @@ from scoring.boards.services import set_board_state
 from scoring.judging.services import endpoint_of
 from scoring.models import Board, ModelRun, Submission
 from scoring.models.judging import Purpose
-from tests.factboard import chat_server
 from tests.fixture_types import ApiOf, ClientOf
+from tests.scoring.answering import chat_server
 from tests.scoring.judge.server import Reply
 
 from .models import KEY, MODEL, Reader, board_with_images, give_endpoint, start

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from factboard.running.core import AnswerRecord, EngineAnswer
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Release
 from portal.jobs.handlers import Claim, LeaseLost
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
+from scoring.answering.core import AnswerRecord, EngineAnswer
 from scoring.judging.services import endpoint_of, remove_endpoint, spent_this_month
 from scoring.models import Board, ModelRun, Phase, RunAnswer, Submission
 from scoring.models.judging import Purpose

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.e2e.site import Site
-from tests.factboard.chat_server import Call, ChatServer, Reply, serve
 from tests.looks import faults_in_both_looks
+from tests.scoring.answering.chat_server import Call, ChatServer, Reply, serve
 
 from .models import KEY, MODEL, Reader
 

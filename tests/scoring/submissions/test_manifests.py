@@ -8,9 +8,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
-from factboard.manifest import MOST_BYTES
 from portal.accounts.models import User
 from portal.datasets.models import Release
+from scoring.answering.manifest import MOST_BYTES
 from scoring.boards.services import edit_board
 from scoring.models import Board, Manifest, Submission
 from scoring.submissions.manifests import (

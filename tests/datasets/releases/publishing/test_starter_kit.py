@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from factboard.running.kits import open_kit
 from portal.datasets.releases.publishing.covered import bare_item
 from portal.datasets.releases.publishing.formats import gold_lines
 from portal.datasets.releases.publishing.kits import KitItem, empty_line_like, kit_name, starter_kit
+from scoring.answering.kits import open_kit
 from scoring.benchmarks import BENCHMARKS, check_predictions
 from tests.datasets.releases.publishing.examples import ITEMS, PNG, members, release
 

@@ -9,12 +9,19 @@ from typing import Any
 
 import pytest
 
-from factboard.running.core import EngineAnswer, ImageSource, RunItem
-from factboard.running.endpoint import ChatEngine, EndpointError, checked_url
+from scoring.answering.core import EngineAnswer, ImageSource, RunItem
+from scoring.answering.endpoint import ChatEngine, EndpointError, checked_url
 from scoring.judge.endpoint import Backoff, Budget, Endpoint, Prices, Stopped
 from tests.datasets.factories import png
-
-from .chat_server import MODEL, TOKENS_IN, TOKENS_OUT, ChatServer, Reply, in_turn, serve
+from tests.scoring.answering.chat_server import (
+    MODEL,
+    TOKENS_IN,
+    TOKENS_OUT,
+    ChatServer,
+    Reply,
+    in_turn,
+    serve,
+)
 
 KEY = "sk-very-secret-12345"
 ITEM = RunItem("p1", "Read.", (ImageSource("p1.png", png),))

@@ -2,19 +2,19 @@
 
 import hashlib
 import json
+import os
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from factboard.manifest import ItemRun, Latency, Repair, State, Tokens
 from scoring.benchmarks.reading import DEFAULT_LIMITS
 
 from .core import LONGEST_REASON, AnswerRecord
 from .kits import Kit, KitItem
-from .log import FileLog, write_atomically
+from .manifest import ItemRun, Latency, Repair, State
 from .repairs import Form, repaired, storable
 
 # The key of a prediction's text, by benchmark.
@@ -76,10 +76,6 @@ class Outcome:
 
     def repairs_made(self) -> tuple[Repair, ...]:
         return tuple(Repair(name=name, items=n) for name, n in sorted(self.repairs.items()))
-
-    def tokens(self, log: FileLog) -> Tokens:
-        usage = log.usage()
-        return Tokens(input=usage.input, output=usage.output, uncertain=usage.uncertain)
 
     def latency(self) -> Latency | None:
         seconds = sorted(item.seconds for item in self.items if item.seconds is not None)
@@ -147,3 +143,23 @@ def _line(
     outcome.repairs.update([*changes, *replaced])
     line = prediction(benchmark, item.id, text, answer.output_tokens)
     return (json.dumps(line, ensure_ascii=False) + "\n").encode()
+
+
+def write_atomically(path: Path, pieces: Iterable[bytes]) -> None:
+    """The file has its old content or the new one, never a part."""
+    partial = path.with_name(f"{path.name}.partial")
+    with partial.open("wb") as file:
+        file.writelines(pieces)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """After a crash, new names in the folder are still there."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -16,13 +16,12 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from factboard.errors import BadInput
 from portal.files.archives import MEGABYTE
 from scoring.judge.calling import INSTEAD, Caller, Failed, FormRefused
 from scoring.judge.endpoint import Budget, Endpoint, Stopped, Ticket, Unscored, Usage
+from scoring.offline.errors import BadInput
 
 from .core import LONGEST_REASON, EngineAnswer, RunItem
-from .keys import masked
 from .messages import ImageError, input_tokens, messages_of, pictures_of
 
 # Far above any answer: a page of two million characters is refused by the benchmarks.
@@ -37,6 +36,9 @@ _CHARSETS = frozenset(
     "latin-1 iso-8859-1 iso-8859-15 windows-1252 cp1252 gbk gb2312 gb18030 big5 shift_jis euc-jp "
     "euc-kr".split()
 )
+# A shorter key, such as EMPTY, is no secret, and can be a word of an answer.
+_SHORTEST_KEY = 8
+_MASK = "[key]"
 _NO_COMPLETION = "the response is not a chat completion"
 
 Decoding = Mapping[str, Any]
@@ -58,6 +60,15 @@ def checked_url(base_url: str) -> str:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise EndpointError("--base-url must have no user, password, query or fragment")
     return f"{base_url.rstrip('/')}/chat/completions"
+
+
+def masked(text: str, key: str) -> str:
+    """The text without the key.
+
+    >>> masked("Incorrect API key provided: sk-1234567", "sk-1234567")
+    'Incorrect API key provided: [key]'
+    """
+    return text.replace(key, _MASK) if len(key) >= _SHORTEST_KEY else text
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from factboard.errors import BadInput
-from factboard.manifest import Prompt
 from scoring.benchmarks.prompts import ItemPrompt, item_prompts
+from scoring.offline.errors import BadInput
+
+from .manifest import Prompt
 
 DEFAULT, OWN, FILE = "paper-1", "own", "file"
 # The name of the prompt for all items of a benchmark without kinds.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from factboard.running.core import (
+from scoring.answering.core import (
     AnswerRecord,
     EngineAnswer,
     Progress,

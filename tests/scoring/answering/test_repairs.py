@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from factboard.running.repairs import (
+from scoring.answering.repairs import (
     FENCE,
     JSON_PART,
     JSON_REPAIR,

@@ -22,7 +22,7 @@ from scoring.benchmarks.checking import JoinedItems, jobs_for, score_items
 
 from .arguments import add_command, positive
 from .errors import BadInput, Failure
-from .offline import (
+from .files import (
     add_file_arguments,
     items_file,
     read_files,

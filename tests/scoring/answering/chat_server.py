@@ -2,7 +2,7 @@
 
 A script gets the call and returns a reply. As a program, it serves on its own:
 
-    python -m tests.factboard.chat_server --latency 0.1 --faults 0.05
+    python -m tests.scoring.answering.chat_server --latency 0.1 --faults 0.05
 """
 
 import argparse

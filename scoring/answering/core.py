@@ -13,8 +13,9 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Protocol
 
-from factboard.manifest import State
 from scoring.judge.endpoint import Stopped, Usage
+
+from .manifest import State
 
 # A reason can quote an endpoint or a program; the manifest takes at most 1,000 characters.
 LONGEST_REASON = 500

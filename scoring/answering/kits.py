@@ -12,11 +12,11 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from factboard.errors import BadInput
 from portal.files.archives import Archive, ArchiveFault, ArchiveLimits, open_archive
 from scoring.benchmarks import ReadFault, UnknownBenchmarkError, get_benchmark
 from scoring.benchmarks.prompts import ItemPrompt
 from scoring.benchmarks.reading import LONGEST_ID, UnusableError, parse_object, read_records
+from scoring.offline.errors import BadInput
 
 from .core import ImageSource
 
