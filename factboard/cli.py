@@ -9,8 +9,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
 
-from scoring.offline.errors import BAD_INPUT, FAILURE, STOPPED, CommandFault
-from scoring.offline.tables import printable
+from scoring.offline.terminal import BAD_INPUT, FAILURE, STOPPED, CommandFault, printable
 
 # Loaded in this order, which is that of the help.
 _COMMANDS: tuple[str, ...] = (

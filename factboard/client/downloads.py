@@ -12,7 +12,7 @@ import httpx2
 
 from portal.datasets.releases.publishing.verify import verify_release
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
-from scoring.offline.errors import Failure
+from scoring.offline.terminal import Failure
 
 from .errors import BadDownloadError
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scoring.offline.errors import BAD_INPUT, CommandFault
+from scoring.offline.terminal import BAD_INPUT, CommandFault
 
 
 class SiteError(CommandFault):

@@ -10,7 +10,7 @@ import tomllib
 from argparse import ArgumentParser, Namespace, _ArgumentGroup
 from pathlib import Path
 
-from scoring.offline.errors import BadInput
+from scoring.offline.terminal import BadInput
 
 from .api import Client
 

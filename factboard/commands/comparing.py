@@ -20,9 +20,7 @@ from scoring.benchmarks import (
     get_benchmark,
 )
 from scoring.benchmarks.items import Observation, replicated, resampled_documents
-from scoring.offline.arguments import add_command, key_and_value
-from scoring.offline.errors import BadInput
-from scoring.offline.tables import shown_value, table
+from scoring.offline.terminal import BadInput, add_command, key_and_value, shown_value, table
 
 from .reading import print_json, print_lines
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from factboard.client.downloads import Download
 from factboard.client.settings import add_site_arguments, open_client
-from scoring.offline.arguments import add_command
-from scoring.offline.tables import printable
+from scoring.offline.terminal import add_command, printable
 
 from .reading import print_json
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from factboard.client.models import Leaderboard
 from factboard.client.settings import add_site_arguments, open_client
-from scoring.offline.arguments import add_command
-from scoring.offline.tables import shown_value, table
+from scoring.offline.terminal import add_command, shown_value, table
 
 # Keys of `Leaderboard.columns` beyond which a terminal is too narrow; --csv has all of them.
 _MOST_COLUMNS = 8

@@ -13,9 +13,7 @@ from factboard.client.errors import fault_line
 from factboard.client.models import Submission
 from factboard.client.settings import add_site_arguments, open_client
 from scoring.answering.manifest import MOST_BYTES, RunManifest
-from scoring.offline.arguments import add_command
-from scoring.offline.errors import FAILURE, BadInput
-from scoring.offline.tables import printable, shown_value, table
+from scoring.offline.terminal import FAILURE, BadInput, add_command, printable, shown_value, table
 
 from .reading import print_json
 

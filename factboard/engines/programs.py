@@ -19,7 +19,7 @@ from portal.files.archives import MEGABYTE
 from scoring.answering.core import LONGEST_REASON, EngineAnswer, RunItem
 from scoring.answering.rendering import ANSWER_KEYS
 from scoring.judge.endpoint import Stopped, Usage
-from scoring.offline.errors import BadInput
+from scoring.offline.terminal import BadInput
 
 MOST_OUTPUT = 16 * MEGABYTE
 _KEPT_ERRORS = 4096

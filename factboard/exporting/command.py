@@ -6,7 +6,7 @@ from pathlib import Path
 
 from factboard.client.settings import add_site_arguments
 from scoring.answering.prompts import DEFAULT
-from scoring.offline.arguments import add_command
+from scoring.offline.terminal import add_command
 
 _EXAMPLES = """examples:
   factboard export kit.zip --to inspect task/

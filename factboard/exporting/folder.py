@@ -15,8 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scoring.answering.rendering import form_of, prediction, write_atomically
-from scoring.answering.repairs import repaired, storable
+from scoring.answering.rendering import form_of, prediction, repaired, storable, write_atomically
 from scoring.benchmarks import Benchmark, Payload, PredictionLine, ReadFault, get_benchmark
 
 TASK, SAMPLES, GOLD, IMAGES = "task.json", "samples.jsonl", "gold.jsonl", "images"

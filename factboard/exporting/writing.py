@@ -13,7 +13,7 @@ from scoring.answering.kits import SAMPLE_FOLDER, SAMPLES, SUFFIXES, Kit
 from scoring.answering.prompts import PromptError, PromptSet
 from scoring.benchmarks import ReadFault, get_benchmark
 from scoring.benchmarks.reading import Source
-from scoring.offline.errors import BadInput
+from scoring.offline.terminal import BadInput
 
 from .folder import GOLD, IMAGES, SUBMISSION, TASK
 from .folder import SAMPLES as SAMPLE_LINES

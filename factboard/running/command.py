@@ -6,8 +6,7 @@ from pathlib import Path
 from factboard.client.settings import add_site_arguments
 from factboard.engines.choice import NAMES
 from scoring.answering.prompts import DEFAULT
-from scoring.offline.arguments import add_calls, add_command, check_budget, positive
-from scoring.offline.errors import BadInput
+from scoring.offline.terminal import BadInput, add_calls, add_command, check_budget, positive
 
 _EXAMPLES = """examples:
   factboard run my-board --model qwen --base-url http://127.0.0.1:8000/v1

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from factboard.client import Client
 from factboard.client.models import BoardLine, Phase
-from scoring.offline.errors import BadInput
+from scoring.offline.terminal import BadInput
 
 _OPEN = "open"
 

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from scoring.offline.errors import BadInput
+from scoring.offline.terminal import BadInput
 
 # Local endpoints take it as a key. It is no secret.
 NO_KEY = "none"

@@ -21,7 +21,7 @@ from typing import IO, Any
 from scoring.answering.core import AnswerRecord, EngineAnswer
 from scoring.answering.rendering import sync_folder, write_atomically
 from scoring.judge.endpoint import Usage
-from scoring.offline.errors import BadInput
+from scoring.offline.terminal import BadInput
 
 RUN, ANSWERS, LOCK = "run.json", "answers.jsonl", "lock"
 _STATES = frozenset({"answered", "empty", "refused", "failed"})

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from scoring.answering.core import RunItem
-from scoring.answering.messages import ImageError, input_tokens, pictures_of
+from scoring.answering.endpoint import ImageError, input_tokens, pictures_of
 from scoring.answering.prompts import PromptError
 from scoring.judge.endpoint import Prices, Usage
 

@@ -13,7 +13,7 @@ from argparse import (
 )
 from pathlib import Path
 
-from scoring.offline.arguments import add_calls, add_command, check_budget, positive
+from scoring.offline.terminal import add_calls, add_command, check_budget, positive
 
 _PIECE = 12_000
 _EXAMPLES = """example:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from portal.facts import RefusedHtml, TagError, decode_html, read_tags, text_borders
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
-from scoring.offline.errors import BadInput
+from scoring.offline.terminal import BadInput
 
 SUFFIXES = frozenset({".html", ".htm"})
 _LIMITS = ArchiveLimits(total=2**50)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from portal.facts import Span, check_spans, trim_span
-from scoring.answering.repairs import repaired
+from scoring.answering.rendering import repaired
 
 from .pages import Piece
 

@@ -16,7 +16,7 @@ from portal.files.archives import Archive, ArchiveFault, ArchiveLimits, open_arc
 from scoring.benchmarks import ReadFault, UnknownBenchmarkError, get_benchmark
 from scoring.benchmarks.prompts import ItemPrompt
 from scoring.benchmarks.reading import LONGEST_ID, UnusableError, parse_object, read_records
-from scoring.offline.errors import BadInput
+from scoring.offline.terminal import BadInput
 
 from .core import ImageSource
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scoring.benchmarks.prompts import ItemPrompt, item_prompts
-from scoring.offline.errors import BadInput
+from scoring.offline.terminal import BadInput
 
 from .manifest import Prompt
 

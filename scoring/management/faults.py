@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from django.core.management.base import BaseCommand, CommandError
 
-from scoring.offline.errors import CommandFault, Failure
+from scoring.offline.terminal import CommandFault, Failure
 
 
 def end_command(command: BaseCommand, fault: CommandFault) -> NoReturn:

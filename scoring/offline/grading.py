@@ -1,10 +1,15 @@
-"""`factboard grade` and `manage.py grade`: grade a submission offline with the code of the site."""
+"""`factboard grade` and `manage.py grade`: grade a submission offline with the code of the site.
+
+`manage.py judge` shares the arguments, the files and the report.
+"""
 
 import json
 import sys
+import tempfile
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,25 +17,19 @@ from tqdm import tqdm
 
 from scoring.benchmarks import (
     Benchmark,
+    Column,
+    GoldLine,
+    ItemResult,
     OptionError,
     Options,
+    ReadFault,
     Scores,
     UnknownBenchmarkError,
     get_benchmark,
 )
-from scoring.benchmarks.checking import JoinedItems, jobs_for, score_items
+from scoring.benchmarks.checking import FaultList, JoinedItems, jobs_for, score_items
 
-from .arguments import add_command, positive
-from .errors import BadInput, Failure
-from .files import (
-    add_file_arguments,
-    items_file,
-    read_files,
-    refuse_lacking,
-    report,
-    text_report,
-    written,
-)
+from .terminal import BadInput, Failure, add_command, key_and_value, positive, shown_value
 
 HELP = "Grades a submission against gold, offline and without a database."
 
@@ -108,3 +107,170 @@ def _score(
         ) from error
     except OSError as error:
         raise Failure(f"{items.path}: cannot be read: {error.strerror}") from error
+
+
+# The number of faults that are printed; the rest is counted.
+FAULTS_SHOWN = 50
+
+
+class ItemsFileError(BadInput):
+    """The items file cannot be written. The message names it and gives the reason."""
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        super().__init__([f"{path}:0: cannot be written: {error.strerror}"])
+
+
+class ItemsFile:
+    """The file for items' results, one line each. It gets its final name only once it is complete.
+    Its methods raise ItemsFileError."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._partial = path.with_name(f"{path.name}.partial")
+        try:
+            self._file = self._partial.open("w", encoding="utf-8")
+        except OSError as error:
+            raise ItemsFileError(path, error) from error
+
+    def write(self, result: ItemResult) -> None:
+        try:
+            self._file.write(json.dumps(result, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise ItemsFileError(self._path, error) from error
+
+    def keep(self) -> None:
+        try:
+            self._file.close()
+            self._partial.replace(self._path)
+        except OSError as error:
+            raise ItemsFileError(self._path, error) from error
+
+    def discard(self) -> None:
+        """Removes the partial file. On a full disk closing fails again, which is ignored."""
+        with suppress(OSError):
+            self._file.close()
+        self._partial.unlink(missing_ok=True)
+
+
+def add_file_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("benchmark", help="which benchmark, such as fincriticaled")
+    parser.add_argument("--gold", type=Path, required=True, help="folder, ZIP or JSON Lines")
+    parser.add_argument("--submission", type=Path, required=True, help="folder, ZIP or JSON Lines")
+    parser.add_argument(
+        "--option",
+        type=key_and_value,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the benchmark; may be given several times",
+    )
+    parser.add_argument(
+        "--raw-gold",
+        action="store_true",
+        help="grade against the gold in the files as it is, like the published script; by "
+        "default pages are cleaned first, as on import, so that scores equal those of the site",
+    )
+    parser.add_argument("--items", type=Path, help="write one JSON line per item to this file")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object instead of a table"
+    )
+
+
+def read_files(
+    items: JoinedItems,
+    benchmark: Benchmark,
+    options: Options,
+    gold: Path,
+    submission: Path,
+    *,
+    raw_gold: bool = False,
+) -> None:
+    """Fills `items` from both files; the gold as a release would hold it, unless `raw_gold`.
+
+    Raises BadInput and Failure.
+    """
+    try:
+        lines = benchmark.read_gold(gold, options=options)
+        if not raw_gold:
+            lines = _frozen(lines, benchmark, options)
+        _refuse_faults(items.add_gold(lines, str(gold)))
+        predictions = benchmark.read_predictions(submission)
+        _refuse_faults(items.add_predictions(predictions, str(submission)))
+    except OSError as error:
+        raise Failure(f"{tempfile.gettempdir()}: cannot be written: {error}") from error
+
+
+def _refuse_faults(faults: FaultList) -> None:
+    messages = [str(fault) for fault in faults.listed[:FAULTS_SHOWN]]
+    if more := len(faults.listed) + faults.left_out - len(messages):
+        messages.append(f"and {more:,} more")
+    if messages:
+        raise BadInput(messages)
+
+
+def refuse_lacking(benchmark: Benchmark, options: Options) -> None:
+    """Raises BadInput before anything is read if scoring needs a model that is not set up here."""
+    if problem := benchmark.lacking(options):
+        raise BadInput([problem])
+
+
+def _frozen(
+    lines: Iterable[GoldLine | ReadFault], benchmark: Benchmark, options: Options
+) -> Iterator[GoldLine | ReadFault]:
+    for line in lines:
+        yield line if isinstance(line, ReadFault) else benchmark.as_frozen(line, options)
+
+
+@contextmanager
+def items_file(path: Path) -> Iterator[ItemsFile]:
+    file = ItemsFile(path)
+    try:
+        yield file
+        file.keep()
+    finally:
+        file.discard()
+
+
+def written(results: Iterable[ItemResult], file: ItemsFile) -> Iterator[ItemResult]:
+    for result in results:
+        file.write(result)
+        yield result
+
+
+def report(benchmark: Benchmark, options: Options, scores: Scores) -> dict[str, Any]:
+    return {
+        "benchmark": benchmark.key,
+        "signature": benchmark.signature(options),
+        "items": scores.items,
+        "missing": scores.missing,
+        "scores": scores.scores,
+        "views": {
+            view.key: {column.key: scores.scores[column.key] for column in view.columns}
+            for view in benchmark.views_for(options)
+        },
+        "subsets": scores.subsets,
+    }
+
+
+def text_report(benchmark: Benchmark, options: Options, scores: Scores) -> Iterator[str]:
+    """The benchmark's own table, then one per view."""
+    yield f"{benchmark.title}  {benchmark.signature(options)}"
+    yield from benchmark.words(options)
+    yield f"{scores.items} items, {scores.missing} without a prediction"
+    width = max(len(column.label) for column in benchmark.figures_for(options).values())
+    yield from _table(benchmark.columns_for(options), scores, width)
+    for view in benchmark.views_for(options):
+        yield f"\n{view.title}: {view.help}"
+        yield from _table(view.columns, scores, width)
+
+
+def _table(columns: Iterable[Column], scores: Scores, width: int) -> Iterator[str]:
+    group = ""
+    for column in columns:
+        if column.group != group:
+            group = column.group
+            yield f"\n{group}"
+        value = scores.scores[column.key]
+        shown = shown_value(value, column.unit, column.decimals)
+        arrow = "↑" if column.direction == "up" else "↓"
+        yield f"  {column.label:<{width}} {arrow} {shown:>9}"

@@ -33,8 +33,7 @@ from scoring.answering.endpoint import ChatEngine, EndpointError
 from scoring.answering.kits import Kit, KitItem, kinds_of
 from scoring.answering.manifest import RunManifest, Tokens
 from scoring.answering.prompts import FILE, PromptError, PromptSet, system_prompts
-from scoring.answering.rendering import Outcome, write_submission
-from scoring.answering.repairs import storable
+from scoring.answering.rendering import Outcome, storable, write_submission
 from scoring.judge.endpoint import Backoff, Budget, Prices, Usage
 from scoring.judging.services import (
     BoardJudge,

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandParser
 
 from scoring.management.faults import end_command
 from scoring.offline import grading
-from scoring.offline.errors import CommandFault
+from scoring.offline.terminal import CommandFault
 
 
 class Command(BaseCommand):

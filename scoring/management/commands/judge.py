@@ -26,9 +26,7 @@ from scoring.judging.services import (
     open_judge,
 )
 from scoring.management.faults import end_command
-from scoring.offline.arguments import positive
-from scoring.offline.errors import BadInput, CommandFault
-from scoring.offline.files import (
+from scoring.offline.grading import (
     add_file_arguments,
     items_file,
     read_files,
@@ -36,6 +34,7 @@ from scoring.offline.files import (
     report,
     text_report,
 )
+from scoring.offline.terminal import BadInput, CommandFault, positive
 
 # Exit code: some items have no verdict. Running the command again judges only those.
 INCOMPLETE = 3

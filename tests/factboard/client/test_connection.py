@@ -17,7 +17,7 @@ from factboard.client import (
 )
 from factboard.client import connection as connection_module
 from factboard.client.settings import open_client
-from scoring.offline.errors import BadInput
+from scoring.offline.terminal import BadInput
 
 TOKEN = "secret-token-of-the-tests"
 BOARD = {"slug": "b", "title": "B", "benchmark": "findoc"}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.answering.repairs import (
+from scoring.answering.rendering import (
     FENCE,
     JSON_PART,
     JSON_REPAIR,
