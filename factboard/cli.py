@@ -15,10 +15,8 @@ from scoring.offline.terminal import BAD_INPUT, FAILURE, STOPPED, CommandFault, 
 _COMMANDS: tuple[str, ...] = (
     "factboard.running.command",
     "scoring.offline.grading",
-    "factboard.commands.submitting",
-    "factboard.commands.pulling",
-    "factboard.commands.reading",
-    "factboard.commands.comparing",
+    "factboard.site",
+    "factboard.comparing",
     "factboard.exporting.command",
     "factboard.suggesting.command",
 )

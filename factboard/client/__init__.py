@@ -1,8 +1,7 @@
 """A typed client of a Factboard site. Use it as `factboard.Client`."""
 
 from .api import ENDPOINTS, Client
-from .downloads import Download
-from .errors import (
+from .connection import (
     BadDownloadError,
     NotAllowedError,
     NotFoundError,
@@ -10,6 +9,7 @@ from .errors import (
     SiteError,
     UnreachableError,
 )
+from .downloads import Download
 from .models import ModelCard
 
 __all__ = [

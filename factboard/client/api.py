@@ -16,9 +16,8 @@ from uuid import uuid4
 import httpx2
 from pydantic import BaseModel, ValidationError
 
-from .connection import Connection, Send, parsed
+from .connection import Connection, Send, UnreachableError, parsed
 from .downloads import Download, keep
-from .errors import UnreachableError
 from .models import (
     Board,
     BoardLine,
@@ -77,7 +76,7 @@ ENDPOINTS: Final = {
 class Client:
     """One site, with or without a token. Use it in a `with` statement, or call `close`.
 
-    Methods raise SiteError (see `errors`), whose messages are those of the site.
+    Methods raise SiteError (see `connection`), whose messages are those of the site.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ from portal.datasets.releases.publishing.verify import verify_release
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
 from scoring.offline.terminal import Failure
 
-from .errors import BadDownloadError
+from .connection import BadDownloadError
 
 _MEGABYTE = 1 << 20
 # A site that the user chose is trusted with disk space, not with memory.

@@ -11,7 +11,7 @@ import pytest
 from django.test import Client as Browser
 
 from factboard.client import Client
-from factboard.client.errors import NotFoundError
+from factboard.client.connection import NotFoundError
 from factboard.running.fetching import FetchError, fetch_kit
 from portal.datasets.models import Release
 from scoring.answering.kits import SAMPLES, KitError, open_kit, open_sample

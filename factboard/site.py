@@ -1,32 +1,190 @@
-"""`factboard submit`, `check` and `watch`."""
+"""The commands that ask a site: `submit`, `check`, `watch`, `pull`, `boards` and `leaderboard`."""
 
+import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from factboard.client import Client, ModelCard
-from factboard.client.errors import fault_line
-from factboard.client.models import Submission
+from factboard.client.connection import fault_line
+from factboard.client.downloads import Download
+from factboard.client.models import Leaderboard, Submission
 from factboard.client.settings import add_site_arguments, open_client
 from scoring.answering.manifest import MOST_BYTES, RunManifest
 from scoring.offline.terminal import FAILURE, BadInput, add_command, printable, shown_value, table
 
-from .reading import print_json
+
+def add_parser(commands: Any) -> None:
+    _add_submitting(commands)
+    _add_pull(commands)
+    _add_reading(commands)
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+# Keys of `Leaderboard.columns` beyond which a terminal is too narrow; --csv has all of them.
+_MOST_COLUMNS = 8
+
+
+def _add_reading(commands: Any) -> None:
+    boards = _command(commands, "boards", "list the boards of a site", "boards")
+    boards.set_defaults(run=_boards)
+
+    leaderboard = _command(
+        commands, "leaderboard", "print the leaderboard of a board", "leaderboard my-board --csv"
+    )
+    leaderboard.add_argument("board", help="the board's name in its URL")
+    leaderboard.add_argument("--csv", action="store_true", help="print the site's CSV file")
+    for name in ("phase", "view", "part", "sort"):
+        leaderboard.add_argument(f"--{name}", default="", help=f"the {name}, as in the page's URL")
+    leaderboard.set_defaults(run=_leaderboard)
+
+
+def _command(commands: Any, name: str, help_text: str, example: str) -> ArgumentParser:
+    parser = add_command(commands, name, help_text, f"example:\n  factboard {example}")
+    add_site_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    return parser
+
+
+def print_lines(lines: Iterator[str]) -> int:
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return 0
+
+
+def print_json(value: Any) -> int:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    return 0
+
+
+def _boards(args: Namespace) -> int:
+    with open_client(args) as client:
+        found = client.boards()
+    if args.json:
+        return print_json([board.model_dump(mode="json") for board in found])
+    rows = [("board", "title", "benchmark", "state", "phases", "results")]
+    rows += [
+        (
+            board.slug,
+            board.title,
+            board.benchmark,
+            board.state,
+            ", ".join(f"{phase.slug} ({phase.window})" for phase in board.phases),
+            str(board.graded),
+        )
+        for board in found
+    ]
+    return print_lines(table(rows, numbers_from=5))
+
+
+def _leaderboard(args: Namespace) -> int:
+    names = ("phase", "view", "part", "sort")
+    filters = {name: getattr(args, name) for name in names if getattr(args, name)}
+    with open_client(args) as client:
+        if args.csv:
+            sys.stdout.write(client.leaderboard_csv(args.board, **filters))
+            return 0
+        found = client.leaderboard(args.board, **filters)
+    if args.json:
+        return print_json(found.model_dump(mode="json"))
+    return print_lines(_board_lines(found))
+
+
+def _board_lines(found: Leaderboard) -> Iterator[str]:
+    """One table per section: ranks, the deciding figure, then the others."""
+    ranks = [column for column in found.columns if column.is_rank]
+    figures = [column for column in found.columns if not column.is_rank]
+    shown = sorted(figures, key=lambda column: not column.decides)[:_MOST_COLUMNS]
+    for section in found.sections:
+        if not section.rows:
+            continue
+        yield f"{section.kind}  {section.source}".rstrip()
+        names = [f"{column.label} {column.group}".strip() for column in ranks]
+        rows = [["model", "id", *names, *(column.label for column in shown)]]
+        for row in section.rows:
+            cells = [_number(row.ranks.get(column.key)) for column in ranks]
+            cells += [shown_value(row.values.get(c.key), c.unit, c.decimals) for c in shown]
+            rows.append([row.name, _number(row.submission), *cells])
+        yield from table(rows)
+        yield ""
+    if not any(section.rows for section in found.sections):
+        yield "No results yet."
+    elif len(shown) < len(figures):
+        yield f"{len(figures) - len(shown)} more columns: use --csv or --json"
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+# --- downloads ----------------------------------------------------------------------------------
+
+_PULL_EXAMPLES = """examples:
+  factboard pull my-dataset 1.0.0 --to data
+  factboard pull my-dataset 1.0.0 --starter-kit"""
+
+
+def _add_pull(commands: Any) -> None:
+    parser = add_command(commands, "pull", "download a release and check its hash", _PULL_EXAMPLES)
+    parser.add_argument("dataset", help="the dataset's name in its URL")
+    parser.add_argument("version", help="of the release, such as 1.0.0")
+    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the folder")
+    parser.add_argument(
+        "--starter-kit",
+        action="store_true",
+        help="the ids, prompts and images of the items with hidden gold, to run a model on",
+    )
+    parser.add_argument("--no-images", action="store_true", help="a release without its images")
+    parser.add_argument(
+        "--accept-licence", action="store_true", help="accept the licence of the release"
+    )
+    add_site_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.set_defaults(run=_pull)
+
+
+def _pull(args: Namespace) -> int:
+    with open_client(args) as client:
+        if args.accept_licence:
+            client.accept_licence(args.dataset, args.version)
+        if args.starter_kit:
+            done = client.starter_kit(args.dataset, args.version, args.to)
+        else:
+            done = client.pull(args.dataset, args.version, args.to, images=not args.no_images)
+    if args.json:
+        return print_json(asdict(done) | {"path": str(done.path)})
+    sys.stdout.write(f"{printable(str(done.path))}: {_words(done)}\n")
+    return 0
+
+
+def _words(done: Download) -> str:
+    words = f"{done.files:,} files, {done.size:,} bytes"
+    if done.is_whole:
+        words += ", matches the hash of the release"
+    elif done.hidden:
+        words += f", without the gold of {done.hidden:,} items, which the release's hash needs"
+    if done.unread:
+        words += f"; not compared with the items without pyarrow: {', '.join(done.unread)}"
+    return words
+
+
+# --- submitting ---------------------------------------------------------------------------------
 
 # The file that `factboard run` writes next to a submission.
 MANIFEST = "manifest.json"
-_EXAMPLES = """example:
+_SUBMIT_EXAMPLES = """example:
   factboard submit my-board runs/my-board-qwen/submission.jsonl --watch
 
 A manifest next to the file is sent with it and fills the model card."""
 
 
-def add_parser(commands: Any) -> None:
-    submit = add_command(commands, "submit", "submit a file to a board", _EXAMPLES)
+def _add_submitting(commands: Any) -> None:
+    submit = add_command(commands, "submit", "submit a file to a board", _SUBMIT_EXAMPLES)
     _add_file(submit)
     submit.add_argument("--team", default="", help="one of your teams")
     for name in ModelCard.model_fields:
@@ -86,7 +244,7 @@ def _submit(args: Namespace) -> int:
             accept_missing=args.accept_missing,
             accept_terms=args.accept_terms,
         )
-        _tell(f"submission {sent.id}: {client.site}/submissions/{sent.id}/")
+        _say(f"submission {sent.id}: {client.site}/submissions/{sent.id}/")
         if not (args.watch or args.publish):
             return print_json(sent.model_dump(mode="json")) if args.json else 0
         return _follow(client, sent.id, as_json=args.json, publish=args.publish)
@@ -116,11 +274,11 @@ def _watch(args: Namespace) -> int:
 def _follow(client: Client, number: int, *, as_json: bool, publish: bool = False) -> int:
     """Reports progress on standard error and the end on standard output; 1 if it failed."""
     for found in client.watch(number):
-        _tell(_progress(found))
+        _say(_progress(found))
     is_done = found.grading is not None and found.grading.state == "done"
     if is_done and publish:
         found = client.publish(number)
-        _tell(f"published on {client.site}/boards/{found.board}/")
+        _say(f"published on {client.site}/boards/{found.board}/")
     if as_json:
         print_json(found.model_dump(mode="json"))
     elif is_done:
@@ -192,5 +350,5 @@ def _require_file(path: Path) -> None:
         raise BadInput([f"{path}: cannot be read: {error.strerror}"]) from error
 
 
-def _tell(text: str) -> None:
+def _say(text: str) -> None:
     sys.stderr.write(f"{printable(text)}\n")

@@ -22,7 +22,7 @@ from scoring.benchmarks import (
 from scoring.benchmarks.items import Observation, replicated, resampled_documents
 from scoring.offline.terminal import BadInput, add_command, key_and_value, shown_value, table
 
-from .reading import print_json, print_lines
+from .site import print_json, print_lines
 
 _SEED = "local"
 
