@@ -7,19 +7,13 @@ the parsed arguments and returns the exit code.
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
-from importlib import import_module
 
+from factboard import comparing, exporting, running, site, suggesting
+from scoring.offline import grading
 from scoring.offline.terminal import BAD_INPUT, FAILURE, STOPPED, CommandFault, printable
 
-# Loaded in this order, which is that of the help.
-_COMMANDS: tuple[str, ...] = (
-    "factboard.running.command",
-    "scoring.offline.grading",
-    "factboard.site",
-    "factboard.comparing",
-    "factboard.exporting.command",
-    "factboard.suggesting.command",
-)
+# In the order of the help.
+_COMMANDS = (running, grading, site, comparing, exporting, suggesting)
 
 _EXIT_CODES = f"""exit codes:
   0    success
@@ -39,8 +33,8 @@ def parser() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     commands = root.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for name in _COMMANDS:
-        import_module(name).add_parser(commands)
+    for each in _COMMANDS:
+        each.add_parser(commands)
     return root
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from factboard.client import Client, ModelCard
+from factboard.client.api import Download
 from factboard.client.connection import fault_line
-from factboard.client.downloads import Download
 from factboard.client.models import Leaderboard, Submission
 from factboard.client.settings import add_site_arguments, open_client
 from scoring.answering.manifest import MOST_BYTES, RunManifest

@@ -1,6 +1,6 @@
 """A typed client of a Factboard site. Use it as `factboard.Client`."""
 
-from .api import ENDPOINTS, Client
+from .api import ENDPOINTS, Client, Download
 from .connection import (
     BadDownloadError,
     NotAllowedError,
@@ -9,7 +9,6 @@ from .connection import (
     SiteError,
     UnreachableError,
 )
-from .downloads import Download
 from .models import ModelCard
 
 __all__ = [

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from factboard.engines.ocr_layout import Box, boxes_html, layout_html, plain_html, read_tsv
+from factboard.ocr import Box, boxes_html, layout_html, plain_html, read_tsv
 from sample.generator.build import json_line
 from sample.generator.images import DPI
 

@@ -30,8 +30,6 @@ _GOLD_NAMES = ("gold", "gold.jsonl", "gold.zip")
 # Where the questions of published CC-OCR folders are.
 _QUESTIONS = "qa.jsonl"
 
-SAMPLE_FOLDER = Path(__file__).resolve().parents[2] / "sample"
-
 
 class KitError(BadInput):
     """The items cannot be read. The message names file, line and field."""
@@ -313,38 +311,3 @@ class _Images:
             records = [_object(line, f"{file}:{n}") for n, line in enumerate(lines, 1)]
             self._questions[file] = {str(r.get("url")): str(r.get("prompt")) for r in records}
         return self._questions[file].get(picture.name, "")
-
-
-@dataclass(frozen=True)
-class SampleKit:
-    """A sample benchmark of the repository: its gold and the folder of its images."""
-
-    benchmark: str
-    gold: str
-    images: str
-
-
-SAMPLES = {
-    "sample": SampleKit("fincriticaled", "data/gold", "data/images"),
-    "sample-fcmbench": SampleKit(
-        "fcmbench", "benchmarks/fcmbench/source/questions.jsonl", "benchmarks/fcmbench/source"
-    ),
-    "sample-ccocr": SampleKit(
-        "ccocr", "benchmarks/ccocr/gold/dev.jsonl", "benchmarks/ccocr/source"
-    ),
-    "sample-receipts": SampleKit(
-        "receiptbench", "benchmarks/receiptbench/gold/dev.jsonl", "benchmarks/receiptbench/source"
-    ),
-    "sample-accounts": SampleKit(
-        "findoc", "benchmarks/findoc/gold/dev.jsonl", "benchmarks/findoc/source"
-    ),
-}
-
-
-def open_sample(name: str, folder: Path = SAMPLE_FOLDER) -> Kit:
-    """A sample benchmark. Raises KitError outside a checkout of the repository."""
-    sample = SAMPLES[name]
-    if not folder.is_dir():
-        raise KitError(f"{name}: the sample is only in a checkout of the repository")
-    kit = _read_gold(folder / sample.gold, sample.benchmark, folder / sample.images)
-    return Kit(kit.benchmark, kit.items, dataset=name)

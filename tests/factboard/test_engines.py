@@ -10,12 +10,10 @@ from pathlib import Path
 import pytest
 
 from factboard.cli import main
-from factboard.engines.functions import FunctionEngine
-from factboard.engines.ocr import OcrEngine, Page
-from factboard.engines.ocr_layout import Word, layout_body
-from factboard.engines.programs import Command, CommandEngine, EngineMissing
+from factboard.ocr import OcrEngine, Page, Word, layout_body
+from factboard.programs import Command, CommandEngine, EngineMissing, FunctionEngine
+from factboard.targets import SAMPLE_FOLDER, SAMPLES, open_sample
 from scoring.answering.core import ImageSource, RunItem
-from scoring.answering.kits import SAMPLE_FOLDER, SAMPLES, open_sample
 from scoring.answering.manifest import RunManifest
 from scoring.answering.rendering import prediction
 from scoring.benchmarks import check_predictions, get_benchmark

@@ -15,8 +15,7 @@ import yaml
 from PIL import Image
 
 from factboard.cli import main
-from factboard.exporting.folder import TaskFolder, TaskFolderError
-from factboard.exporting.writing import gold_of
+from factboard.exporting import TaskFolder, TaskFolderError, gold_of
 
 GOLD = {
     "p1": "<p>Sales <number>1,200</number> on <date>March 31, 2025</date></p>",

@@ -12,9 +12,9 @@ from django.test import Client as Browser
 
 from factboard.client import Client
 from factboard.client.connection import NotFoundError
-from factboard.running.fetching import FetchError, fetch_kit
+from factboard.targets import SAMPLES, FetchError, fetch_kit, open_sample
 from portal.datasets.models import Release
-from scoring.answering.kits import SAMPLES, KitError, open_kit, open_sample
+from scoring.answering.kits import KitError, open_kit
 from scoring.answering.prompts import PromptError, PromptSet, named_prompts, prompt_of_file
 from scoring.benchmarks.prompts import ItemPrompt
 from tests.scoring.answering.kit_files import PNG, make_kit

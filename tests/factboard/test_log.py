@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from factboard.running.log import ANSWERS, FileLog, LogError, open_log
+from factboard.log import ANSWERS, FileLog, LogError, open_log
 from scoring.answering.core import AnswerRecord, EngineAnswer
 from scoring.judge.endpoint import Usage
 

@@ -137,7 +137,7 @@ def test_other_settings_are_refused_unless_new(
 def test_faults_lose_no_item_and_ask_none_more_than_needed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("factboard.engines.choice.Backoff", partial(Backoff, first=0.01))
+    monkeypatch.setattr("factboard.engines.Backoff", partial(Backoff, first=0.01))
     kit = make_kit(tmp_path / "kit", 60)
     with serve() as calm:
         run(calm, kit)
@@ -306,7 +306,7 @@ def test_bad_input_gets_a_reason(
 def test_sample_outside_a_checkout_is_a_board_of_the_site(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("factboard.running.session.SAMPLE_FOLDER", tmp_path / "none")
+    monkeypatch.setattr("factboard.targets.SAMPLE_FOLDER", tmp_path / "none")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv("FACTBOARD_SITE", raising=False)
     assert main(["run", "sample", "--engine", "tesseract"]) == 2

@@ -11,15 +11,19 @@ from typing import Any
 import pytest
 
 from factboard.cli import main
-from factboard.suggesting.pages import Page, PagesError, Piece, cut, read_pages
-from factboard.suggesting.placing import (
+from factboard.placing import (
     NO_FACT,
     NOT_FOUND,
     OTHER_LABEL,
     REPEATED,
     UNREADABLE,
+    Page,
+    PagesError,
+    Piece,
     Placed,
+    cut,
     place_answer,
+    read_pages,
 )
 from portal.facts import canonicalise, text_borders
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from factboard.engines.ocr_layout import (
+from factboard.ocr import (
     Box,
     boxes_html,
     cells_of,

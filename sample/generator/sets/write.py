@@ -11,7 +11,7 @@ from typing import Any
 
 from PIL import Image
 
-from factboard.engines.ocr_layout import layout_html, read_tsv
+from factboard.ocr import layout_html, read_tsv
 from portal.datasets.variants.captures import simulate
 from sample.generator.images import DPI, chromium_tab, save_grey
 from sample.generator.ocr import ENGINE, LINK, call_engine, engine_version, shrunk

@@ -231,7 +231,9 @@ def test_hostile_response_fails_its_item_with_a_reason(reply: Reply, reason: str
     def script(_: Any) -> Reply:
         return reply
 
-    with serve(script) as server, engine_of(server, timeout=0.5) as engine:
+    # Only those cases reach the deadline that are about it; a busy machine takes its time.
+    timeout = 0.5 if "within" in reason else 60.0
+    with serve(script) as server, engine_of(server, timeout=timeout) as engine:
         answer = engine.answer(ITEM)
 
     assert answer.state == "failed"

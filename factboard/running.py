@@ -1,29 +1,33 @@
-"""A whole run of the command: from the target to the submission file and its manifest."""
+"""`factboard run`: a model or an OCR engine answers every item of a benchmark.
+
+From the target to the submission file and its manifest. A dry run shows requests and their
+estimated cost, without asking.
+"""
 
 import math
-import re
 import shlex
-import signal
 import sys
-import threading
-from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from argparse import ArgumentParser, Namespace, _SubParsersAction
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
 from pydantic import ValidationError
-from tqdm import tqdm
 
-from factboard.client.settings import open_client
-from factboard.engines.choice import Choice, choose
-from scoring.answering.core import Progress, RunItem, RunTotals, run_items
-from scoring.answering.endpoint import masked
-from scoring.answering.kits import SAMPLE_FOLDER, SAMPLES, Kit, KitItem, open_kit, open_sample
+from factboard.asking import ask, budget_of, plain_name, prices_of, say
+from factboard.client.settings import add_site_arguments
+from factboard.engines import NAMES, Choice, add_calls, check_budget, choose
+from factboard.log import FileLog, open_log
+from factboard.targets import open_target
+from scoring.answering.core import RunItem, RunTotals
+from scoring.answering.endpoint import ImageError, input_tokens, masked, pictures_of
+from scoring.answering.kits import Kit, KitItem
 from scoring.answering.manifest import RunManifest, Tokens
 from scoring.answering.prompts import (
+    DEFAULT,
     OWN,
     PromptError,
     PromptSet,
@@ -33,16 +37,13 @@ from scoring.answering.prompts import (
     system_prompts,
 )
 from scoring.answering.rendering import Outcome, write_atomically, write_submission
-from scoring.judge.endpoint import Budget, Prices
+from scoring.judge.endpoint import Budget, Prices, Usage
+from scoring.offline.terminal import BadInput, add_command, positive
 
-from .fetching import FetchError, fetch_kit
-from .log import FileLog, open_log
-from .plan import plan_of, plan_text
+# --- a run --------------------------------------------------------------------------------------
 
 INCOMPLETE = 1
 SUBMISSION, MANIFEST = "submission.jsonl", "manifest.json"
-# How long Ctrl-C waits for answers that are under way.
-GRACE = 5.0
 _REASONS_SHOWN = 5
 
 
@@ -63,7 +64,7 @@ class Session:
     def folder(self) -> Path:
         if self.args.out:
             return Path(self.args.out)
-        return Path("runs", f"{_plain(self.name)}-{_plain(self.choice.model)}")
+        return Path("runs", f"{plain_name(self.name)}-{plain_name(self.choice.model)}")
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -95,7 +96,8 @@ class Session:
             return ""
 
 
-def run_session(args: Namespace) -> int:
+def run(args: Namespace) -> int:
+    _arrange(args)
     with open_target(args) as (name, kit, phase):
         choice = choose(args, kit.benchmark)
         prompts = _prompts(args, kit, choice)
@@ -103,33 +105,14 @@ def run_session(args: Namespace) -> int:
         board = name if phase else ""
         session = Session(args, name, part, prompts, choice, kit.fingerprint, board, phase)
         if args.dry_run:
-            prices = Prices(args.price_in or 0.0, args.price_out or 0.0)
-            sys.stdout.write(plan_text(plan_of(session.items(), len(part.items), session), prices))
+            plan = plan_of(session.items(), len(part.items), session)
+            sys.stdout.write(plan_text(plan, prices_of(args)))
             return 0
         for _ in session.items():
             # Finds an item that cannot be asked before any of the others is.
             pass
         with open_log(session.folder, session.settings, is_new=args.new) as log:
             return _run(session, log)
-
-
-@contextmanager
-def open_target(args: Namespace) -> Iterator[tuple[str, Kit, str]]:
-    """The target's name, its kit, and the phase if it is a board."""
-    target, path = args.target, Path(args.target)
-    if target in SAMPLES and not args.site and SAMPLE_FOLDER.is_dir():
-        # A checkout has a folder of this name. From the wheel it is a board of the site.
-        yield target, open_sample(target), ""
-    elif path.exists() and not args.site:
-        with open_kit(path, benchmark=args.benchmark, images=args.images) as kit:
-            yield path.stem or path.resolve().name, kit, ""
-    elif "/" in target or "." in target:
-        raise FetchError(f"{target}: there is no such file or folder")
-    else:
-        with open_client(args) as client:
-            fetched = fetch_kit(client, target)
-        with open_kit(fetched.path, benchmark=args.benchmark) as kit:
-            yield target, kit.part(fetched.split) if fetched.split else kit, fetched.phase
 
 
 def _prompts(args: Namespace, kit: Kit, choice: Choice) -> PromptSet:
@@ -141,16 +124,8 @@ def _prompts(args: Namespace, kit: Kit, choice: Choice) -> PromptSet:
     return named_prompts(kit.benchmark, args.prompt, kit.prompts, args.language)
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "run"
-
-
 def _run(session: Session, log: FileLog) -> int:
-    if log.notice:
-        _say(log.notice)
-    args = session.args
-    prices = Prices(args.price_in or 0.0, args.price_out or 0.0)
-    budget = Budget(prices, args.budget, used=log.usage())
+    budget = budget_of(session.args, log)
     try:
         # Settings that no manifest can have must not be found at the end.
         _manifest(session, log, budget, Outcome(sha256="0" * 64), None)
@@ -158,70 +133,9 @@ def _run(session: Session, log: FileLog) -> int:
         fault = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, fault["loc"]))
         raise PromptError(f"the manifest cannot have this {place}: {fault['msg']}") from None
-    engine = session.choice.start(budget)
-    try:
-        with _interruptible() as is_stopped, _bar(session, log, budget) as show:
-            totals = run_items(
-                session.items(),
-                engine,
-                log,
-                concurrency=session.choice.concurrency,
-                go_on=lambda: not is_stopped(),
-                progress=show,
-                grace=GRACE,
-            )
-            if is_stopped():
-                raise KeyboardInterrupt
-    finally:
-        engine.close()
-    return _finish(session, log, budget, totals, getattr(engine, "decoding", None))
-
-
-@contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C ends the run in order: answers under way are kept. A second one ends it at once."""
-    stopped = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stopped.is_set
-        return
-
-    def stop(number: int, frame: object) -> None:  # noqa: ARG001 - as signals call it
-        if stopped.is_set():
-            raise KeyboardInterrupt
-        stopped.set()
-
-    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopped.is_set
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-
-
-@contextmanager
-def _bar(session: Session, log: FileLog, budget: Budget) -> Iterator[Callable[[Progress], None]]:
-    """Items done, rate, time left, tokens and money, where a person can see them."""
-    known = frozenset(log.known_ids())
-    kept = sum(item.id in known for item in session.kit.items)
-    # Earlier answers must not count for the rate.
-    with tqdm(
-        total=len(session.kit.items), initial=kept, unit="item", leave=False, disable=None
-    ) as bar:
-        shown = 0
-
-        def show(progress: Progress) -> None:
-            nonlocal shown
-            used = budget.usage
-            words = {"tokens": f"{used.input + used.output:,}"}
-            if budget.spent:
-                words["cost"] = f"{budget.spent:.4f} USD"
-            if progress.failed:
-                words["failed"] = str(progress.failed)
-            bar.set_postfix(words, refresh=False)
-            bar.update(progress.asked - shown)
-            shown = progress.asked
-
-        yield show
+    ids = [item.id for item in session.kit.items]
+    totals, decoding = ask(session.items(), ids, session.choice, log, budget, unit="item")
+    return _finish(session, log, budget, totals, decoding)
 
 
 def _finish(
@@ -317,29 +231,176 @@ def _without_folder(word: str) -> str:
 
 def _report(session: Session, budget: Budget, outcome: Outcome, totals: RunTotals) -> None:
     if totals.stopped:
-        _say(f"Stopped: {totals.stopped}")
+        say(f"Stopped: {totals.stopped}")
     failed = [item for item in outcome.items if item.state == "failed"]
     for item in failed[:_REASONS_SHOWN]:
-        _say(f"{item.id}: {item.reason}")
+        say(f"{item.id}: {item.reason}")
     if len(failed) > _REASONS_SHOWN:
-        _say(f"and {len(failed) - _REASONS_SHOWN:,} more")
+        say(f"and {len(failed) - _REASONS_SHOWN:,} more")
     counts = {state: outcome.count(state) for state in ("answered", "empty", "refused")}
     words = ", ".join(f"{count:,} {state}" for state, count in counts.items() if count)
     used = budget.usage
     money = f", {budget.spent:.4f} USD" if budget.spent else ""
-    _say(
+    say(
         f"{words or 'no answers'} of {len(session.kit.items):,} items; "
         f"{used.input:,} input and {used.output:,} output tokens{money}"
     )
     for repair in outcome.repairs_made():
-        _say(f"{repair.items:,} answers: {repair.name} (--raw leaves them as they are)")
+        say(f"{repair.items:,} answers: {repair.name} (--raw leaves them as they are)")
     if outcome.without_answer:
-        _say(
+        say(
             f"{outcome.without_answer:,} items have no answer and are not in the file. Run the "
             "same command again to ask only these."
         )
     sys.stdout.write(f"{session.folder / SUBMISSION}\n")
 
 
-def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
+# --- a dry run ----------------------------------------------------------------------------------
+
+SHOWN = 3
+# Items whose images are looked at for the estimate.
+_MEASURED = 50
+
+
+@dataclass(frozen=True)
+class Plan:
+    items: int
+    examples: tuple[str, ...]
+    usage: Usage | None
+    """The estimated tokens; None for an engine on this machine."""
+
+
+def plan_of(items: Iterable[RunItem], count: int, session: Session) -> Plan:
+    args, decoding = session.args, session.choice.decoding
+    examples, tokens, measured = [], 0, 0
+    try:
+        for item in islice(items, _MEASURED):
+            pictures = pictures_of(item)
+            sizes = [picture.size for picture in pictures]
+            tokens += input_tokens(item.prompt, args.system, sizes, args.image_tokens)
+            measured += 1
+            if measured <= SHOWN:
+                shown = [
+                    f"  {image.name}, {size[0]} × {size[1]} pixels, {len(picture.data):,} bytes"
+                    for image, size, picture in zip(item.images, sizes, pictures, strict=True)
+                ]
+                head = f"── {item.id}{f' ({item.kind})' if item.kind else ''}"
+                examples.append("\n".join([head, *shown, "", item.prompt, ""]))
+    except ImageError as error:
+        raise PromptError(str(error)) from error
+    usage = None
+    if session.choice.name == "openai":
+        output = int(decoding["max_tokens"])
+        usage = Usage(tokens * count // max(measured, 1), output * count, calls=count)
+    return Plan(count, tuple(examples), usage)
+
+
+def plan_text(plan: Plan, prices: Prices) -> str:
+    lines = [*plan.examples, f"{plan.items:,} items; nothing was asked."]
+    if plan.usage is not None:
+        lines.append(
+            f"About {plan.usage.input:,} input tokens, at most {plan.usage.output:,} output tokens."
+        )
+        if cost := prices.cost(plan.usage):
+            lines.append(f"At most about {cost:.4f} USD.")
+    return "\n".join(lines) + "\n"
+
+
+# --- the command --------------------------------------------------------------------------------
+
+_EXAMPLES = """examples:
+  factboard run my-board --model qwen --base-url http://127.0.0.1:8000/v1
+  factboard run kit.zip --model gpt --base-url https://api.openai.com/v1 --budget 5 \\
+      --price-in 2.5 --price-out 10
+  factboard run sample --engine tesseract
+  factboard run sample --engine command --command 'my-ocr {image}'
+  factboard run sample --engine python my_model:answer
+
+The same command continues a run that was stopped: only items without an answer are asked.
+Exit codes: 0 every item has an answer, 1 some have none, 2 bad input, 130 stopped."""
+
+
+def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
+    parser = add_command(
+        commands,
+        "run",
+        "run a model or an OCR engine on a benchmark",
+        _EXAMPLES,
+        "A model or an OCR engine answers every item of a benchmark.",
+    )
+    parser.add_argument(
+        "target",
+        nargs="?",
+        metavar="BOARD|PATH",
+        help="a board of the site, a starter kit or release (ZIP or folder), gold with images, or "
+        "sample",
+    )
+    parser.add_argument(
+        "--engine",
+        nargs="+",
+        default=["openai"],
+        metavar=("NAME", "MODULE:FUNCTION"),
+        help=f"{', '.join(NAMES)} (default: openai)",
+    )
+    parser.add_argument("--out", type=Path, help="folder of the run (default: runs/TARGET-MODEL)")
+    parser.add_argument("--new", action="store_true", help="set earlier answers aside, start over")
+    parser.add_argument("--dry-run", action="store_true", help="show three prompts, ask nothing")
+    parser.add_argument("--raw", action="store_true", help="leave the answers as they are")
+    parser.set_defaults(run=run)
+    _add_items(parser)
+    _add_prompts(parser)
+    _add_endpoint(parser)
+
+
+def _add_items(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("items")
+    group.add_argument("--benchmark", default="", help="where the files do not name it")
+    group.add_argument("--images", type=Path, metavar="DIR", help="images of gold")
+    group.add_argument("--split", default="", help="only this split, such as test")
+    group.add_argument("--limit", type=positive, metavar="N", help="only the first N items")
+    add_site_arguments(group)
+
+
+def _add_prompts(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("prompts")
+    group.add_argument(
+        "--prompt",
+        default=DEFAULT,
+        metavar="VERSION",
+        help="version of the benchmark's prompt, or own for the items' questions alone "
+        "(default: %(default)s)",
+    )
+    group.add_argument("--prompt-file", type=Path, help="a text of your own, with $question")
+    group.add_argument("--system", default="", metavar="TEXT", help="system prompt")
+    group.add_argument(
+        "--language", default="", help="$language in a prompt; of tesseract (default: eng)"
+    )
+
+
+def _add_endpoint(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("endpoint and engines")
+    group.add_argument("--model", default="", metavar="NAME")
+    group.add_argument("--base-url", default="", metavar="URL")
+    add_calls(group, "item")
+    group.add_argument(
+        "--image-tokens", type=positive, default=0, metavar="N", help="of one image, if known"
+    )
+    group.add_argument("--command", default="", help="program with {image}, {images}, {prompt}")
+    group.add_argument("--function", default="", help="module:function")
+
+
+def _arrange(args: Namespace) -> None:
+    """`--engine` takes several words; those after its own are the function, or the target."""
+    name, *rest = args.engine
+    args.engine = name
+    if name not in NAMES:
+        raise BadInput(f"there is no engine {name!r}; there are {', '.join(NAMES)}")
+    if name == "python" and rest and not args.function:
+        args.function = rest.pop(0)
+    if rest and args.target is None:
+        args.target = rest.pop(0)
+    if rest:
+        raise BadInput(f"--engine {name}: {rest[0]!r} was not expected")
+    if not args.target:
+        raise BadInput("name a board, a starter kit, a release or a folder; or sample")
+    check_budget(args)

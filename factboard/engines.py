@@ -1,19 +1,113 @@
-"""Which engine a run uses, with what settings, and how the manifest names it."""
+"""Which engine a run uses: its options, its key, its settings, and how the manifest names it."""
 
+import json
+import math
 import os
 import platform
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace, _ArgumentGroup
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from factboard.running.keys import NO_KEY, read_key
+from factboard.programs import EngineMissing
 from scoring.answering.core import Engine
 from scoring.judge.endpoint import Backoff, Budget, Endpoint
+from scoring.offline.terminal import BadInput, key_and_value, positive
 
-from .programs import EngineMissing
+# --- options ------------------------------------------------------------------------------------
+
+
+def amount(text: str) -> float:
+    if not 0 <= (value := _number(text)) < math.inf:
+        raise ArgumentTypeError(f"{text!r} is not an amount of money")
+    return value
+
+
+def seconds(text: str) -> float:
+    if not 0 < (value := _number(text)) < math.inf:
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def decoding(text: str) -> tuple[str, Any]:
+    """`top_p=0.9`; the value is JSON, or else a string."""
+    key, value = key_and_value(text)
+    if not key.isidentifier():
+        raise ArgumentTypeError(f"{text!r} is not KEY=VALUE")
+    try:
+        return key, json.loads(value, parse_constant=_no_number)
+    except ValueError:
+        return key, value
+
+
+def _no_number(name: str) -> None:
+    raise ArgumentTypeError(f"{name} is not a number")
+
+
+def add_calls(group: _ArgumentGroup, unit: str) -> None:
+    """The options of calls to an endpoint about units, such as an item."""
+    group.add_argument("--concurrency", type=positive, default=0, help=f"{unit}s at the same time")
+    group.add_argument("--timeout", type=seconds, default=300.0, help="seconds for one answer")
+    group.add_argument("--key-env", default="OPENAI_API_KEY", metavar="NAME", help="variable")
+    group.add_argument("--key-file", type=Path, help="file with the key")
+    group.add_argument(
+        "--decoding",
+        type=decoding,
+        action="append",
+        default=[],
+        metavar="K=V",
+        help="temperature, max_tokens, top_p, seed, or any other parameter of the endpoint",
+    )
+    group.add_argument("--rate", type=positive, default=0, metavar="N", help="calls per minute")
+    group.add_argument("--attempts", type=positive, default=5, help=f"per {unit} (default: 5)")
+    group.add_argument("--budget", type=amount, metavar="USD", help="never spend more")
+    group.add_argument("--price-in", type=amount, metavar="USD", help="per million tokens")
+    group.add_argument("--price-out", type=amount, metavar="USD", help="per million tokens")
+
+
+def check_budget(args: Namespace) -> None:
+    if args.budget is not None and None in {args.price_in, args.price_out}:
+        raise BadInput("--budget needs --price-in and --price-out")
+
+
+# --- the key ------------------------------------------------------------------------------------
+
+# Local endpoints take it as a key. It is no secret.
+NO_KEY = "none"
+
+
+class UnusableKey(BadInput):
+    """The key cannot be read; the message names the variable or the file."""
+
+
+def read_key(variable: str, file: Path | None, *, is_required: bool = False) -> str:
+    """The key in a file or an environment variable; `none` where neither is set."""
+    if file is not None:
+        try:
+            key = file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise UnusableKey(f"{file}: the key cannot be read") from error
+        where = str(file)
+    else:
+        key, where = os.environ.get(variable, "").strip(), f"the variable {variable}"
+        if not key and not is_required:
+            return NO_KEY
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise UnusableKey(f"{where} holds no key: one word of ASCII characters was expected")
+    return key
+
+
+# --- the engines --------------------------------------------------------------------------------
 
 NAMES = ("openai", "tesseract", "rapidocr", "command", "python")
 MOST_TOKENS = 8192
@@ -92,7 +186,7 @@ def _openai(args: Namespace, benchmark: str) -> Choice:  # noqa: ARG001 - the sa
 
 
 def _tesseract(args: Namespace, benchmark: str) -> Choice:
-    from .ocr import Tesseract
+    from factboard.ocr import Tesseract
 
     given = _decoding(args)
     wrong = [
@@ -109,7 +203,7 @@ def _tesseract(args: Namespace, benchmark: str) -> Choice:
 
 
 def _rapidocr(args: Namespace, benchmark: str) -> Choice:
-    from .ocr import RapidOcr
+    from factboard.ocr import RapidOcr
 
     _refuse_decoding(args)
     engine = RapidOcr(benchmark)
@@ -119,7 +213,7 @@ def _rapidocr(args: Namespace, benchmark: str) -> Choice:
 
 
 def _command(args: Namespace, benchmark: str) -> Choice:
-    from .programs import Command, CommandEngine
+    from factboard.programs import Command, CommandEngine
 
     _refuse_decoding(args)
     command = Command.of(args.command)
@@ -132,7 +226,7 @@ def _command(args: Namespace, benchmark: str) -> Choice:
 
 
 def _python(args: Namespace, benchmark: str) -> Choice:
-    from .functions import FunctionEngine, load_function
+    from factboard.programs import FunctionEngine, load_function
 
     _refuse_decoding(args)
     function = load_function(args.function)

@@ -1,22 +1,120 @@
-"""Writes the folder of a task: samples, images, gold if it is open, and the program's own files."""
+"""`factboard export`: a board's task as a folder that lm-evaluation-harness or inspect_ai loads.
+
+    task.json       the benchmark, its options, and where the items are from
+    samples.jsonl   one line per item: id, prompt, images, kind
+    images/         the page images
+    gold.jsonl      only if the gold is open
+
+The code of such a folder imports `TaskFolder` from here. It scores with `scoring.benchmarks` if
+there is gold, and writes the submission file for the board.
+"""
 
 import json
+import math
 import re
-from collections.abc import Iterator
+import sys
+from argparse import ArgumentParser, Namespace, _SubParsersAction
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
+from factboard.client.settings import add_site_arguments
+from factboard.targets import SAMPLE_FOLDER, SAMPLES, open_target
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
-from scoring.answering.kits import SAMPLE_FOLDER, SAMPLES, SUFFIXES, Kit
-from scoring.answering.prompts import PromptError, PromptSet
-from scoring.benchmarks import ReadFault, get_benchmark
+from scoring.answering.kits import SUFFIXES, Kit
+from scoring.answering.prompts import DEFAULT, PromptError, PromptSet, named_prompts, prompt_of_file
+from scoring.answering.rendering import form_of, prediction, repaired, storable, write_atomically
+from scoring.benchmarks import Benchmark, Payload, PredictionLine, ReadFault, get_benchmark
 from scoring.benchmarks.reading import Source
-from scoring.offline.terminal import BadInput
+from scoring.offline.terminal import BadInput, add_command
 
-from .folder import GOLD, IMAGES, SUBMISSION, TASK
-from .folder import SAMPLES as SAMPLE_LINES
+# --- using a folder -----------------------------------------------------------------------------
+
+TASK, SAMPLE_LINES, GOLD, IMAGES = "task.json", "samples.jsonl", "gold.jsonl", "images"
+SUBMISSION = "submission.jsonl"
+
+
+class TaskFolderError(ValueError):
+    """The folder was changed; the message names the file."""
+
+
+class Scored(NamedTuple):
+    """An item's result, and its own value of the deciding figure if there was something to score.
+    `fault` says why the answer could not be read; it then counts as no prediction."""
+
+    result: dict[str, Any]
+    score: float | None
+    fault: str = ""
+
+
+class TaskFolder:
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self.about: Mapping[str, Any] = json.loads((self.folder / TASK).read_text("utf-8"))
+
+    @property
+    def has_gold(self) -> bool:
+        return (self.folder / GOLD).is_file()
+
+    @cached_property
+    def benchmark(self) -> Benchmark:
+        found = get_benchmark(str(self.about["benchmark"]))
+        if found.version != self.about["benchmark_version"]:
+            raise TaskFolderError(
+                f"{self.folder / TASK}: was exported for version {self.about['benchmark_version']} "
+                f"of {found.key}, but {found.version} is installed; export it again"
+            )
+        return found
+
+    @cached_property
+    def _options(self) -> dict[str, str]:
+        return self.benchmark.check_options(self.about["options"])
+
+    @cached_property
+    def _gold(self) -> dict[str, Payload]:
+        gold: dict[str, Payload] = {}
+        for line in self.benchmark.read_gold(self.folder / GOLD, options=self._options):
+            if isinstance(line, ReadFault):
+                raise TaskFolderError(str(line))
+            gold[line.id] = line.payload
+        return gold
+
+    def score(self, item: str, kind: str, answer: str) -> Scored:
+        """Scores an answer as `factboard run` would submit it."""
+        payload, fault = None, ""
+        line = json.dumps(self._prediction(item, kind, answer)).encode()
+        for found in self.benchmark.read_predictions(BytesIO(line)):
+            if isinstance(found, PredictionLine):
+                payload = found.payload
+            else:
+                fault = str(found)
+        result = self.benchmark.score_item(self._gold[item], payload, self._options)
+        return Scored(result, self.benchmark.summarise(result, self._options).score, fault)
+
+    def figures(self, results: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+        """The figures of the leaderboard, over these items. NaN where there is nothing to score."""
+        scores = self.benchmark.aggregate((dict(each) for each in results), self._options).scores
+        columns = [c.key for c in self.benchmark.columns_for(self._options) if c.headline]
+        found = {key: scores.get(key) for key in columns}
+        return {key: math.nan if v is None else float(v) for key, v in found.items()}
+
+    def write_submission(self, answers: Iterable[tuple[str, str, str]], path: Path) -> Path:
+        """Writes the board's submission file from (id, kind, answer), and returns its path."""
+        lines = [self._prediction(*answer) for answer in answers]
+        text = (json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        write_atomically(path, (line.encode() for line in text))
+        return path
+
+    def _prediction(self, item: str, kind: str, answer: str) -> dict[str, Any]:
+        key = str(self.about["benchmark"])
+        fixed, _ = repaired(answer, form_of(key, kind))
+        return prediction(key, item, storable(fixed)[0], None)
+
+
+# --- writing a folder ---------------------------------------------------------------------------
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _LIMITS = ArchiveLimits(total=2**50)
@@ -192,3 +290,53 @@ def _yaml(about: dict[str, Any], has_gold: bool) -> str:
         ]
     lines += ["metadata:", f"  version: {json.dumps(about['benchmark_version'])}"]
     return "\n".join(lines) + "\n"
+
+
+# --- the command --------------------------------------------------------------------------------
+
+_EXAMPLES = """examples:
+  factboard export kit.zip --to inspect task/
+  factboard export sample --to lm-eval task/
+  factboard export kit.zip --to inspect task/ --gold gold.jsonl
+
+With gold, the task scores the answers. A board with hidden gold gives none: the task then writes
+the submission file for the board."""
+
+
+def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
+    parser = add_command(
+        commands,
+        "export",
+        "write a board's task for lm-evaluation-harness or inspect_ai",
+        _EXAMPLES,
+        "Writes a board's task as a folder that lm-evaluation-harness or inspect_ai loads.",
+    )
+    parser.add_argument(
+        "target",
+        metavar="BOARD|PATH",
+        help="a board of the site, a starter kit or release (ZIP or folder), gold with images, or "
+        "sample",
+    )
+    parser.add_argument("--to", choices=("lm-eval", "inspect"), required=True)
+    parser.add_argument("out", type=Path, metavar="DIR", help="a new or empty folder")
+    parser.add_argument("--gold", type=Path, help="open gold, if the target has it elsewhere")
+    parser.add_argument("--benchmark", default="", help="where the files do not name it")
+    parser.add_argument("--images", type=Path, metavar="DIR", help="images of gold")
+    parser.add_argument("--prompt", default=DEFAULT, metavar="VERSION", help="(default: paper-1)")
+    parser.add_argument("--prompt-file", type=Path, help="a text of your own, with $question")
+    parser.add_argument("--language", default="", help="$language in a prompt")
+    add_site_arguments(parser.add_argument_group("site"))
+    parser.set_defaults(run=run)
+
+
+def run(args: Namespace) -> int:
+    with open_target(args) as (name, kit, _):
+        prompts = (
+            prompt_of_file(args.prompt_file, args.language)
+            if args.prompt_file
+            else named_prompts(kit.benchmark, args.prompt, kit.prompts, args.language)
+        )
+        with gold_of(args.target, args.gold, is_board=bool(args.site)) as gold:
+            write_task(args.out, args.to, name, kit, prompts, gold)
+    sys.stdout.write(f"{args.out}\n")
+    return 0

@@ -1,10 +1,17 @@
-"""A whole run of `factboard suggest`: from pages to the file that a campaign imports."""
+"""`factboard suggest`: a model names the facts of pages, as suggestions for annotators.
+
+Writes suggestions.jsonl, which the page “Suggestions” of a campaign takes.
+"""
 
 import hashlib
 import json
-import re
 import sys
-from argparse import Namespace
+from argparse import (
+    ArgumentParser,
+    ArgumentTypeError,
+    Namespace,
+    _SubParsersAction,
+)
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,16 +19,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from factboard.engines.choice import Choice, choose
-from factboard.running.log import FileLog, open_log
+from factboard.asking import ask, budget_of, plain_name
+from factboard.engines import add_calls, check_budget, choose
+from factboard.log import FileLog, open_log
+from factboard.placing import Page, Piece, cut, place_answer, read_pages
 from portal.facts import Span
-from scoring.answering.core import AnswerRecord, RunItem, run_items
+from scoring.answering.core import AnswerRecord, RunItem
 from scoring.answering.prompts import PromptError, sha256
 from scoring.answering.rendering import write_atomically
-from scoring.judge.endpoint import Budget, Prices
+from scoring.offline.terminal import add_command, positive
 
-from .pages import Page, Piece, cut, read_pages
-from .placing import place_answer
+# --- a run --------------------------------------------------------------------------------------
 
 FORMAT = "factboard-suggestions-1"
 PROMPT = "labels-1"
@@ -73,7 +81,7 @@ def suggest(args: Namespace) -> Report | None:
     if args.dry_run:
         sys.stdout.write(f"{prompt.of(every[0], args.labels)}\n{len(every):,} requests\n")
         return None
-    folder = args.out or Path("suggestions", _plain(f"{args.path.stem}-{args.model}"))
+    folder = args.out or Path("suggestions", plain_name(f"{args.path.stem}-{args.model}"))
     settings = {
         "pages": _fingerprint(pages, args.piece),
         "labels": list(args.labels),
@@ -83,8 +91,9 @@ def suggest(args: Namespace) -> Report | None:
     }
     with open_log(folder, settings, is_new=args.new) as log:
         items = (RunItem(piece.id, prompt.of(piece, args.labels)) for piece in every)
-        stopped = _ask(args, choice, items, log)
-        report = Report(folder / SUGGESTIONS, len(pages), stopped=stopped)
+        ids = [piece.id for piece in every]
+        totals, _ = ask(items, ids, choice, log, budget_of(args, log), unit="piece")
+        report = Report(folder / SUGGESTIONS, len(pages), stopped=totals.stopped)
         _write(report, args, prompt, pages, pieces, log)
     return report
 
@@ -99,22 +108,9 @@ def _prompt(file: Path | None) -> _Prompt:
     return _Prompt(f"file-{sha256(text)[:8]}" if file else PROMPT, text)
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "-", name).strip("-.") or "run"
-
-
 def _fingerprint(pages: Sequence[Page], piece: int) -> str:
     whole = json.dumps([piece, *([page.name, page.text_sha256] for page in pages)])
     return hashlib.sha256(whole.encode()).hexdigest()
-
-
-def _ask(args: Namespace, choice: Choice, items: Iterator[RunItem], log: FileLog) -> str:
-    prices = Prices(args.price_in or 0.0, args.price_out or 0.0)
-    engine = choice.start(Budget(prices, args.budget, used=log.usage()))
-    try:
-        return run_items(items, engine, log, concurrency=choice.concurrency).stopped
-    finally:
-        engine.close()
 
 
 def _write(
@@ -181,3 +177,59 @@ def _page_spans(
         report.left_out.update(placed.left_out)
         report.chosen_by_order += placed.by_order
     return spans
+
+
+# --- the command --------------------------------------------------------------------------------
+
+_PIECE = 12_000
+_EXAMPLES = """example:
+  factboard suggest pages/ --model qwen --base-url http://127.0.0.1:8000/v1 --labels Number,Date
+
+The same command continues a run that was stopped: only pieces without an answer are asked.
+Exit codes: 0 every page was read, 1 some were not, 2 bad input, 130 stopped."""
+
+
+def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
+    parser = add_command(
+        commands,
+        "suggest",
+        "ask a model for the facts of pages, as suggestions for annotators",
+        _EXAMPLES,
+        "A model names the facts of pages. The page “Suggestions” of a campaign takes the file.",
+    )
+    parser.add_argument("path", type=Path, help="a folder or ZIP of ID.html")
+    parser.add_argument("--model", required=True, metavar="NAME")
+    parser.add_argument("--base-url", required=True, metavar="URL")
+    parser.add_argument(
+        "--labels",
+        type=_labels,
+        default=("Number", "Date"),
+        help="labels of the campaign, with commas between them (default: Number,Date)",
+    )
+    parser.add_argument("--out", type=Path, help="folder (default: suggestions/PATH-MODEL)")
+    parser.add_argument("--new", action="store_true", help="set earlier answers aside")
+    parser.add_argument("--dry-run", action="store_true", help="show one request, ask nothing")
+    parser.add_argument(
+        "--prompt-file", type=Path, help="a text of your own, with $labels and $text"
+    )
+    parser.add_argument("--piece", type=positive, default=_PIECE, help="characters per request")
+    add_calls(parser.add_argument_group("endpoint"), "piece")
+    # These are options of `factboard run` only.
+    parser.set_defaults(run=run, engine="openai", system="", image_tokens=0)
+
+
+def _labels(text: str) -> tuple[str, ...]:
+    labels = tuple(label.strip() for label in text.split(",") if label.strip())
+    if not labels:
+        raise ArgumentTypeError("name at least one label")
+    return labels
+
+
+def run(args: Namespace) -> int:
+    check_budget(args)
+    report = suggest(args)
+    if report is None:
+        return 0
+    sys.stderr.write(json.dumps(report.as_json(), indent=1, ensure_ascii=False) + "\n")
+    sys.stdout.write(f"{report.path}\n")
+    return 1 if report.without_answer else 0

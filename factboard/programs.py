@@ -1,15 +1,25 @@
-"""The engine `command`: any program that takes images and prints text or JSON.
+"""The engines `command` and `python`: any program, or a function of one's own.
 
-Programs run without a shell, with limits of time and output.
+A program takes images and prints text or JSON. It runs without a shell, with limits of time and
+output. A function, for example around a local model, takes an item and returns its answer, a string
+or an object. The item has
+
+    item.id        the item's id
+    item.prompt    the text of the request
+    item.question  the item's own question, if it has one
+    item.kind      its kind, in benchmarks with several
+    item.images    its images: `.name`, and `.read()` for the bytes
 """
 
 import json
 import shlex
 import subprocess
+import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from threading import Event, Lock, Thread, Timer
@@ -20,6 +30,8 @@ from scoring.answering.core import LONGEST_REASON, EngineAnswer, RunItem
 from scoring.answering.rendering import ANSWER_KEYS
 from scoring.judge.endpoint import Stopped, Usage
 from scoring.offline.terminal import BadInput
+
+# --- programs -----------------------------------------------------------------------------------
 
 MOST_OUTPUT = 16 * MEGABYTE
 _KEPT_ERRORS = 4096
@@ -260,3 +272,47 @@ class CommandEngine(LocalEngine):
                 for call in calls
             ]
         return "\n".join(answer_text(output, self._benchmark) for output in outputs)
+
+
+# --- functions ----------------------------------------------------------------------------------
+
+Function = Callable[[RunItem], Any]
+
+
+def load_function(name: str) -> Function:
+    """The function `module:function`, also of a module in the current folder. Raises
+    EngineMissing."""
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise EngineMissing("name the function as module:function, such as my_model:answer")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        found = import_module(module)
+    except ImportError as error:
+        raise EngineMissing(f"the module {module} cannot be imported: {error}") from error
+    function = getattr(found, attribute, None)
+    if not callable(function):
+        raise EngineMissing(f"the module {module} has no function {attribute}")
+    loaded: Function = function
+    return loaded
+
+
+class FunctionEngine(LocalEngine):
+    def __init__(self, function: Function, benchmark: str) -> None:
+        super().__init__()
+        self._function = function
+        self._benchmark = benchmark
+
+    def text(self, item: RunItem) -> str:
+        try:
+            output = self._function(item)
+        except Exception as error:
+            raise EngineFault(f"{type(error).__name__}: {error}") from error
+        if not isinstance(output, str | dict | list | None):
+            raise EngineFault(f"returned {type(output).__name__}, not a string or an object")
+        try:
+            return answer_text(output, self._benchmark)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise EngineFault(f"returned an object that is not JSON: {error}") from error
