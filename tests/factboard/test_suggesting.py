@@ -1,6 +1,9 @@
 """`factboard suggest`: quotes of a model's answer are found in pages, or counted as not found."""
 
+import io
 import json
+import os
+import signal
 import zipfile
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,6 +12,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from tqdm import tqdm
 
 from factboard.cli import main
 from factboard.placing import (
@@ -26,6 +30,8 @@ from factboard.placing import (
     read_pages,
 )
 from portal.facts import canonicalise, text_borders
+from scoring.offline.terminal import STOPPED
+from tests.scoring.answering.chat_server import Call, Reply, serve
 
 LABELS = ("Number", "Date")
 
@@ -247,6 +253,53 @@ def test_page_without_an_answer_is_left_out_and_asked_again(pages: Path, model: 
     code, out = suggest(pages, url)
     assert (code, len(prompts)) == (0, 1)
     assert len((out / "suggestions.jsonl").read_text().splitlines()) == 3
+
+
+def test_ctrl_c_keeps_the_answers_under_way_and_the_next_run_asks_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C comes while two requests are under way, before either is answered."""
+    pages, count = tmp_path / "pages", 6
+    pages.mkdir()
+    for number in range(count):
+        (pages / f"p{number}.html").write_text(f"<p>Sales {number}</p>", encoding="utf-8")
+
+    def script(call: Call) -> Reply:
+        if call.number == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return Reply("[]", wait=1.0 if call.number <= 2 else 0.0)
+
+    with serve(script) as server:
+        code, out = suggest(pages, server.url, "--concurrency", "2")
+        assert code == STOPPED
+        assert "Run the same command again to continue" in capsys.readouterr().err
+        assert not (out / "suggestions.jsonl").exists()
+        kept = len((out / "answers.jsonl").read_text().splitlines())
+        assert kept == len(server.calls) == 2
+
+        assert suggest(pages, server.url)[0] == 0
+        assert len(server.calls) == server.asked.total() == count
+    assert len((out / "suggestions.jsonl").read_text().splitlines()) == count + 1
+
+
+def test_progress_is_the_one_of_a_run(
+    pages: Path, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bar with rate, time left and tokens is shown where a person can see it."""
+    shown: list[dict[str, Any]] = []
+
+    class Bar(tqdm):  # type: ignore[type-arg]
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options | {"disable": False, "file": io.StringIO()})
+
+        def close(self) -> None:
+            shown.append(self.format_dict)
+            super().close()
+
+    monkeypatch.setattr("factboard.asking.tqdm", Bar)
+    assert suggest(pages, model[0])[0] == 0
+    assert (shown[0]["n"], shown[0]["total"], shown[0]["unit"]) == (2, 2, "piece")
+    assert shown[0]["postfix"] == "tokens=30"
 
 
 def test_dry_run_asks_nothing(
