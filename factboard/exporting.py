@@ -25,7 +25,14 @@ from factboard.client.settings import add_site_arguments
 from factboard.targets import SAMPLE_FOLDER, SAMPLES, open_target
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
 from scoring.answering.kits import SUFFIXES, Kit
-from scoring.answering.prompts import DEFAULT, PromptError, PromptSet, named_prompts, prompt_of_file
+from scoring.answering.prompts import (
+    DEFAULT,
+    PromptError,
+    PromptSet,
+    check_asks,
+    named_prompts,
+    prompt_of_file,
+)
 from scoring.answering.rendering import form_of, prediction, repaired, storable, write_atomically
 from scoring.benchmarks import Benchmark, Payload, PredictionLine, ReadFault, get_benchmark
 from scoring.benchmarks.reading import Source
@@ -336,6 +343,7 @@ def run(args: Namespace) -> int:
             if args.prompt_file
             else named_prompts(kit.benchmark, args.prompt, kit.prompts, args.language)
         )
+        check_asks(prompts, kit.benchmark, {item.kind for item in kit.items})
         with gold_of(args.target, args.gold, is_board=bool(args.site)) as gold:
             write_task(args.out, args.to, name, kit, prompts, gold)
     sys.stdout.write(f"{args.out}\n")

@@ -31,6 +31,7 @@ from scoring.answering.prompts import (
     OWN,
     PromptError,
     PromptSet,
+    check_asks,
     named_prompts,
     prompt_of_file,
     sha256,
@@ -116,11 +117,14 @@ def run(args: Namespace) -> int:
 
 
 def _prompts(args: Namespace, kit: Kit, choice: Choice) -> PromptSet:
-    if args.prompt_file:
-        return prompt_of_file(args.prompt_file, args.language)
     if choice.name in {"tesseract", "rapidocr"}:
         # They read no prompt, so none must be in the manifest.
         return named_prompts(kit.benchmark, OWN)
+    if args.prompt_file:
+        prompts = prompt_of_file(args.prompt_file, args.language)
+        if choice.name == "openai":
+            check_asks(prompts, kit.benchmark, {item.kind for item in kit.items})
+        return prompts
     return named_prompts(kit.benchmark, args.prompt, kit.prompts, args.language)
 
 

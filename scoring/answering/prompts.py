@@ -15,6 +15,7 @@ from scoring.offline.terminal import BadInput
 from .manifest import Prompt
 
 DEFAULT, OWN, FILE = "paper-1", "own", "file"
+QUESTION = "$question"
 # The name of the prompt for all items of a benchmark without kinds.
 ITEM = "item"
 # The name of the system prompt in a manifest.
@@ -42,14 +43,14 @@ class PromptSet:
         >>> PromptSet("v1", {"kie": "$question As JSON."}).text("Which shop?", "kie")
         'Which shop? As JSON.'
         """
-        template = self.texts.get(kind) or self.texts.get(ITEM) or "$question"
-        if "$question" in template and not question.strip():
+        template = self.texts.get(kind) or self.texts.get(ITEM) or QUESTION
+        if QUESTION in template and not question.strip():
             raise PromptError(
                 f"has no question, which the prompt {self.version} needs; name a text with "
                 "--prompt-file"
             )
         # Not string.Template: a prompt may contain amounts such as $1,204.
-        return template.replace("$language", self.language).replace("$question", question).strip()
+        return template.replace("$language", self.language).replace(QUESTION, question).strip()
 
     def manifest(self) -> tuple[Prompt, ...]:
         return tuple(
@@ -88,6 +89,24 @@ def named_prompts(
         versions = ", ".join(sorted({found for found, _ in known} | {OWN}))
         raise PromptError(f"{benchmark} has no prompt {version!r}; there are {versions}")
     return PromptSet(version, texts, language)
+
+
+def check_asks(prompts: PromptSet, benchmark: str, kinds: Iterable[str]) -> None:
+    """Raises PromptError for a text of one's own without `$question`, if items of these kinds have
+    questions of their own: the model would not see what it is asked.
+
+    They have if the benchmark's own prompt contains `$question`.
+    """
+    if prompts.version != FILE or QUESTION in prompts.texts[ITEM]:
+        return
+    asking = {
+        p.name for p in item_prompts(benchmark) if p.version == DEFAULT and QUESTION in p.text
+    }
+    if asking & {ITEM, *kinds}:
+        raise PromptError(
+            f"the text has no $question, but items of {benchmark} have questions of their own, "
+            "which the model would not see; write $question where the question belongs"
+        )
 
 
 def prompt_of_file(path: Path, language: str = "") -> PromptSet:

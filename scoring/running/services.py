@@ -14,8 +14,17 @@ from django.utils import timezone
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.jobs.services import cancel_group, enqueue
+from scoring.answering.kits import kinds_of
 from scoring.answering.manifest import RunManifest
-from scoring.answering.prompts import FILE, ITEM, OWN, PromptError, PromptSet, named_prompts
+from scoring.answering.prompts import (
+    FILE,
+    ITEM,
+    OWN,
+    PromptError,
+    PromptSet,
+    check_asks,
+    named_prompts,
+)
 from scoring.benchmarks.prompts import item_prompts
 from scoring.judging.services import JudgingRefused, endpoint_of, own_judge
 from scoring.models import Board, JudgeEndpoint, ModelRun, Phase, Submission
@@ -125,7 +134,7 @@ def start_model_run(
         raise RunRefused(str(refusal)) from refusal
     if ModelRun.objects.filter(phase=phase, model=model, state__in=_UNFINISHED).exists():
         raise RunRefused(f"“{model}” is already running on “{phase.title}”.")
-    prompts = _prompts(board, prompt_version, prompt_text)
+    prompts = _prompts(phase, prompt_version, prompt_text)
     run = ModelRun.objects.create(
         phase=phase,
         release=phase.release,
@@ -150,11 +159,15 @@ def start_model_run(
 _UNFINISHED = (ModelRun.State.QUEUED, ModelRun.State.RUNNING)
 
 
-def _prompts(board: Board, version: str, text: str) -> PromptSet:
-    if version == FILE:
-        return PromptSet(FILE, {ITEM: text})
+def _prompts(phase: Phase, version: str, text: str) -> PromptSet:
+    benchmark = phase.board.benchmark
     try:
-        return named_prompts(board.benchmark, version)
+        if version != FILE:
+            return named_prompts(benchmark, version)
+        prompts = PromptSet(FILE, {ITEM: text})
+        names = phase.items.values_list("name", flat=True)
+        check_asks(prompts, benchmark, set(map(kinds_of(benchmark), names)))
+        return prompts
     except PromptError as error:
         raise RunRefused(f"The prompt cannot be used: {error}.") from error
 

@@ -303,6 +303,34 @@ def test_bad_input_gets_a_reason(
     assert not Path("runs").exists()
 
 
+def test_own_text_without_the_question_is_refused_where_items_have_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("own.md").write_text("Answer with JSON.", encoding="utf-8")
+    kit = make_kit(tmp_path / "kit", benchmark="fcmbench", question="Which shop?")
+    with serve(echo) as server:
+        assert run(server, kit, "--prompt-file", "own.md") == 2
+        assert "has no $question" in capsys.readouterr().err
+        assert main(["export", str(kit), "--to", "inspect", "task", "--prompt-file", "own.md"]) == 2
+        assert not server.calls
+
+        Path("own.md").write_text("$question Answer with JSON.", encoding="utf-8")
+        assert run(server, kit, "--prompt-file", "own.md") == 0
+    assert {call.body["messages"][0]["content"][-1]["text"] for call in server.calls} == {
+        "Which shop? Answer with JSON."
+    }
+
+
+@pytest.mark.parametrize(("subset", "code"), [("Doc_zh", 0), ("SROIE", 2)])
+def test_own_text_of_ccocr_needs_the_question_only_where_items_ask(
+    tmp_path: Path, subset: str, code: int
+) -> None:
+    Path("own.md").write_text("Read it.", encoding="utf-8")
+    kit = make_kit(tmp_path / "kit", benchmark="ccocr", ids=[f"{subset}:1"], question="Q?")
+    with serve(echo) as server:
+        assert run(server, kit, "--prompt-file", "own.md", "--dry-run") == code
+
+
 def test_sample_outside_a_checkout_is_a_board_of_the_site(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

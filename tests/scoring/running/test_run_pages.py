@@ -131,6 +131,20 @@ def test_the_api_takes_an_own_prompt(board: Board, organiser: User, api_of: ApiO
     assert ModelRun.objects.get().prompts == {"version": "file", "texts": {"item": "Copy it."}}
 
 
+def test_own_text_needs_the_question_where_items_have_one(
+    board: Board, organiser: User, client_of: ClientOf
+) -> None:
+    Board.objects.filter(pk=board.pk).update(benchmark="fcmbench")
+    own = {"prompt_version": "file", "prompt_text": "Answer with JSON."}
+    answer = client_of(organiser).post(PAGE, form(board, **own))
+    assert answer.status_code == 409
+    assert "the text has no $question" in answer.content.decode()
+    assert not ModelRun.objects.exists()
+    own["prompt_text"] = "$question Answer with JSON."
+    client_of(organiser).post(PAGE, form(board, **own))
+    assert ModelRun.objects.count() == 1
+
+
 def test_a_refusal_is_shown_with_the_form(
     board: Board, organiser: User, client_of: ClientOf
 ) -> None:
