@@ -69,7 +69,7 @@ def keep(response: httpx2.Response, path: Path, expected: str | None) -> Downloa
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
-            download = _checked(partial, path, expected)
+            download = _verified(partial, path, expected)
             partial.replace(path)
     except OSError as error:
         raise Failure(f"{path}: cannot be written: {error.strerror}") from error
@@ -88,7 +88,7 @@ def _partial(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
             partial.unlink()
 
 
-def _checked(partial: Path, path: Path, expected: str | None) -> Download:
+def _verified(partial: Path, path: Path, expected: str | None) -> Download:
     size = partial.stat().st_size
     if expected is None:
         return Download(path, size, _read_members(partial))
