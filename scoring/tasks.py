@@ -54,7 +54,7 @@ from scoring.judging.runs import (
     open_run,
     store_verdicts,
 )
-from scoring.leaderboard.drawings import (
+from scoring.leaderboard.charts import (
     DRAWING_KIND,
     draw_ahead,
     kept_library,

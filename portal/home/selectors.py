@@ -25,8 +25,7 @@ from portal.web.prepared import Parameter, Prepared
 from scoring.benchmarks import BENCHMARKS
 from scoring.leaderboard.columns import GROUPED, BoardColumn, TableFrame, table_frame
 from scoring.leaderboard.disclosure import entry_as_shown, shown_columns
-from scoring.leaderboard.rows import Row
-from scoring.leaderboard.sections import best_first
+from scoring.leaderboard.rows import Row, best_first
 from scoring.leaderboard.selectors import ranked_sections, rows_of_table
 from scoring.models import Board, Entry, ExpertReview, Grading, Phase, Submission
 from scoring.reliability.cases import for_expert

@@ -33,7 +33,7 @@ from scoring.leaderboard.headline import (
     lead_of,
     supporting_columns,
 )
-from scoring.leaderboard.sections import Section
+from scoring.leaderboard.rows import Section
 from scoring.leaderboard.selectors import Leaderboard, Tab, leaderboard, part_for, rows_between
 from scoring.models import Board, Entry, Phase, Regrade, RegradedPhase
 from scoring.models.boards import PhaseWindow, choose_phase, phase_windows

@@ -22,10 +22,18 @@ from scoring.models import Category, Entry
 from scoring.models.submissions import CARD_FIELDS
 from scoring.web import CsvRenderer
 
-from .charts import BoardCharts, board_charts
+from .charts import (
+    MEDIA_TYPES,
+    ROOMS,
+    BoardCharts,
+    Form,
+    board_charts,
+    chart_csv,
+    chart_picture,
+    chart_vega_lite,
+)
 from .citing import cite_page
 from .columns import BoardColumn
-from .drawings import MEDIA_TYPES, ROOMS, Form, chart_csv, chart_picture, chart_vega_lite
 from .files import COLUMN, TEXT, ExportForm, leaderboard_csv
 from .filters import CLOSED, OPEN, RowFilterForm
 from .rows import tokens_of

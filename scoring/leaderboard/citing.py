@@ -27,8 +27,7 @@ from scoring.models.boards import PhaseWindow
 from .charts import BoardCharts, board_charts, charts_of
 from .columns import BoardColumn
 from .files import TEXT, Export, leaderboard_latex, leaderboard_markdown, markdown_text
-from .rows import Cell, Row
-from .sections import Section, best_first
+from .rows import Cell, Row, Section, best_first
 from .selectors import Leaderboard, Tab, leaderboard
 
 

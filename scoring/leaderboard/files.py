@@ -34,8 +34,7 @@ from scoring.models import Entry
 from .columns import BoardColumn, head_groups
 from .filters import QueryForm
 from .rows import Cell as BoardCell
-from .rows import Row, tokens_of
-from .sections import RowGroup, Section, best_first
+from .rows import Row, RowGroup, Section, best_first, tokens_of
 from .selectors import Leaderboard
 
 COLUMN, TEXT = "column", "text"

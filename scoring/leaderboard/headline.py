@@ -15,8 +15,7 @@ from scoring.models import Entry, Phase, Replicate
 
 from .columns import BoardColumn, figure_column
 from .disclosure import shown_columns
-from .rows import Cell, Row
-from .sections import RowGroup, Section
+from .rows import Cell, Row, RowGroup, Section
 from .services import stored_replicates
 
 # Figures next to the deciding one, if the benchmark does not choose them.

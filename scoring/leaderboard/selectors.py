@@ -32,8 +32,16 @@ from scoring.models.boards import (
 from .columns import BoardColumn, Sort, TableFrame, table_frame
 from .disclosure import PARTS, entry_as_shown, is_withheld, shown_columns, shown_part
 from .filters import ALL_ROWS, RowFilter, parameters
-from .rows import Row, ranked_rows, token_annotations
-from .sections import CATEGORY_HEADINGS, RowGroup, Section, best_first, name_key
+from .rows import (
+    CATEGORY_HEADINGS,
+    Row,
+    RowGroup,
+    Section,
+    best_first,
+    name_key,
+    ranked_rows,
+    token_annotations,
+)
 
 PINNED, OTHERS, DISQUALIFIED = "Pinned", "Others", "Disqualified"
 

@@ -29,8 +29,7 @@ from scoring.models import Architecture, Category, Entry
 from scoring.models.submissions import Reasoning
 
 from .filters import active_parameters, parameters
-from .rows import best_values, tokens_of
-from .sections import CATEGORY_HEADINGS
+from .rows import CATEGORY_HEADINGS, best_values, tokens_of
 
 # More rows would be unreadable. The leaderboard's table has all of them.
 MOST_ROWS = 20

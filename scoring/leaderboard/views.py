@@ -20,7 +20,23 @@ from scoring.charts.look import live_style
 from scoring.models import Board
 from scoring.models.boards import PhaseWindow, phase_windows
 
-from .charts import BoardChart, BoardCharts, board_charts
+from .charts import (
+    FORMS,
+    MEDIA_TYPES,
+    ROOMS,
+    BoardChart,
+    BoardCharts,
+    Form,
+    board_charts,
+    chart_csv,
+    chart_picture,
+    chart_vega_lite,
+    file_name,
+    kept_library,
+    pictures,
+    prepare_drawing,
+    suffix,
+)
 from .citing import (
     CHARTS,
     SUBMISSION,
@@ -32,20 +48,6 @@ from .citing import (
     cited_entry,
     cited_rows,
     embedded_table,
-)
-from .drawings import (
-    FORMS,
-    MEDIA_TYPES,
-    ROOMS,
-    Form,
-    chart_csv,
-    chart_picture,
-    chart_vega_lite,
-    file_name,
-    kept_library,
-    pictures,
-    prepare_drawing,
-    suffix,
 )
 from .files import (
     Export,

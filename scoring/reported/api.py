@@ -23,8 +23,7 @@ from scoring.submissions.serializers import RefusalSerializer, SubmissionSeriali
 from scoring.submissions.services import SubmissionRefused
 from scoring.web import DetailSerializer, OrganisersChange, actor_of, conflicts
 
-from .forms import FIGURE, HumanRunForm, RowForm, SampleForm, row_faults
-from .row_files import check_table
+from .forms import FIGURE, HumanRunForm, RowForm, SampleForm, check_table, row_faults
 from .selectors import draw_items, entered_row, row_for, same_items, ungraded_or_human
 from .services import add_row, check_run, create_human_run, edit_row, load_rows, withdraw_row
 

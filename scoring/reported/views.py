@@ -17,8 +17,15 @@ from scoring.models import Board
 from scoring.submissions.selectors import card_lines
 from scoring.submissions.services import SubmissionRefused
 
-from .forms import HumanRunForm, RowForm, SampleForm, TableForm
-from .row_files import TableFault, check_table, empty_table
+from .forms import (
+    HumanRunForm,
+    RowForm,
+    SampleForm,
+    TableFault,
+    TableForm,
+    check_table,
+    empty_table,
+)
 from .selectors import (
     ItemSample,
     draw_items,

@@ -22,8 +22,7 @@ from scoring.leaderboard.services import grading_stamp
 from scoring.models import Board, Entry, Grading, ItemScore, Phase, Prediction
 
 from .comparisons import ComparisonRefused, compared_entries
-from .facts import FACT, labels_of
-from .linked_fields import FIELD, graded_item, number_of
+from .facts import FACT, FIELD, graded_item, labels_of, number_of
 
 PER_PAGE = 50
 FIRST, SECOND = "first", "second"

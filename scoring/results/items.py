@@ -33,16 +33,18 @@ from .facts import (
     FactLine,
     FactQuery,
     ItemImage,
+    LinkedFields,
     boxes_of,
     choose_facts,
     fact_lines,
+    graded_item,
     item_images,
     labels_of,
+    linked_fields,
     placed,
 )
 from .fields import FieldTable, ItemDiff, ResultPart, field_table, item_diff, result_parts
 from .item_lists import EVERYTHING, WRONG, ItemLine, ItemQuery, item_line, item_scores, neighbours
-from .linked_fields import LinkedFields, graded_item, linked_fields
 
 # Shown elsewhere on the page.
 _REPEATED = frozenset({"id", "missing"})

@@ -43,8 +43,8 @@ from scoring.grading.regrade_plans import board_regrades
 from scoring.grading.selectors import cited_grading, latest_grading
 from scoring.grading.services import GradingRefused, cancel_grading, retry_grading
 from scoring.grading.similarity import similar_on_board
+from scoring.leaderboard.charts import pictures
 from scoring.leaderboard.citing import submission_bibtex
-from scoring.leaderboard.drawings import pictures
 from scoring.models import Board, Submission, Webhook
 from scoring.models.boards import phase_windows
 from scoring.results.examples import typical_errors

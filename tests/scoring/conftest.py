@@ -4,7 +4,7 @@ import pytest
 
 from portal.accounts.models import Team, User
 from portal.jobs.worker import run_due_jobs
-from scoring.leaderboard import drawings
+from scoring.leaderboard import charts as drawings
 from scoring.models import Board, Submission
 from tests.accounts.teams.people import team_of
 from tests.worlds import _worlds_end, pytest_fixture_setup, shared

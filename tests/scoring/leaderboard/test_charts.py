@@ -21,9 +21,8 @@ from scoring.charts.drawing import DrawingError, library_version
 from scoring.charts.look import NARROW, WIDE, size_of
 from scoring.charts.shapes import Grid, Scatter, Slopes, Table
 from scoring.charts.specs import specification
-from scoring.leaderboard import drawings
-from scoring.leaderboard.charts import BoardCharts, board_charts
-from scoring.leaderboard.drawings import DRAWING_KIND, queue_undrawn
+from scoring.leaderboard import charts as drawings
+from scoring.leaderboard.charts import DRAWING_KIND, BoardCharts, board_charts, queue_undrawn
 from scoring.leaderboard.services import bump_board, load_reported
 from scoring.models import Board, Entry, Grading, Submission
 from scoring.models.boards import phase_windows

@@ -11,7 +11,7 @@ from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 from scoring.benchmarks.items import Observation, replicated, resampled_documents
 from scoring.grading.regrades import start_regrade
-from scoring.leaderboard.sections import Section
+from scoring.leaderboard.rows import Section
 from scoring.leaderboard.selectors import leaderboard
 from scoring.leaderboard.services import (
     RANKING_KIND,

@@ -6,7 +6,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from portal.accounts.models import User
 from scoring.leaderboard.selectors import leaderboard
 from scoring.models import Board
-from scoring.reported.row_files import check_table
+from scoring.reported.forms import check_table
 from scoring.reported.services import load_rows
 
 pytestmark = pytest.mark.django_db
