@@ -7,7 +7,8 @@ from django.db import transaction
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.services import freeze_lines
-from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import create_board, set_board_state
 from scoring.models import Board, Category, Entry, Grading, Phase, Submission
 from scoring.submissions.services import publish_submission
 

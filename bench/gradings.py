@@ -12,7 +12,8 @@ from portal.datasets.releases.gold import GoldItem
 from portal.datasets.releases.services import freeze_release
 from portal.facts import Span, canonicalise
 from portal.jobs.models import Job
-from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import create_board, set_board_state
 from scoring.grading.chunks import load_chunk, score_chunk
 from scoring.grading.services import start_grading
 from scoring.models import Grading, Submission

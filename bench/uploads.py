@@ -8,7 +8,8 @@ from portal.accounts.tokens import issue_token
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.services import freeze_lines
 from portal.jobs.models import Job
-from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import create_board, set_board_state
 from scoring.grading.services import cancel_grading
 from scoring.models import Submission
 

@@ -16,7 +16,8 @@ from portal.datasets.models import Dataset, ImportRun, Release
 from portal.datasets.releases.freezing import gold_of_file, gold_of_records
 from portal.datasets.releases.gold import Gold
 from portal.datasets.releases.services import freeze_gold
-from scoring.boards.services import NewPhase, add_phase, create_board, set_board_state
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import add_phase, create_board, set_board_state
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Phase
 

@@ -17,7 +17,8 @@ from portal.datasets.models import Dataset, ImportRun, PageImage, Release, TextB
 from portal.datasets.releases.gold import place_gold
 from portal.datasets.releases.services import freeze_release
 from portal.files.uploads import archive_limits
-from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import create_board, set_board_state
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry, JudgeSample, Phase
 

@@ -29,14 +29,19 @@ from scoring.models.submissions import CARD_FIELDS
 from scoring.web import ConflictError, DetailSerializer, OrganisersChange, actor_of
 
 from .limits import quota, team_quotas
-from .protection import PROTECTED, all_warnings, outgrown_settings, warnings
+from .protection import (
+    PHASE_SETTINGS,
+    PROTECTED,
+    NewPhase,
+    all_warnings,
+    outgrown_settings,
+    warnings,
+)
 from .selectors import boards_for_list, phase_ids
 from .services import (
     BOARD_SETTINGS,
-    PHASE_SETTINGS,
     BoardRefused,
     DisclosureUnconfirmed,
-    NewPhase,
     add_phase,
     create_board,
     edit_board,

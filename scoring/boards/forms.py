@@ -13,11 +13,9 @@ from scoring.leaderboard.columns import group_names, sort_columns
 from scoring.models import Board, Phase
 from scoring.models.submissions import CARD_FIELDS
 
-from .protection import is_unprotected, leaks
+from .protection import PHASE_SETTINGS, NewPhase, is_unprotected, leaks
 from .services import (
     BOARD_SETTINGS,
-    PHASE_SETTINGS,
-    NewPhase,
     phase_faults,
     phase_slug,
 )

@@ -1,4 +1,4 @@
-"""Settings that protect hidden gold, and warnings about settings that reveal it.
+"""Settings of a phase, how they protect hidden gold, and warnings about those that reveal it.
 
 Each score reveals whether a file is right. A submitter who gets many scores, exact scores or scores
 of single items can work out the gold, although no page shows it. Pages, API, commands and re-grades
@@ -6,16 +6,14 @@ all use these rules.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field, fields
+from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from portal.datasets.models import Dataset, Release
 from scoring.access import is_release_open
 from scoring.models import Phase
-
-if TYPE_CHECKING:
-    from .services import NewPhase
 
 # The value of a setting that was not chosen.
 UNSET: Any = object()
@@ -37,6 +35,43 @@ UNPROTECTED: Mapping[str, Any] = MappingProxyType(
 )
 TOTALS = Phase.Diagnostics.AGGREGATES
 Settings: TypeAlias = "Phase | NewPhase"
+
+
+@dataclass(frozen=True)
+class NewPhase:
+    """The settings of a phase. Limits, decimals and incomplete files that are UNSET get safe values
+    on hidden gold, and no limits on public gold."""
+
+    slug: str
+    title: str
+    release: Release
+    _: KW_ONLY
+    split: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+    diagnostics: str = Phase.Diagnostics.AGGREGATES
+    time_zone: str = "UTC"
+    opens_at: datetime | None = None
+    closes_at: datetime | None = None
+    per_day: int | None = UNSET
+    in_total: int | None = UNSET
+    failed_per_day: int | None = None
+    takes_incomplete: bool = UNSET
+    score_decimals: int | None = UNSET
+    scores_after: datetime | None = None
+    public_share: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in default_settings(self).items():
+            object.__setattr__(self, name, value)
+
+    def settings(self) -> dict[str, Any]:
+        """Keyword arguments of Phase, without the options, which are completed first."""
+        names = ("slug", *PHASE_SETTINGS)
+        return {name: getattr(self, name) for name in names if name != "options"}
+
+
+# The settings of a phase, in the order of its form.
+PHASE_SETTINGS = tuple(each.name for each in fields(NewPhase) if each.name != "slug")
 
 
 @dataclass(frozen=True)

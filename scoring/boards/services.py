@@ -1,8 +1,6 @@
 """Creates and changes boards and their phases."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field, fields
-from datetime import datetime
 from itertools import count
 from typing import Any
 
@@ -11,13 +9,12 @@ from django.utils.text import slugify
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.datasets.models import Release
 from scoring.benchmarks import BENCHMARKS, Benchmark, OptionError
 from scoring.leaderboard.services import refresh_shown_scores
 from scoring.models import Board, Phase
 from scoring.models.boards import phase_windows
 
-from .protection import UNSET, default_settings, disclosure, disclosures
+from .protection import NewPhase, disclosure, disclosures
 
 MOST_DECIMALS = 6
 # Settings of a board that can change, and settings of a phase that cannot once it has submissions.
@@ -34,43 +31,6 @@ class BoardRefused(Exception):
 class DisclosureUnconfirmed(BoardRefused):
     """The change makes information about a private release public, and needs
     `confirm_disclosure`. The message names the information."""
-
-
-@dataclass(frozen=True)
-class NewPhase:
-    """The settings of a phase. Limits, decimals and incomplete files that are UNSET get safe values
-    on hidden gold, and no limits on public gold."""
-
-    slug: str
-    title: str
-    release: Release
-    _: KW_ONLY
-    split: str = ""
-    options: dict[str, Any] = field(default_factory=dict)
-    diagnostics: str = Phase.Diagnostics.AGGREGATES
-    time_zone: str = "UTC"
-    opens_at: datetime | None = None
-    closes_at: datetime | None = None
-    per_day: int | None = UNSET
-    in_total: int | None = UNSET
-    failed_per_day: int | None = None
-    takes_incomplete: bool = UNSET
-    score_decimals: int | None = UNSET
-    scores_after: datetime | None = None
-    public_share: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in default_settings(self).items():
-            object.__setattr__(self, name, value)
-
-    def settings(self) -> dict[str, Any]:
-        """Keyword arguments of Phase, without the options, which are completed first."""
-        names = ("slug", *PHASE_SETTINGS)
-        return {name: getattr(self, name) for name in names if name != "options"}
-
-
-# The settings of a phase, in the order of its form.
-PHASE_SETTINGS = tuple(each.name for each in fields(NewPhase) if each.name != "slug")
 
 
 def phase_slug(title: str) -> str:

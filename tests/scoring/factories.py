@@ -17,7 +17,8 @@ from portal.datasets.releases.gold import GoldItem
 from portal.datasets.releases.services import freeze_lines, freeze_release
 from portal.facts import TaggedPage, read_tags
 from scoring.boards.limits import LimitReached, hold_place
-from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import create_board, set_board_state
 from scoring.leaderboard.services import bump_board, load_reported
 from scoring.models import Board, Entry, Grading, Phase, Submission
 from scoring.submissions.services import check_upload, create_submission

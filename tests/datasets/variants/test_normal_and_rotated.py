@@ -14,7 +14,8 @@ from portal.datasets.variants.captures import CAPTURES
 from portal.datasets.variants.services import VariantError, VariantSpec, create_variant
 from portal.jobs.worker import run_due_jobs
 from scoring.benchmarks import Payload
-from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import create_board, set_board_state
 from scoring.leaderboard.selectors import leaderboard
 from scoring.models import Board
 from scoring.submissions.services import check_upload, create_submission, publish_submission

@@ -15,7 +15,8 @@ from django.test import Client
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
 from scoring.benchmarks import BENCHMARKS
-from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import create_board, set_board_state
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Phase, Submission
 from scoring.submissions.services import publish_submission

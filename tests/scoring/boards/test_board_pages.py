@@ -11,7 +11,8 @@ from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Dataset, Release
 from scoring.benchmarks.fincriticaled.columns import SEVERITY
-from scoring.boards.services import NewPhase, add_phase
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import add_phase
 from scoring.leaderboard.services import bump_board, load_reported
 from scoring.models import Board, Entry, Phase, Submission
 from scoring.submissions.services import publish_submission

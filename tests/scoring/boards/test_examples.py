@@ -7,8 +7,9 @@ import pytest
 from portal.accounts.models import User
 from portal.datasets.models import Release
 from portal.jobs.worker import run_due_jobs
+from scoring.boards.protection import NewPhase
 from scoring.boards.selectors import example_file
-from scoring.boards.services import NewPhase, add_phase
+from scoring.boards.services import add_phase
 from scoring.models import Board, Submission
 from scoring.submissions.services import publish_submission, withdraw_submission
 from tests.fixture_types import ClientOf

@@ -12,14 +12,8 @@ from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Dataset, Release
 from portal.jobs.worker import run_due_jobs
-from scoring.boards.protection import leaks
-from scoring.boards.services import (
-    DisclosureUnconfirmed,
-    NewPhase,
-    create_board,
-    edit_phase,
-    set_board_state,
-)
+from scoring.boards.protection import NewPhase, leaks
+from scoring.boards.services import DisclosureUnconfirmed, create_board, edit_phase, set_board_state
 from scoring.grading.notices import message
 from scoring.grading.regrade_plans import RegradeRefused
 from scoring.grading.regrades import start_regrade

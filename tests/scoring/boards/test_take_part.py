@@ -10,7 +10,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
-from scoring.boards.services import NewPhase, add_phase
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import add_phase
 from scoring.boards.take_part import take_part_page
 from scoring.models import Board, Phase
 from tests.fixture_types import ClientOf

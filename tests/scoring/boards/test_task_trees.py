@@ -9,8 +9,9 @@ from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.services import freeze_lines
 from scoring.benchmarks import get_benchmark
+from scoring.boards.protection import NewPhase
 from scoring.boards.selectors import task_tree_page
-from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.boards.services import create_board, set_board_state
 from scoring.models import Board
 from tests.factories import empty_dataset
 from tests.fixture_types import ClientOf

@@ -13,12 +13,8 @@ from portal.accounts.models import User
 from portal.datasets.models import Release
 from portal.home.selectors import boards_at_a_glance, newest_entries
 from portal.jobs.worker import run_due_jobs
-from scoring.boards.services import (
-    BoardRefused,
-    NewPhase,
-    edit_phase,
-    phase_faults,
-)
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import BoardRefused, edit_phase, phase_faults
 from scoring.grading.notices import message
 from scoring.leaderboard.disclosure import public_count, public_items, shown_part
 from scoring.models import Board, Entry, Phase, Submission

@@ -15,7 +15,8 @@ from portal.accounts.tokens import issue_token
 from portal.datasets.models import Dataset
 from portal.jobs.worker import run_due_jobs
 from portal.web.conditional import etag_of
-from scoring.boards.services import NewPhase, add_phase, edit_board, set_board_state
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import add_phase, edit_board, set_board_state
 from scoring.grading.regrades import start_regrade
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Submission

@@ -13,7 +13,8 @@ from portal.accounts.models import User
 from portal.datasets.models import Release
 from portal.datasets.releases.services import freeze_lines
 from portal.jobs.worker import run_due_jobs
-from scoring.boards.services import NewPhase, create_board, set_board_state
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import create_board, set_board_state
 from scoring.models import Board, Entry, Submission
 from scoring.submissions.services import (
     check_upload,

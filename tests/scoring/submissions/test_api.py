@@ -13,7 +13,8 @@ from portal.accounts.models import User
 from portal.accounts.tokens import issue_token
 from portal.jobs.models import Job
 from scoring import urls
-from scoring.boards.services import NewPhase, add_phase
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import add_phase
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry, Grading, Phase, Submission
 from tests.fixture_types import ApiOf, RunJobs
