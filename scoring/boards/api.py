@@ -19,6 +19,7 @@ from rest_framework.views import APIView
 from portal.accounts.access import IsOrganiser, is_organiser
 from portal.accounts.teams.selectors import teams_of
 from portal.datasets.models import Release
+from portal.web.answers import answer
 from scoring.access import board_for, may_open_release
 from scoring.benchmarks import BENCHMARKS
 from scoring.leaderboard.columns import group_names, sort_columns
@@ -28,7 +29,7 @@ from scoring.models.boards import phase_window, phase_windows
 from scoring.models.submissions import CARD_FIELDS
 from scoring.web import ConflictError, DetailSerializer, OrganisersChange, actor_of
 
-from .limits import quota, team_quotas
+from .limits import Allowance, Quota, quota, team_quotas
 from .protection import (
     PHASE_SETTINGS,
     PROTECTED,
@@ -266,36 +267,29 @@ class PhaseIdsSerializer(serializers.Serializer[Any]):
     ids = serializers.ListField(child=serializers.CharField())
 
 
-class AllowanceSerializer(serializers.Serializer[Any]):
-    """One limit. `free_at` is when the next attempt becomes free; null while some are left."""
-
-    limit = serializers.IntegerField()
-    used = serializers.IntegerField()
-    held = serializers.IntegerField(help_text="Submissions that are being graded.")
-    left = serializers.IntegerField()
-    free_at = serializers.DateTimeField(allow_null=True)
-
-
-class _QuotaSerializer(serializers.Serializer[Any]):
-    day = AllowanceSerializer(allow_null=True)
-    total = AllowanceSerializer(allow_null=True)
-    failed = AllowanceSerializer(allow_null=True)
-    refusal = serializers.CharField(
-        help_text="Why a submission is refused now; empty if it is accepted."
-    )
-
-
-class TeamQuotaSerializer(_QuotaSerializer):
-    """The quota of a team, for all its members together."""
-
-    team = serializers.SlugField(source="team.slug")
-
-
-class QuotaSerializer(_QuotaSerializer):
-    """The user's quota in a phase, over all teams. A limit that is not set is null. Each team also
-    has its own quota."""
-
-    teams = TeamQuotaSerializer(many=True, help_text="The user's teams.")
+AllowanceSerializer = answer(
+    Allowance,
+    leave_out=["name"],
+    held="Submissions that are being graded.",
+    left=serializers.IntegerField(),
+    free_at="When the next attempt becomes free; null while some are left.",
+)
+_REFUSAL = serializers.CharField(
+    help_text="Why a submission is refused now; empty if it is accepted."
+)
+TeamQuotaSerializer = answer(
+    Quota,
+    "TeamQuota",
+    leave_out=["phase", "holder"],
+    refusal=_REFUSAL,
+    team=serializers.SlugField(source="team.slug"),
+)
+QuotaSerializer = answer(
+    Quota,
+    leave_out=["phase", "holder", "team"],
+    refusal=_REFUSAL,
+    teams=TeamQuotaSerializer(many=True, help_text="The user's teams, each with its own quota."),
+)
 
 
 @contextmanager

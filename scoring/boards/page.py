@@ -38,8 +38,7 @@ from scoring.leaderboard.selectors import Leaderboard, Tab, leaderboard, part_fo
 from scoring.models import Board, Entry, Phase, Regrade, RegradedPhase
 from scoring.models.boards import PhaseWindow, choose_phase, phase_windows
 
-from .relative import Relative, relative_results
-from .selectors import ExampleFile, example_file, is_open_to
+from .selectors import ExampleFile, Relative, example_file, is_open_to, relative_results
 
 # The views of a board that are not views of its benchmark: the first view, the benchmark's own
 # table, and the losses on a stress variant.

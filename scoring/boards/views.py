@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from portal.web.conditional import conditional
+from portal.web.refusals import form_page
 from scoring.access import board_for
 from scoring.judging.services import judge_fault, known_judge
 from scoring.leaderboard.filters import RowFilterForm
@@ -49,9 +50,7 @@ def board_settings(request: UserRequest, slug: str) -> HttpResponse:
         edit_board(board=board, changes=form.cleaned_data, actor=request.user)
         messages.success(request, "Settings saved.")
         return redirect("scoring:board-manage", board.slug)
-    context = {"board": board, "form": form}
-    status = 400 if form.errors else 200
-    return render(request, "scoring/boards/board_settings.html", context, status=status)
+    return form_page(request, "scoring/boards/board_settings.html", form, board=board)
 
 
 @organiser_required
@@ -106,16 +105,16 @@ def warn_of(request: UserRequest, phase: Phase) -> None:
 def _phase_page(
     request: UserRequest, board: Board, form: PhaseForm, phase: Phase | None
 ) -> HttpResponse:
-    context = {
-        "board": board,
-        "form": form,
-        "phase": phase,
-        "defaults": json.dumps(board.spec.check_options({}), ensure_ascii=False),
-        "judge": known_judge(board),
-        "warnings": warnings(phase) if phase else [],
-    }
-    status = 400 if form.errors else 200
-    return render(request, "scoring/boards/phase.html", context, status=status)
+    return form_page(
+        request,
+        "scoring/boards/phase.html",
+        form,
+        board=board,
+        phase=phase,
+        defaults=json.dumps(board.spec.check_options({}), ensure_ascii=False),
+        judge=known_judge(board),
+        warnings=warnings(phase) if phase else [],
+    )
 
 
 def _warn_of_judge(request: UserRequest, phase: Phase) -> None:
@@ -174,16 +173,18 @@ def benchmark(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def take_part(request: HttpRequest, slug: str) -> HttpResponse:
     """The data, format, commands and limits of a board, and who sees what."""
-    page = take_part_page(request.user, board_for(request.user, slug))
+    board = board_for(request.user, slug)
     site = request.build_absolute_uri("/").rstrip("/")
-    return render(request, "scoring/boards/take_part.html", {"page": page, "site": site})
+    context = {"board": board, "page": take_part_page(request.user, board), "site": site}
+    return render(request, "scoring/boards/take_part.html", context)
 
 
 @require_safe
 def tasks(request: HttpRequest, slug: str) -> HttpResponse:
     """The benchmark's task tree, with examples."""
-    page = task_tree_page(board_for(request.user, slug))
-    return render(request, "scoring/boards/tasks.html", {"page": page})
+    board = board_for(request.user, slug)
+    context = {"board": board, "page": task_tree_page(board)}
+    return render(request, "scoring/boards/tasks.html", context)
 
 
 @require_safe
@@ -207,8 +208,7 @@ def new_board(request: UserRequest) -> HttpResponse:
         for phase in board.phases.select_related("release__dataset"):
             warn_of(request, phase)
         return redirect(board)
-    status = 400 if form.errors else 200
-    return render(request, "scoring/boards/new_board.html", {"form": form}, status=status)
+    return form_page(request, "scoring/boards/new_board.html", form)
 
 
 @organiser_required

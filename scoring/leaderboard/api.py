@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from portal.web.answers import answer
 from portal.web.conditional import conditional, kept_answer
+from scoring.benchmarks import View
 from scoring.charts.drawing import DrawingError
 from scoring.models import Category, Entry
 from scoring.models.submissions import CARD_FIELDS
@@ -32,13 +33,14 @@ from .charts import (
     chart_picture,
     chart_vega_lite,
 )
-from .citing import cite_page
+from .citing import Badge, Citation, cite_page
 from .columns import BoardColumn
 from .files import COLUMN, TEXT, ExportForm, leaderboard_csv
 from .filters import CLOSED, OPEN, RowFilterForm
 from .rows import tokens_of
 from .selectors import Leaderboard, StampedBoard, requested_leaderboard, stamped_board
 
+ViewSerializer = answer(View, leave_out=["columns", "reported", "needs"])
 ColumnSerializer = answer(
     BoardColumn, "Column", decides="Whether the table is ordered by this rank."
 )
@@ -125,14 +127,6 @@ class SectionSerializer(serializers.Serializer[Any]):
     source = serializers.CharField(source="key")  # type: ignore[assignment]
     url = serializers.CharField()
     rows = RowSerializer(many=True)
-
-
-class ViewSerializer(serializers.Serializer[Any]):
-    """A further table of the board."""
-
-    key = serializers.CharField()
-    title = serializers.CharField()
-    help = serializers.CharField()
 
 
 class LeaderboardSerializer(serializers.Serializer[Any]):
@@ -247,20 +241,14 @@ def _asked(query: str) -> Mapping[str, Any]:
     return MappingProxyType(wanted.validated_data)
 
 
-class BibtexSerializer(serializers.Serializer[Any]):
-    """How to cite the `paper`, the `release`, the `board` or the `entry`."""
-
-    key = serializers.CharField()
-    title = serializers.CharField()
-    bibtex = serializers.CharField()
-
-
-class BadgeSerializer(serializers.Serializer[Any]):
-    """The rank of an entry. `rank` is null if it is not ranked."""
-
-    text = serializers.CharField()
-    rank = serializers.IntegerField(allow_null=True)
-    of = serializers.IntegerField(help_text="Number of ranked rows that it is compared with.")
+BibtexSerializer = answer(Citation, "Bibtex", key="`paper`, `release`, `board` or `entry`.")
+BadgeSerializer = answer(
+    Badge,
+    leave_out=["board", "name"],
+    text=serializers.CharField(),
+    rank="Null if it is not ranked.",
+    of="Number of ranked rows that it is compared with.",
+)
 
 
 class CiteSerializer(serializers.Serializer[Any]):

@@ -276,22 +276,17 @@ def _kept_svg(chart: BoardChart, shape: Shape, room: Room) -> str:
     """Return the picture. Raises DrawingError."""
     spec, words = specification(shape, room), Words(chart.title, chart.description)
     name = _name("svg", spec, words)
-    svg: str | None = cache.get(name)
-    if svg is None:
-        svg = with_words(draw_svg(spec), words)
-        cache.set(name, svg, _WEEK)
+    svg: str = cache.get_or_set(name, lambda: with_words(draw_svg(spec), words), _WEEK)
     return svg
 
 
 def _kept_file(shape: Shape, form: Literal["png", "pdf"]) -> bytes:
     """Return the chart in light colours. Raises DrawingError."""
     spec = specification(shape)
-    name = _name(form, spec)
-    found = cache.get(name)
-    if found is None:
-        found = b64encode(draw_file(spec, form)).decode()
-        cache.set(name, found, _WEEK)
-    return b64decode(found)
+    drawn = cache.get_or_set(
+        _name(form, spec), lambda: b64encode(draw_file(spec, form)).decode(), _WEEK
+    )
+    return b64decode(drawn)
 
 
 def _name(form: str, *made_of: Any) -> str:
@@ -301,12 +296,11 @@ def _name(form: str, *made_of: Any) -> str:
 
 def kept_library() -> bytes:
     """Return the library for browsers, compressed with gzip. Raises DrawingError."""
-    name = f"chart-library:{library_version()}"
-    found = cache.get(name)
-    if found is None:
-        found = b64encode(gzip.compress(make_library().encode(), mtime=0)).decode()
-        cache.set(name, found, None)
-    return b64decode(found)
+
+    def packed() -> str:
+        return b64encode(gzip.compress(make_library().encode(), mtime=0)).decode()
+
+    return b64decode(cache.get_or_set(f"chart-library:{library_version()}", packed, None))
 
 
 Form = Literal["svg", "png", "pdf", "csv", "vl"]
@@ -405,7 +399,7 @@ def draw_ahead(shown: Iterable[BoardCharts]) -> None:
 
 DRAWING_KIND = "draw_charts"
 # As long as pictures are cached.
-_QUEUED_FOR = 7 * 24 * 60 * 60
+_QUEUED_FOR = _WEEK
 
 
 def queue_undrawn() -> int:

@@ -74,7 +74,7 @@ def _entry_bibtex(row: Row, root: str, accessed: date) -> str:
 def _board_bibtex(board: Board, phase: Phase | None, root: str, accessed: date) -> str:
     """An `@misc` entry with the phase, gold, signature, URL and access date."""
     published = f"{settings.SITE_NAME} leaderboard" + (f", phase {phase.title}" if phase else "")
-    return _misc(
+    return misc_bibtex(
         f"{_key_part(board.slug)}-{accessed.year}",
         {
             "title": f"{{{escape(board.title)}}}",
@@ -117,10 +117,11 @@ def submission_bibtex(
         "url": _url(url),
     }
     key = f"{_key_part(board.slug)}-{_key_part(submission.name)}-{submission.pk}"
-    return TextFile(f"{key}.bib", "application/x-bibtex", _misc(key, fields))
+    return TextFile(f"{key}.bib", "application/x-bibtex", misc_bibtex(key, fields))
 
 
-def _misc(key: str, fields: Mapping[str, str]) -> str:
+def misc_bibtex(key: str, fields: Mapping[str, str]) -> str:
+    """Return an `@misc` entry without the empty fields."""
     lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
     return f"@misc{{{key},\n" + ",\n".join(lines) + "\n}\n"
 

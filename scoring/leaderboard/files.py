@@ -7,7 +7,7 @@ would be wrong.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -149,11 +149,6 @@ COLUMNS = (
 )
 
 
-def leaderboard_file(table: Leaderboard) -> TextFile:
-    """Return a file named after board, phase and view, such as `board-test.csv`."""
-    return TextFile(f"{file_stem(table)}.csv", "text/csv", leaderboard_csv(table))
-
-
 def file_stem(table: Leaderboard) -> str:
     """Return the name of the table's files, without extension."""
     parts = [table.board.slug, table.phase.slug if table.phase else ""]
@@ -201,12 +196,6 @@ def _line(table: Leaderboard, section: Section, row: Row) -> list[Any]:
 
 _NOTHING = "--"
 _STUBS = ("Model", "Size")
-
-
-def leaderboard_latex_file(table: Leaderboard, export: Export = Export()) -> TextFile:
-    """Return a file named after board, phase and view, such as `board-test.tex`."""
-    text = leaderboard_latex(table, export)
-    return TextFile(f"{file_stem(table)}.tex", "application/x-tex", text)
 
 
 def leaderboard_latex(table: Leaderboard, export: Export = Export()) -> str:
@@ -308,12 +297,6 @@ def markdown_text(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
-def leaderboard_markdown_file(table: Leaderboard, export: Export = Export()) -> TextFile:
-    """Return a file named after board, phase and view, such as `board-test.md`."""
-    text = leaderboard_markdown(table, export)
-    return TextFile(f"{file_stem(table)}.md", "text/markdown", text)
-
-
 def leaderboard_markdown(table: Leaderboard, export: Export = Export()) -> str:
     """Return the tables as on the page, each below its source."""
     shown = export.of(table)
@@ -355,3 +338,17 @@ def _markdown_row(cells: Sequence[str]) -> str:
 def _markdown_cell(cell: BoardCell, *, with_interval: bool) -> str:
     text = f"**{cell.text}**" if cell.is_best else cell.text
     return f"{text} ({cell.interval})" if with_interval and cell.interval else text
+
+
+# The media type and the writer of each format, by the ending of its files.
+_FORMATS: dict[str, tuple[str, Callable[[Leaderboard, Export], str]]] = {
+    "csv": ("text/csv", lambda table, export: leaderboard_csv(export.of(table))),
+    "tex": ("application/x-tex", leaderboard_latex),
+    "md": ("text/markdown", leaderboard_markdown),
+}
+
+
+def leaderboard_file(table: Leaderboard, export: Export, ending: str) -> TextFile:
+    """Return a file named after board, phase and view, such as `board-test.csv`."""
+    media_type, write = _FORMATS[ending]
+    return TextFile(f"{file_stem(table)}.{ending}", media_type, write(table, export))

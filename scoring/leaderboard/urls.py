@@ -6,9 +6,15 @@ from . import api, views
 
 urlpatterns = [
     path("charts/vega-<slug:version>.js", views.library, name="chart-library"),
-    path("boards/<slug:slug>/leaderboard.csv", views.leaderboard_table, name="board-csv"),
-    path("boards/<slug:slug>/leaderboard.tex", views.leaderboard_latex, name="board-latex"),
-    path("boards/<slug:slug>/leaderboard.md", views.leaderboard_markdown, name="board-markdown"),
+    *(
+        path(
+            f"boards/<slug:slug>/leaderboard.{ending}",
+            views.leaderboard_table,
+            {"ending": ending},
+            name=f"board-{name}",
+        )
+        for name, ending in (("csv", "csv"), ("latex", "tex"), ("markdown", "md"))
+    ),
     path("boards/<slug:slug>/cite/", views.cite, name="board-cite"),
     path("boards/<slug:slug>/citation.bib", views.citation_file, name="board-bibtex"),
     path("boards/<slug:slug>/embed/", views.embed, name="board-embed"),

@@ -1,7 +1,7 @@
 """Pages and files of leaderboards: the table in other formats, citations, and the charts."""
 
 import gzip
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -49,46 +49,25 @@ from .citing import (
     cited_rows,
     embedded_table,
 )
-from .files import (
-    Export,
-    ExportForm,
-    leaderboard_file,
-    leaderboard_latex_file,
-    leaderboard_markdown_file,
-)
+from .files import Export, ExportForm, leaderboard_file
 from .filters import ALL_ROWS, QueryForm, RowFilterForm
 from .selectors import Leaderboard, StampedBoard, requested_leaderboard, stamped_board
 
 
 @require_safe
-def leaderboard_table(request: HttpRequest, slug: str) -> HttpResponse:
-    """The table of the page as CSV."""
-    return _table_file(request, slug, lambda table, export: leaderboard_file(export.of(table)))
+def leaderboard_table(request: HttpRequest, slug: str, ending: str) -> HttpResponse:
+    """The table of the page as CSV, LaTeX or Markdown.
 
-
-@require_safe
-def leaderboard_latex(request: HttpRequest, slug: str) -> HttpResponse:
-    """The table of the page as LaTeX."""
-    return _table_file(request, slug, leaderboard_latex_file)
-
-
-@require_safe
-def leaderboard_markdown(request: HttpRequest, slug: str) -> HttpResponse:
-    """The table of the page as Markdown."""
-    return _table_file(request, slug, leaderboard_markdown_file)
-
-
-def _table_file(
-    request: HttpRequest, slug: str, make: Callable[[Leaderboard, Export], TextFile]
-) -> HttpResponse:
-    """Return the table as a file. Invalid filters and choices are refused, because a file does not
-    show which rows were left out."""
+    Invalid filters and choices are refused, because a file does not show which rows were left out.
+    """
     board, filters = board_for(request.user, slug), RowFilterForm(request.GET)
     if not filters.is_valid():
         return _refused(filters)
     table = _asked_table(request, board, phase_windows(board), filters)
     form = ExportForm(request.GET, table.columns)
-    return file_response(make(table, form.export())) if form.is_valid() else _refused(form)
+    if not form.is_valid():
+        return _refused(form)
+    return file_response(leaderboard_file(table, form.export(), ending))
 
 
 def _refused(form: QueryForm) -> HttpResponse:
@@ -126,6 +105,7 @@ def cite(request: HttpRequest, slug: str) -> HttpResponse:
     ]
     charts = cited_charts(request.user, table, windows, request.GET.get(CHARTS, ""))
     context = {
+        "board": board,
         "page": page,
         "form": form,
         "filters": filters,
@@ -272,6 +252,7 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
         request,
         "scoring/leaderboard/charts.html",
         {
+            "board": shown.board,
             "page": shown,
             "pictures": pictures(shown.charts),
             "library": library_version(),

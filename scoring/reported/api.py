@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
+from portal.web.answers import answer
 from portal.web.api import PlainMultiPartParser
 from scoring.access import board_for
 from scoring.models import Board, Entry
@@ -23,8 +24,17 @@ from scoring.submissions.serializers import RefusalSerializer, SubmissionSeriali
 from scoring.submissions.services import SubmissionRefused
 from scoring.web import DetailSerializer, OrganisersChange, actor_of, conflicts
 
-from .forms import FIGURE, HumanRunForm, RowForm, SampleForm, check_table, row_faults
-from .selectors import draw_items, entered_row, row_for, same_items, ungraded_or_human
+from .forms import (
+    FIGURE,
+    CheckedTable,
+    HumanRunForm,
+    RowForm,
+    SampleForm,
+    TableFault,
+    check_table,
+    row_faults,
+)
+from .selectors import entered_row, row_for, same_items, ungraded_or_human
 from .services import add_row, check_run, create_human_run, edit_row, load_rows, withdraw_row
 
 
@@ -172,14 +182,12 @@ class TableRequestSerializer(serializers.Serializer[Any]):
     file = serializers.FileField(help_text="CSV; percentages as printed, such as 65.16.")
 
 
-class TableFaultSerializer(serializers.Serializer[Any]):
-    where = serializers.CharField(help_text="File and line, such as rows.csv:3.")
-    column = serializers.CharField(help_text="Empty: the row or file as a whole.")
-    message = serializers.CharField()
-
-
-class TableRefusalSerializer(serializers.Serializer[Any]):
-    faults = TableFaultSerializer(many=True)
+TableFaultSerializer = answer(
+    TableFault,
+    where="File and line, such as rows.csv:3.",
+    column="Empty: the row or file as a whole.",
+)
+TableRefusalSerializer = answer(CheckedTable, "TableRefusal", leave_out=["rows"])
 
 
 class RowTable(APIView):
@@ -233,10 +241,9 @@ class SampleSerializer(serializers.Serializer[Any]):
         return [dict(zip(keys, each, strict=True)) for each in sample.strata]
 
 
-def _valid_form(form: forms.Form) -> dict[str, Any]:
+def _require_valid(form: forms.Form) -> None:
     if not form.is_valid():
         raise ValidationError({name: list(map(str, texts)) for name, texts in form.errors.items()})
-    return form.cleaned_data
 
 
 class HumanRunSample(APIView):
@@ -247,9 +254,9 @@ class HumanRunSample(APIView):
     @extend_schema(parameters=[SampleRequestSerializer], responses=SampleSerializer)
     def get(self, request: Request, slug: str) -> Response:
         board = board_for(request.user, slug)
-        data = _valid_form(SampleForm(request.query_params, board=board))
-        sample = draw_items(data["phase"], size=data["size"], seed=data["seed"])
-        return Response(SampleSerializer(sample).data)
+        form = SampleForm(request.query_params, board=board)
+        _require_valid(form)
+        return Response(SampleSerializer(form.sample()).data)
 
 
 class HumanRunRequestSerializer(SampleRequestSerializer):
@@ -276,9 +283,8 @@ class HumanRuns(APIView):
         """Stores the answers and queues their grading. Publish the submission to show its row."""
         board, user = board_for(request.user, slug), actor_of(request)
         form = HumanRunForm(request.data, request.FILES, board=board)
-        data = _valid_form(form)
-        sample = draw_items(data["phase"], size=data["size"], seed=data["seed"])
-        file = data["file"]
+        _require_valid(form)
+        sample, file = form.sample(), form.cleaned_data["file"]
         checked = check_run(sample=sample, file=file, filename=file.name, user=user)
         if not checked.can_be_taken(accept_missing=True):
             return Response(RefusalSerializer(checked).data, status.HTTP_422_UNPROCESSABLE_ENTITY)

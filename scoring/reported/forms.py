@@ -21,7 +21,7 @@ from scoring.figures import is_score
 from scoring.models import Board, Entry, Phase
 from scoring.models.submissions import CARD_FIELDS
 
-from .selectors import figures_of
+from .selectors import ItemSample, draw_items, figures_of
 
 FIGURE = "figure-"
 # A percentage further away from zero is a typing error; some ratios are above 100.
@@ -198,6 +198,11 @@ class SampleForm(forms.Form):
         phase = self.fields["phase"]
         assert isinstance(phase, forms.ModelChoiceField)
         phase.queryset = board.phases.select_related("board", "release__dataset").order_by("id")
+
+    def sample(self) -> ItemSample:
+        """Draw the items of a valid form. One query."""
+        data = self.cleaned_data
+        return draw_items(data["phase"], size=data["size"], seed=data["seed"])
 
 
 RUN_CARD = ("name", "organisation", "link", "notes")

@@ -14,6 +14,7 @@ from portal.datasets.responses import TextFile
 from scoring.access import Viewer, board_for
 from scoring.benchmarks import Column, deciding_column
 from scoring.figures import is_score, show
+from scoring.leaderboard.citing import misc_bibtex
 from scoring.leaderboard.columns import main_columns
 from scoring.models import Board, Entry, Phase, Submission
 from scoring.results.training_dates import may_compare_parts, scores_on
@@ -80,11 +81,8 @@ def row_bibtex(entry: Entry, *, url: str, accessed: date) -> TextFile:
         "note": f"Figures: {escape(entry.provenance)}. Accessed {accessed.isoformat()}",
         "url": url,
     }
-    lines = [f"  {key} = {{{value}}}" for key, value in fields.items() if value]
     key = f"{entry.board.slug}-row-{entry.pk}"
-    return TextFile(
-        f"{key}.bib", "application/x-bibtex", f"@misc{{{key},\n" + ",\n".join(lines) + "\n}\n"
-    )
+    return TextFile(f"{key}.bib", "application/x-bibtex", misc_bibtex(key, fields))
 
 
 # Fields of gold that divide the items of a benchmark; the first that every item has is used.

@@ -28,7 +28,6 @@ from .forms import (
 )
 from .selectors import (
     ItemSample,
-    draw_items,
     entered_row,
     entered_rows,
     figure_lines,
@@ -134,15 +133,10 @@ def human_run(request: UserRequest, slug: str) -> HttpResponse:
         return _take_run(request, board)
     asked = request.GET if "phase" in request.GET else None
     draw = SampleForm(asked, board=board)
-    sample = sample_of(draw) if asked and draw.is_valid() else None
+    sample = draw.sample() if asked and draw.is_valid() else None
     form = HumanRunForm(board=board, initial=draw.cleaned_data) if sample else None
     status = 400 if draw.errors else 200
     return _run_page(request, board, draw, sample, form, status=status)
-
-
-def sample_of(draw: SampleForm) -> ItemSample:
-    data = draw.cleaned_data
-    return draw_items(data["phase"], size=data["size"], seed=data["seed"])
 
 
 def _take_run(request: UserRequest, board: Board) -> HttpResponse:
@@ -150,7 +144,7 @@ def _take_run(request: UserRequest, board: Board) -> HttpResponse:
     draw = SampleForm(request.POST, board=board)
     if not draw.is_valid():
         return _run_page(request, board, draw, None, None, status=400)
-    sample = sample_of(draw)
+    sample = draw.sample()
     if not form.is_valid():
         return _run_page(request, board, draw, sample, form, status=400)
     file = form.cleaned_data["file"]
@@ -194,7 +188,7 @@ def sample_file(request: UserRequest, slug: str) -> HttpResponse:
     draw = SampleForm(request.GET, board=board)
     if not draw.is_valid():
         return _run_page(request, board, draw, None, None, status=400)
-    sample, empty = sample_of(draw), empty_line_of(board.benchmark)
+    sample, empty = draw.sample(), empty_line_of(board.benchmark)
     lines = (json.dumps(empty(name), ensure_ascii=False) for name in sample.names)
     name = f"{board.slug}-{sample.phase.slug}-{len(sample.names)}-items-seed-{sample.seed}.jsonl"
     return file_response(TextFile(name, "application/jsonl", "".join(f"{x}\n" for x in lines)))

@@ -88,10 +88,7 @@ def typical_errors(user: Viewer, submission: Submission, grading: Grading) -> li
 def _kept_picks(grading: Grading) -> list[Pick]:
     """Cached, since finished gradings do not change."""
     key = f"scoring:examples:1:{grading_stamp(grading)}"
-    kept: list[Pick] | None = cache.get(key)
-    if kept is None:
-        kept = _picks(grading)
-        cache.set(key, kept, _KEPT_SECONDS)
+    kept: list[Pick] = cache.get_or_set(key, lambda: _picks(grading), _KEPT_SECONDS)
     return kept
 
 

@@ -221,26 +221,25 @@ def _kept_differing(gradings: Sequence[Grading]) -> tuple[list[Differing], int]:
     """Return the differences and the number of items that are left out. Cached, since finished
     gradings do not change. At most two queries."""
     key = "scoring:fact-pairs:2:" + ":".join(map(grading_stamp, gradings))
-    kept: tuple[list[Differing], int] | None = cache.get(key)
-    if kept is None:
-        is_by_fact = noun_for(gradings[0]) == FACT
-        kept = (_differing(gradings), 0) if is_by_fact else _differing_fields(gradings)
-        cache.set(key, kept, _KEPT_SECONDS)
+    find = _differing if noun_for(gradings[0]) == FACT else _differing_fields
+    kept: tuple[list[Differing], int] = cache.get_or_set(key, lambda: find(gradings), _KEPT_SECONDS)
     return kept
 
 
-def _differing(gradings: Sequence[Grading]) -> list[Differing]:
-    """Return the facts on which the two differ, in the order of the release. Two queries."""
+def _differing(gradings: Sequence[Grading]) -> tuple[list[Differing], int]:
+    """Return the facts on which the two differ, in the order of the release; none are left out. Two
+    queries."""
     first, second = gradings
     other = _correct(second)
     rows = first.item_scores.order_by("item__position")
-    return [
+    found = [
         Differing(item, fact["n"], fact["type"], FIRST if fact["correct"] else SECOND)
         for item, facts in rows.values_list("item", "result__facts")
         if item in other
         for fact in facts
         if fact["correct"] != (fact["n"] in other[item])
     ]
+    return found, 0
 
 
 def _differing_fields(gradings: Sequence[Grading]) -> tuple[list[Differing], int]:

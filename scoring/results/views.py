@@ -98,7 +98,7 @@ def compare_facts(request: HttpRequest, slug: str) -> HttpResponse:
     except ComparisonRefused as refusal:
         context = {"board": board, "refusal": str(refusal)}
         return render(request, "scoring/results/compare.html", context, status=400)
-    return render(request, "scoring/results/compare_facts.html", {"page": page})
+    return render(request, "scoring/results/compare_facts.html", {"board": board, "page": page})
 
 
 @require_safe
