@@ -144,7 +144,8 @@ class LeaderboardPage:
 
     @cached_property
     def lead(self) -> Lead | None:
-        """Who leads among the rows graded under the rules of now. Two queries.
+        """Who leads among the rows graded under the rules of now. Two queries, or none if the
+        process has kept the table.
 
         None in a view that ranks by another figure than the board.
         """
@@ -152,7 +153,12 @@ class LeaderboardPage:
             return None
         graded = [each for each in self.table.unfiltered if each.kind == Entry.Kind.GRADED]
         current = [each for each in graded if each.key == self.rules.signature] or graded[-1:]
-        return lead_of(current[0], self.rules.phase) if current else None
+        if not current:
+            return None
+        kept = current[0].kept
+        if "lead" not in kept:
+            kept["lead"] = lead_of(current[0], self.rules.phase)
+        return kept["lead"]
 
     @property
     def _is_ranked_as_board(self) -> bool:

@@ -5,9 +5,11 @@ scores. Ranks and order are those of the section; nothing is ranked here.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from django.utils.formats import date_format
 
 from scoring.benchmarks.base import no_contributions
 from scoring.figures import is_score, p_words
@@ -171,8 +173,9 @@ class HeadlineRow:
     low: str
     high: str
     supporting: tuple[str, ...]
-    figures: tuple[ShownFigure, ...]
-    """The figures that have no column, or none on narrow screens: the supporting ones first."""
+    more: tuple[ShownFigure, ...]
+    """From the model card, and the figures that have no column, or none on narrow screens: the
+    supporting ones first."""
 
     @property
     def entry(self) -> Entry:
@@ -292,7 +295,8 @@ def _row(row: Row, layout: _Layout) -> HeadlineRow:
         low="" if value is None or not ends else axis.place(ends[0]),
         high="" if value is None or not ends else axis.place(ends[1]),
         supporting=texts,
-        figures=tuple(
+        more=tuple(_card(row.entry))
+        + tuple(
             ShownFigure(column.label, text, "")
             for column, text in zip(layout.supporting, texts, strict=True)
         )
@@ -301,6 +305,16 @@ def _row(row: Row, layout: _Layout) -> HeadlineRow:
             for place, heading in layout.rest
         ),
     )
+
+
+def _card(entry: Entry) -> Iterator[ShownFigure]:
+    yield ShownFigure("Kind", entry.get_category_display(), "")
+    if entry.size:
+        yield ShownFigure("Parameters", entry.size, "")
+    if entry.open_weights is not None:
+        yield ShownFigure("Weights", "open" if entry.open_weights else "closed", "")
+    if entry.released_on:
+        yield ShownFigure("Released", date_format(entry.released_on, "j M Y"), "")
 
 
 def _text(entry: Entry, column: BoardColumn) -> str:

@@ -211,6 +211,11 @@ class Row:
     def cells(self) -> tuple[Cell, ...]:
         return tuple(_cell(column, self) for column in self.columns)
 
+    @cached_property
+    def markup(self) -> dict[Any, Any]:
+        """The row as pages show it, kept as long as its table; see the tag `kept`."""
+        return {}
+
 
 def _bases(columns: Sequence[BoardColumn]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(column.basis for column in columns))
@@ -350,6 +355,11 @@ class Section:
             for column in row.columns
             if not column.is_rank
         )
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """Texts about all of its rows, kept as long as the table."""
+        return {}
 
     @cached_property
     def rows(self) -> list[Row]:

@@ -1,8 +1,9 @@
-"""Filters for signatures, and for markup without the templates' indentation."""
+"""Tags and filters for signatures, and for tables of many rows."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 from django import template
 from django.utils.html import format_html_join
@@ -48,3 +49,27 @@ def definitions(figures: Iterable[tuple[str, str, str]]) -> SafeString:
 
 def _note(text: str) -> str:
     return f" <small>{escape(text)}</small>" if text else ""
+
+
+class _Kept(template.Node):
+    def __init__(self, content: template.NodeList, names: Sequence[Any]) -> None:
+        self._content = content
+        self._memo, *self._keys = names
+
+    def render(self, context: template.Context) -> SafeString:
+        memo: dict[tuple[Any, ...], SafeString] = self._memo.resolve(context)
+        key = tuple(name.resolve(context) for name in self._keys)
+        if key not in memo:
+            memo[key] = self._content.render(context)
+        return memo[key]
+
+
+@register.tag
+def kept(parser: Any, token: Any) -> template.Node:
+    """`{% kept MEMO KEY… %} … {% endkept %}`: renders its content once for these keys, and keeps it
+    in MEMO, a dictionary. The content must depend on nothing else. Filters and pages of a large
+    table show the same rows again and again."""
+    names = [parser.compile_filter(name) for name in token.split_contents()[1:]]
+    content = parser.parse(("endkept",))
+    parser.delete_first_token()
+    return _Kept(content, names)
