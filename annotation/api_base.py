@@ -1,4 +1,4 @@
-"""Shared parts of annotation's pages and endpoints: URLs, refusals, base view, span serializers.
+"""Shared parts of annotation's pages and endpoints: refusals, base view, span serializers.
 
 A save may contain thousands of spans, so `annotation.spans` reads them instead of serializers.
 """
@@ -15,7 +15,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
-from django.urls import URLPattern, path
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -50,20 +49,6 @@ Act = Callable[..., Any]
 
 # An answer lists at most so many faults, and their total.
 SHOWN_FAULTS = 100
-
-
-def paths_below(prefix: str) -> Callable[[str, Any, str], URLPattern]:
-    """Returns `path` for URLs below the prefix. A view is a function, or a class of the API."""
-
-    def path_below(route: str, view: Any, name: str) -> URLPattern:
-        function = getattr(view, "as_view", lambda: view)()
-        pattern: URLPattern = path(f"{prefix}{route}", function, name=name)
-        return pattern
-
-    return path_below
-
-
-campaign_path = paths_below("campaigns/<slug:slug>/")
 
 
 def page_view(view: Act) -> Act:
