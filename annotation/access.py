@@ -12,6 +12,7 @@ Objects of others answer 404, as if they did not exist. A missing role in one's 
 answers 403.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -128,18 +129,45 @@ def campaign_for(user: Any, slug: str) -> CampaignAccess:
     return CampaignAccess(campaign, roles, organiser)
 
 
-def joined_campaign(user: Any, slug: str) -> CampaignAccess:
-    """The campaign, if the user has a role in it. Organisers need one, too."""
-    access = campaign_for(user, slug)
-    _require(bool(access.roles), "You have no role in this campaign.")
-    return access
+FindCampaign = Callable[[Any, str], CampaignAccess]
 
 
-def managed_campaign(user: Any, slug: str) -> CampaignAccess:
-    """The campaign, if the user is one of its leads or an organiser; otherwise 403."""
-    access = campaign_for(user, slug)
-    _require(access.may_manage, "Only leads of this campaign and organisers can do this.")
-    return access
+def _campaign_of(allows: Callable[[CampaignAccess], bool], refusal: str) -> FindCampaign:
+    """A function that returns the CampaignAccess of a user and a slug if it `allows` the user."""
+
+    def campaign_of(user: Any, slug: str) -> CampaignAccess:
+        access = campaign_for(user, slug)
+        _require(allows(access), refusal)
+        return access
+
+    return campaign_of
+
+
+# Organisers need a role for joined, adjudicated, led and reviewed campaigns, too.
+joined_campaign = _campaign_of(
+    lambda access: bool(access.roles), "You have no role in this campaign."
+)
+managed_campaign = _campaign_of(
+    lambda access: access.may_manage, "Only leads of this campaign and organisers can do this."
+)
+adjudicated_campaign = _campaign_of(
+    lambda access: access.is_lead, "Only leads of this campaign can adjudicate."
+)
+# Only leads see the quality of annotators.
+led_campaign = _campaign_of(
+    lambda access: access.is_lead, "Only leads of this campaign can see the quality of annotators."
+)
+qualified_campaign = _campaign_of(
+    lambda access: access.is_annotator or access.may_manage,
+    "Only annotators and leads of this campaign can see this.",
+)
+reviewed_campaign = _campaign_of(
+    lambda access: access.is_reviewer or access.is_lead,
+    "Only reviewers and leads of this campaign can see the review.",
+)
+review_to_open = _campaign_of(
+    lambda access: access.is_lead, "Only leads of this campaign can open a review before it is due."
+)
 
 
 def membership_for(user: Any, slug: str, pk: int) -> tuple[CampaignAccess, Membership]:
@@ -175,28 +203,6 @@ def managed_assignment(user: Any, slug: str, pk: int) -> Assignment:
     return get_object_or_404(assignments, pk=pk, campaign_document__campaign=access.campaign)
 
 
-def adjudicated_campaign(user: Any, slug: str) -> CampaignAccess:
-    """The campaign, if the user is one of its leads. Organisers need the role, too."""
-    access = campaign_for(user, slug)
-    _require(access.is_lead, "Only leads of this campaign can adjudicate.")
-    return access
-
-
-def qualified_campaign(user: Any, slug: str) -> CampaignAccess:
-    """The campaign, if the user is an annotator or may manage it."""
-    access = campaign_for(user, slug)
-    is_allowed = access.is_annotator or access.may_manage
-    _require(is_allowed, "Only annotators and leads of this campaign can see this.")
-    return access
-
-
-def led_campaign(user: Any, slug: str) -> CampaignAccess:
-    """The campaign, if the user is one of its leads: only they see the quality of annotators."""
-    access = campaign_for(user, slug)
-    _require(access.is_lead, "Only leads of this campaign can see the quality of annotators.")
-    return access
-
-
 def annotator_member(user: Any, slug: str, pk: int) -> tuple[Campaign, User]:
     """The annotator with this membership, of a campaign that the user manages."""
     campaign = managed_campaign(user, slug).campaign
@@ -221,6 +227,28 @@ def adjudicated_page(user: Any, slug: str, name: str) -> tuple[CampaignAccess, C
     pages = compared.filter(campaign=access.campaign)
     page = get_object_or_404(pages.select_related("campaign", "document"), document__name=name)
     return access, page
+
+
+def round_for(user: Any, slug: str, number: int) -> tuple[CampaignAccess, ReviewRound]:
+    access = reviewed_campaign(user, slug)
+    rounds = ReviewRound.objects.filter(campaign=access.campaign).select_related("campaign")
+    return access, get_object_or_404(rounds, number=number)
+
+
+def item_for(user: Any, slug: str, number: int, position: int) -> tuple[CampaignAccess, ReviewItem]:
+    """A drawn fact, with the content of its page."""
+    access = reviewed_campaign(user, slug)
+    items = ReviewItem.objects.filter(round__campaign=access.campaign, round__number=number)
+    related = items.select_related("round", "reviewer", "campaign_document__document__content")
+    return access, get_object_or_404(related, position=position)
+
+
+def item_to_decide(
+    user: Any, slug: str, number: int, position: int
+) -> tuple[CampaignAccess, ReviewItem]:
+    access, item = item_for(user, slug, number, position)
+    _require(access.is_reviewer, "Only reviewers of this campaign can give verdicts.")
+    return access, item
 
 
 def own_assignments(user: Any) -> AssignmentQuerySet:
@@ -371,41 +399,6 @@ def _readable(user: Any, assignment: Assignment | None) -> Assignment:
     if settled and leads.exists():
         return assignment
     raise Http404("No such assignment.")
-
-
-def reviewed_campaign(user: Any, slug: str) -> CampaignAccess:
-    access = campaign_for(user, slug)
-    is_allowed = access.is_reviewer or access.is_lead
-    _require(is_allowed, "Only reviewers and leads of this campaign can see the review.")
-    return access
-
-
-def review_to_open(user: Any, slug: str) -> CampaignAccess:
-    access = reviewed_campaign(user, slug)
-    _require(access.is_lead, "Only leads can open a review before it is due.")
-    return access
-
-
-def round_for(user: Any, slug: str, number: int) -> tuple[CampaignAccess, ReviewRound]:
-    access = reviewed_campaign(user, slug)
-    rounds = ReviewRound.objects.filter(campaign=access.campaign).select_related("campaign")
-    return access, get_object_or_404(rounds, number=number)
-
-
-def item_for(user: Any, slug: str, number: int, position: int) -> tuple[CampaignAccess, ReviewItem]:
-    """A drawn fact, with the content of its page."""
-    access = reviewed_campaign(user, slug)
-    items = ReviewItem.objects.filter(round__campaign=access.campaign, round__number=number)
-    related = items.select_related("round", "reviewer", "campaign_document__document__content")
-    return access, get_object_or_404(related, position=position)
-
-
-def item_to_decide(
-    user: Any, slug: str, number: int, position: int
-) -> tuple[CampaignAccess, ReviewItem]:
-    access, item = item_for(user, slug, number, position)
-    _require(access.is_reviewer, "Only reviewers of this campaign can give verdicts.")
-    return access, item
 
 
 class CampaignLeads:

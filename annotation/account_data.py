@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotation.access import own_assignments
-from annotation.assignments.teams import UNFINISHED
+from annotation.assignments.selectors import UNFINISHED
 from annotation.campaigns.people import remove_member
 from annotation.models import (
     Assignment,

@@ -14,7 +14,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -31,8 +32,9 @@ from portal.datasets.responses import image_response, sandboxed_html_response
 from portal.files.uploads import UploadTooLarge, checked_upload
 from portal.web.answers import answer
 from portal.web.api import BodyTooLarge, PlainJSONParser, checked
+from portal.web.tabs import Group, Tab, navigation
 
-from .access import GivenAway, QualificationFirst
+from .access import CampaignAccess, GivenAway, QualificationFirst
 from .errors import (
     MAX_WORKFLOW_REASON,
     Conflict,
@@ -64,6 +66,32 @@ def form_view(view: Act) -> Act:
 def post_view(view: Act) -> Act:
     """An action of a logged-in user, which redirects to a page."""
     return login_required(require_POST(view))
+
+
+def action(find: Act, to: str | Act) -> Callable[[Act], Act]:
+    """Makes a function the POST of a logged-in user. It returns the message of success.
+
+    `find` takes the user and the values of the URL. It returns what is changed (a tuple for several
+    objects), which the function gets after the request, or refuses access. The message, or that of
+    a refusal, appears on the page `to`: a route of the campaign, or a function of the request and
+    the values of the URL.
+    """
+
+    def decorated(act: Act) -> Act:
+        @post_view
+        @wraps(act)
+        def view(request: HttpRequest, **url: Any) -> HttpResponse:
+            found = find(request.user, **url)
+            given = found if isinstance(found, tuple) else (found,)
+            with refusals_shown(request):
+                messages.success(request, act(request, *given))
+            return (
+                redirect(to, url["slug"]) if isinstance(to, str) else redirect(to(request, **url))
+            )
+
+        return view
+
+    return decorated
 
 
 def posted(request: HttpRequest) -> QueryDict | None:
@@ -99,6 +127,76 @@ def page_files(find: Callable[..., Document]) -> tuple[Callable[..., Any], Calla
         return image_response(get_object_or_404(images, number=image))
 
     return html, image
+
+
+def campaign_page(
+    request: HttpRequest,
+    access: CampaignAccess,
+    tab: str,
+    template: str,
+    context: dict[str, Any],
+    *,
+    name: str = "",
+    below: bool = False,
+    status: int = 200,
+) -> HttpResponse:
+    """A page of a campaign, for templates that extend `annotation/campaign_page.html`.
+
+    `name` is the page's heading, by default that of its tab; `below` if it is a subpage of the tab.
+    """
+    groups = _campaign_tabs(access, tab)
+    current = next(each for group in groups for each in group.tabs if each.name == tab)
+    frame = {
+        "access": access,
+        "navigation": navigation(groups, tab, below=below),
+        "page_name": name or current.label,
+        "above": current if below else None,
+    }
+    return render(request, f"annotation/{template}", frame | context, status=status)
+
+
+def _campaign_tabs(access: CampaignAccess, current: str) -> tuple[Group, ...]:
+    """The pages that the user may open, and the page shown, whatever the user's role."""
+
+    def tab(name: str, label: str, *, shown: bool, route: str = "") -> Tab:
+        url = reverse(f"annotation:{route or name}", args=[access.campaign.slug])
+        return Tab(name, label, url, shown or name == current)
+
+    lead, manages = access.is_lead, access.may_manage
+    work = (
+        tab("waiting", "Open tasks", shown=manages),
+        tab("screening", "Screening", shown=access.campaign.screening),
+        tab("validation", "Validation", shown=lead),
+        tab("adjudication", "Adjudication", shown=lead),
+        tab("review", "Review", shown=lead or access.is_reviewer),
+    )
+    documents = (
+        tab("documents", "All documents", shown=manages),
+        tab("assignments", "Assignments", shown=manages),
+        tab("suggestions", "Suggestions", shown=manages),
+    )
+    quality = (
+        tab("agreement", "Agreement", shown=manages),
+        tab("quality", "Annotators", shown=lead, route="annotator-quality"),
+        tab("qualification", "Qualification", shown=manages),
+    )
+    results = (
+        tab("release", "Release", shown=manages),
+        tab("export", "Import and export", shown=manages),
+    )
+    settings = (
+        tab("settings", "General", shown=manages, route="campaign-settings"),
+        tab("people", "People", shown=manages),
+    )
+    return (
+        Group("", (tab("overview", "Overview", shown=True, route="campaign"),)),
+        Group("", (tab("guidelines", "Guidelines", shown=True),)),
+        Group("Work", work),
+        Group("Documents", documents),
+        Group("Quality", quality),
+        Group("Results", results),
+        Group("Settings", settings),
+    )
 
 
 @contextmanager

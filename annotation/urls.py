@@ -1,5 +1,6 @@
 """URLs of annotation: pages, and endpoints below /api/v1/, by feature."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.urls import URLPattern, path
@@ -33,10 +34,12 @@ CAMPAIGN = "campaigns/<slug:slug>/"
 
 def _below(prefix: str, *routes: tuple[str, Any, str]) -> list[URLPattern]:
     """URLs below the prefix: route, view and name. A view is a function, or a class of the API."""
-    return [
-        path(prefix + route, view.as_view() if isinstance(view, type) else view, name=name)
-        for route, view, name in routes
-    ]
+    return [path(prefix + route, _function(view), name=name) for route, view, name in routes]
+
+
+def _function(view: Any) -> Callable[..., Any]:
+    function: Callable[..., Any] = view.as_view() if hasattr(view, "as_view") else view
+    return function
 
 
 urlpatterns = [

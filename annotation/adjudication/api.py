@@ -36,32 +36,28 @@ from portal.accounts.models import User
 from portal.web.answers import answer
 from portal.web.api import checked
 
-from .cases import (
-    Answer,
+from .selectors import (
+    ORDERS,
+    CaseFilter,
     CaseView,
+    Fault,
+    FaultyDocument,
+    FaultyWork,
     Proposal,
     Remark,
     Together,
     Verdict,
-    case_view,
-    case_views,
-    letters,
-    page_remarks,
-    remarks_at,
-)
-from .selectors import (
-    ORDERS,
-    CaseFilter,
-    Fault,
-    FaultyDocument,
-    FaultyWork,
     adjudication_page,
+    case_view,
     faulty_documents,
     filtered_cases,
     next_page_url,
     open_cases,
+    page_remarks,
+    remarks_at,
 )
 from .services import MAX_REASON, decide_case, let_pass, reopen_case, reopen_document, send_back
+from .settling import Answer, letters
 
 CHOICES = [choice for choice in Decision.Choice.choices if choice[0] != Decision.Choice.REOPENED]
 DIFFERENCES = ["only", "boundary", "label", "value", "review"]
@@ -223,7 +219,7 @@ class CaseList(ListAPIView[Case]):
         )
 
     def paginate_queryset(self, queryset: Any) -> Any:
-        return case_views(super().paginate_queryset(queryset) or [])
+        return [case_view(case) for case in super().paginate_queryset(queryset) or []]
 
 
 class CaseDetailView(AnnotationView):
@@ -332,7 +328,7 @@ class AdjudicationReadings(AnnotationView):
         responses={200: SpanReadingsAnswer, 422: AnnotationInvalid},
     )
     def post(self, request: Request, slug: str, name: str) -> Response:
-        access, page = adjudicated_page(request.user, slug, name)
+        access, page = adjudicated_page(request.user, slug, name=name)
         drafts, faults = read_spans(field(request, "spans", list))
         labels, text = access.campaign.labels, page.document.content.text
         faults = faults or check_drafts(text, drafts, labels)

@@ -1,9 +1,14 @@
-"""Reads of adjudication: the queue of cases, a whole page, documents that failed validation."""
+"""Reads of adjudication: cases, their queue, a whole page, documents that failed validation.
+
+Proposals are named A, B, … instead of by annotator, so that decisions are blind.
+"""
 
 import json
 import re
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,12 +16,211 @@ from django.db.models import Count, F, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.urls import reverse
 
-from annotation.models import Assignment, Campaign, CampaignDocument, Case, Span
+from annotation.models import Assignment, Campaign, CampaignDocument, Case, Comment, Decision, Span
 from annotation.page_facts import Doubt, Mark, doubts, page_doubts, page_facts
 from annotation.spans import FACT, label_css
 from portal.accounts.models import display_name
 
-from .cases import case_views, page_remarks
+from .settling import GOLD, Answers, both, letter_of, letters, majority
+
+SpanData = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """The marks of one annotator, or the former gold. Spans: {label, start, end, quote, value,
+    sign}.
+    """
+
+    letter: str
+    spans: tuple[SpanData, ...]
+
+    @property
+    def is_gold(self) -> bool:
+        return self.letter == GOLD
+
+
+@dataclass(frozen=True)
+class Together:
+    """Two proposals that can be combined."""
+
+    letters: tuple[str, str]
+    spans: tuple[SpanData, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An entry of the case's history: a decision, or a reopening."""
+
+    choice: str
+    letter: str | None
+    spans: tuple[SpanData, ...]
+    reason: str
+    decided_by: str | None
+    decided_at: datetime
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """A case with its proposals and history.
+
+    `difference`: `only`, `boundary` or `label`, or the kind of the case. `marked_by`: the proposals
+    with at least one span. `note`: the reason for which an open case was opened, if there is one.
+    """
+
+    id: int
+    document: str
+    kind: str
+    kind_label: str
+    state: str
+    start: int
+    end: int
+    score: float | None
+    difference: str
+    marked_by: tuple[str, ...]
+    note: str
+    proposals: tuple[Proposal, ...]
+    majority: tuple[SpanData, ...] | None
+    both: Together | None
+    decision: tuple[SpanData, ...]
+    choice: str
+    reason: str
+    decided_by: str | None
+    decided_at: datetime | None
+    history: tuple[Verdict, ...]
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == Case.State.OPEN
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A comment of an annotator on a span, or on the page if it has no offsets."""
+
+    letter: str
+    text: str
+    start: int | None
+    end: int | None
+    quote: str
+
+
+def case_view(case: Case) -> CaseView:
+    """For several cases, prefetch `decisions__decided_by`, and select document and `decided_by`."""
+    names = letters(case.proposals)
+    proposals = tuple(
+        Proposal(letter, tuple(proposal["spans"]))
+        for letter, proposal in zip(names, case.proposals, strict=True)
+    )
+    marked = tuple(one.letter for one in proposals if one.spans)
+    history = tuple(_verdict(decision, names) for decision in case.decisions.all())
+    most = majority(case.proposals, by_value=case.kind == Case.Kind.VALUE)
+    is_open = case.state == Case.State.OPEN
+    return CaseView(
+        id=case.pk,
+        document=case.campaign_document.document.name,
+        kind=case.kind,
+        kind_label=case.get_kind_display(),
+        state=case.state,
+        start=case.start,
+        end=case.end,
+        score=None if case.kind == Case.Kind.REVIEW else case.score,
+        difference=_difference(case, len(marked) < len(proposals)),
+        marked_by=marked,
+        note=_note(case, history) if is_open else "",
+        proposals=proposals,
+        majority=None if most is None else _spans(most, proposals),
+        both=_together(case, proposals),
+        decision=tuple(case.decision),
+        choice="" if is_open or not history else history[-1].choice,
+        reason="" if is_open else case.reason,
+        decided_by=display_name(case.decided_by) if case.decided_by else None,
+        decided_at=case.decided_at,
+        history=history,
+    )
+
+
+def _difference(case: Case, is_missing: bool) -> str:
+    if case.kind in {Case.Kind.VALUE, Case.Kind.REVIEW}:
+        return case.kind
+    if is_missing:
+        return "only"
+    return "label" if case.kind == Case.Kind.LABEL else "boundary"
+
+
+def _note(case: Case, history: Sequence[Verdict]) -> str:
+    opened = [one.reason for one in history if one.choice == Decision.Choice.REOPENED]
+    return opened[-1] if opened else case.reason
+
+
+def _together(case: Case, proposals: Sequence[Proposal]) -> Together | None:
+    found = both(case.proposals)
+    if found is None:
+        return None
+    first, second = found.places
+    names = (proposals[first].letter, proposals[second].letter)
+    return Together(names, _spans(found.answers, proposals))
+
+
+def _spans(answers: Answers, proposals: Sequence[Proposal]) -> tuple[SpanData, ...]:
+    """The spans of the proposals that match the answers, with their quotes and values."""
+    spans = [span for proposal in proposals for span in proposal.spans]
+    return tuple(
+        next(
+            span
+            for span in spans
+            if (span["label"], span["start"], span["end"]) == (one.label, one.start, one.end)
+            and one.value in {None, span.get("value")}
+        )
+        for one in answers
+    )
+
+
+def _verdict(decision: Decision, names: Sequence[str]) -> Verdict:
+    place = decision.proposal
+    return Verdict(
+        choice=decision.choice,
+        letter=names[place] if place is not None and place < len(names) else None,
+        spans=tuple(decision.spans),
+        reason=decision.reason,
+        decided_by=display_name(decision.decided_by) if decision.decided_by else None,
+        decided_at=decision.decided_at,
+    )
+
+
+def page_remarks(campaign_document: CampaignDocument) -> list[Remark]:
+    """The annotators' comments on the page and its spans, and their reasons for flagging it.
+
+    A comment on a deleted span counts as a comment on the page.
+    """
+    assignments = list(campaign_document.assignments.active().order_by("id"))
+    names = {assignment.pk: letter_of(n) for n, assignment in enumerate(assignments)}
+    comments = Comment.objects.filter(assignment__in=assignments).order_by("assignment", "id")
+    keys = {comment.span_key for comment in comments if comment.span_key}
+    spans = {
+        (span.assignment_id, span.key): span
+        for span in Span.objects.filter(assignment__in=assignments, key__in=keys)
+    }
+    remarks = [
+        Remark(names[one.pk], f"{one.get_flag_display()}: {one.flag_reason}", None, None, "")
+        for one in assignments
+        if one.flag
+    ]
+    for comment in comments:
+        span = spans.get((comment.assignment_id, comment.span_key))
+        place = (span.start, span.end, span.quote) if span else (None, None, "")
+        remarks.append(Remark(names[comment.assignment_id], comment.text, *place))
+    return remarks
+
+
+def remarks_at(remarks: Sequence[Remark], start: int, end: int) -> list[Remark]:
+    """The comments on spans that share a character with `[start, end)`."""
+    return [
+        one
+        for one in remarks
+        if one.start is not None and one.end is not None and one.start < end and start < one.end
+    ]
+
 
 ORDERS = {"text": "By page", "score": "Lowest agreement first"}
 # Reopened gold has no score. These cases come first.
@@ -51,21 +255,15 @@ class CaseFilter:
 
 
 @dataclass(frozen=True)
-class KindCount:
-    """The number of cases of one kind in the selected state."""
-
-    kind: str
-    label: str
-    count: int
-
-
-@dataclass(frozen=True)
 class Queue:
-    """Counts over the whole campaign, and the cases that match the filter."""
+    """Counts over the whole campaign, and the cases that match the filter.
+
+    `kinds`: code, name, and number of cases in the selected state.
+    """
 
     open: int
     decided: int
-    kinds: tuple[KindCount, ...]
+    kinds: tuple[tuple[str, str, int], ...]
     cases: QuerySet[Case]
 
     @property
@@ -99,9 +297,7 @@ def case_queue(campaign: Campaign, wanted: CaseFilter) -> Queue:
     return Queue(
         open=_sum(counts, Case.State.OPEN),
         decided=_sum(counts, Case.State.DECIDED),
-        kinds=tuple(
-            KindCount(kind, label, counts[wanted.state, kind]) for kind, label in Case.Kind.choices
-        ),
+        kinds=tuple((kind, label, counts[wanted.state, kind]) for kind, label in Case.Kind.choices),
         cases=filtered_cases(campaign, wanted).select_related(
             "campaign_document__document", "decided_by"
         ),
@@ -131,17 +327,6 @@ def next_open_case(campaign: Campaign, after: Case) -> Case | None:
     return (
         here.filter(start__gt=after.start).first() or here.first() or later.first() or cases.first()
     )
-
-
-def next_page(campaign: Campaign, after: CampaignDocument, wanted: CaseFilter) -> str | None:
-    """The name of the next page with a matching case; after the last page, the first one.
-
-    Ordered by agreement, it is the page of the case with the lowest agreement.
-    """
-    cases = filtered_cases(campaign, wanted).exclude(campaign_document=after)
-    later = cases.filter(campaign_document__gt=after.pk)
-    following = (None if wanted.order == "score" else later.first()) or cases.first()
-    return following.campaign_document.document.name if following else None
 
 
 def page_url(campaign: Campaign, name: str, wanted: CaseFilter) -> str:
@@ -184,6 +369,9 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
     matching open case, or null.
     """
     campaign, document = campaign_document.campaign, campaign_document.document
+    waiting = filtered_cases(campaign, wanted.open_cases).filter(
+        campaign_document=campaign_document
+    )
     caseless = campaign_document.gold_spans.filter(case__isnull=True)
     cases = campaign_document.cases.select_related(
         "campaign_document__document", "decided_by"
@@ -197,8 +385,10 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
             for place, name in enumerate(campaign.labels, start=1)
         ],
         "marks": list(caseless.values(*FACT, "origin")),
-        "cases": [asdict(view) for view in case_views(cases.order_by("start"))],
-        "queue": page_queue(campaign_document, wanted),
+        "cases": [asdict(view) for view in map(case_view, cases.order_by("start"))],
+        "queue": list(
+            waiting.filter(campaign_document=campaign_document).values_list("pk", flat=True)
+        ),
         "remarks": [asdict(remark) for remark in page_remarks(campaign_document)],
         "facts": [[fact.start, fact.end, fact.kind] for fact in page_facts(document).facts],
         "reasons": quick_reasons(campaign.guidelines),
@@ -208,17 +398,18 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
     }
 
 
-def page_queue(campaign_document: CampaignDocument, wanted: CaseFilter) -> list[int]:
-    """The page's open cases that match the filter, in its order."""
-    cases = filtered_cases(campaign_document.campaign, wanted.open_cases)
-    return list(cases.filter(campaign_document=campaign_document).values_list("pk", flat=True))
-
-
 def next_page_url(campaign_document: CampaignDocument, wanted: CaseFilter) -> str | None:
-    """The URL of the next page with a matching open case, with the same filter."""
-    campaign = campaign_document.campaign
-    name = next_page(campaign, campaign_document, wanted.open_cases)
-    return page_url(campaign, name, wanted.open_cases) if name else None
+    """The URL of the next page with a matching open case; after the last page, of the first one.
+
+    Ordered by agreement, it is the page of the case with the lowest agreement.
+    """
+    campaign, wanted = campaign_document.campaign, wanted.open_cases
+    cases = filtered_cases(campaign, wanted).exclude(campaign_document=campaign_document)
+    later = cases.filter(campaign_document__gt=campaign_document.pk)
+    following = (None if wanted.order == "score" else later.first()) or cases.first()
+    if following is None:
+        return None
+    return page_url(campaign, following.campaign_document.document.name, wanted)
 
 
 @dataclass(frozen=True)

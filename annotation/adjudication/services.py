@@ -27,8 +27,7 @@ from portal.audit.models import record_event
 from portal.facts import FactValue, check_spans
 from portal.facts import Span as TextSpan
 
-from .cases import Answer, answers_of, both, majority
-from .settling import make_gold, settle_document
+from .settling import Answer, answers_of, both, majority, make_gold, settle_document
 
 MAX_REASON = 2_000
 Choice = Decision.Choice

@@ -5,9 +5,11 @@ A value problem (`value_problem`) concerns one fact that all annotators marked a
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from itertools import combinations, pairwise
+from typing import Any, NamedTuple, Protocol
 
 from django.utils import timezone
 
@@ -264,3 +266,106 @@ def _readings(assignment: Assignment) -> Readings:
         TextSpan(span.start, span.end, span.label): FactValue(span.value, span.sign)
         for span in assignment.spans.all()
     }
+
+
+GOLD = "gold"
+
+
+class Answer(NamedTuple):
+    """A span of a decision. A missing value or sign is taken from the annotators if they agree,
+    otherwise derived.
+    """
+
+    label: str
+    start: int
+    end: int
+    value: str | None = None
+    sign: str | None = None
+
+    @property
+    def mark(self) -> "Answer":
+        """The span without value and sign."""
+        return Answer(self.label, self.start, self.end)
+
+
+Answers = tuple[Answer, ...]
+Proposals = Sequence[Mapping[str, Any]]
+
+
+class Both(NamedTuple):
+    """Two proposals, by their indexes, and their combined marks."""
+
+    places: tuple[int, int]
+    answers: Answers
+
+
+def letter_of(place: int) -> str:
+    """The name of an annotator of a document: A for the first, B for the second, AA after Z.
+
+    >>> [letter_of(place) for place in (0, 25, 26)]
+    ['A', 'Z', 'AA']
+    """
+    before, last = divmod(place, 26)
+    return (letter_of(before - 1) if before else "") + chr(ord("A") + last)
+
+
+def letters(proposals: Proposals) -> list[str]:
+    """The name of each proposal: `A`, `B`, … for annotators, or `gold`."""
+    names, annotators = [], 0
+    for proposal in proposals:
+        if proposal["assignment"] is None:
+            names.append(GOLD)
+        else:
+            names.append(letter_of(annotators))
+            annotators += 1
+    return names
+
+
+def answers_of(proposal: Mapping[str, Any]) -> Answers:
+    """The marks of one proposal, with their values."""
+    return tuple(
+        Answer(span["label"], span["start"], span["end"], span.get("value"), span.get("sign"))
+        for span in proposal["spans"]
+    )
+
+
+def majority(proposals: Proposals, *, by_value: bool) -> Answers | None:
+    """The marks shared by more than half of at least three annotators, or None.
+
+    An empty tuple means that most marked nothing. Marks are equal if their offsets and labels are;
+    with `by_value`, their values and signs must be equal, too.
+    """
+    given = [answers_of(proposal) for proposal in proposals if proposal["assignment"] is not None]
+    if len(given) < 3:
+        return None
+    marks = [one if by_value else _marks(one) for one in given]
+    most, count = Counter(marks).most_common(1)[0]
+    if 2 * count <= len(given):
+        return None
+    if not by_value:
+        # The majority may agree on the values even if the others do not.
+        held = {one for one in given if _marks(one) == most}
+        return held.pop() if len(held) == 1 else most
+    return most
+
+
+def both(proposals: Proposals) -> Both | None:
+    """The combination of two proposals that do not overlap, if there is exactly one."""
+    found: dict[Answers, Both] = {}
+    given = [answers_of(proposal) for proposal in proposals]
+    for (i, first), (j, second) in combinations(enumerate(given), 2):
+        together = tuple(sorted({*_marks(first), *_marks(second)}, key=lambda one: one.start))
+        is_more = len(together) > max(len(first), len(second))
+        if is_more and not _overlap(together):
+            known = {one.mark: one for one in (*second, *first)}
+            found.setdefault(together, Both((i, j), tuple(known[one] for one in together)))
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _marks(answers: Answers) -> Answers:
+    return tuple(one.mark for one in answers)
+
+
+def _overlap(answers: Answers) -> bool:
+    """Whether any two answers overlap. They must be sorted by start."""
+    return any(a.end > b.start for a, b in pairwise(answers))

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from annotation.access import CampaignAccess, adjudicated_campaign, adjudicated_page, case_for
 from annotation.api_base import (
+    campaign_page,
     choose,
     form_view,
     named,
@@ -30,8 +31,9 @@ from portal.accounts.access import UserRequest
 from portal.facts.page_text import Excerpts
 
 from . import selectors
-from .cases import Answer, case_view, page_remarks, remarks_at
+from .selectors import case_view, page_remarks, remarks_at
 from .services import MAX_REASON, AlreadyDecided, decide_case, let_pass, reopen_case, send_back
+from .settling import Answer
 
 Choice = Decision.Choice
 
@@ -197,7 +199,6 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
     cases = selectors.case_queue(access.campaign, wanted)
     page = Paginator(cases.cases, PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        "access": access,
         "queue": cases,
         "page": page,
         "rows": [(row, _case_url(access, row, wanted)) for row in page],
@@ -206,7 +207,7 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
         "form": form,
         "query": wanted.query,
     }
-    return render(request, "annotation/adjudication/queue.html", context)
+    return campaign_page(request, access, "adjudication", "adjudication/queue.html", context)
 
 
 def _case_url(access: CampaignAccess, case: Case, wanted: selectors.CaseFilter) -> str:
@@ -223,7 +224,7 @@ def _first(access: CampaignAccess, wanted: selectors.CaseFilter) -> str | None:
 
 @page_view
 def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
-    access, found = adjudicated_page(request.user, slug, name)
+    access, found = adjudicated_page(request.user, slug, name=name)
     wanted = CaseFilterForm(request.GET, campaign=access.campaign).wanted
     context = {
         "access": access,
@@ -280,7 +281,7 @@ page_html, page_image = page_files(lambda user, **url: adjudicated_page(user, **
 
 @form_view
 def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    access, found = case_for(request.user, slug, pk)
+    access, found = case_for(request.user, slug, pk=pk)
     form = DecisionForm(
         posted(request),
         case=found,
@@ -305,7 +306,6 @@ def _case_page(
     excerpts = Excerpts(content.html, content.text)
     following = selectors.next_open_case(access.campaign, found)
     context = {
-        "access": access,
         "case": found,
         "view": view,
         "context": excerpts.around(found.start, found.end),
@@ -319,7 +319,15 @@ def _case_page(
         "form": form,
         "reopen_form": reopen,
     }
-    return render(request, "annotation/adjudication/case.html", context)
+    return campaign_page(
+        request,
+        access,
+        "adjudication",
+        "adjudication/case.html",
+        context,
+        name=f"{view.document}: {view.kind_label}",
+        below=True,
+    )
 
 
 def _excerpt(access: CampaignAccess, excerpts: Excerpts, span: Any) -> dict[str, Any]:
@@ -351,7 +359,7 @@ def _decide(
 
 @post_view
 def case_reopen(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    access, found = case_for(request.user, slug, pk)
+    access, found = case_for(request.user, slug, pk=pk)
     reason = ReasonForm(request.POST)
     if not reason.is_valid():
         form = DecisionForm(None, case=found, labels=access.campaign.labels)
@@ -378,9 +386,8 @@ def validation(request: UserRequest, slug: str) -> HttpResponse:
     if chosen and chosen not in {document.name for document, _ in rows}:
         messages.error(request, f"{chosen} is no longer in validation.")
         return redirect("annotation:validation", slug)
-    return render(
-        request, "annotation/adjudication/validation.html", {"access": access, "rows": rows}
-    )
+    context = {"rows": rows}
+    return campaign_page(request, access, "validation", "adjudication/validation.html", context)
 
 
 def _decide_validation(

@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.assignments.returning import submissions_set_aside
+from annotation.assignments.selectors import submissions_set_aside
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, FirstSubmission
 from portal.accounts.models import User, display_name
 from portal.datasets.models import DocumentContent, DocumentType

@@ -3,10 +3,9 @@
 from typing import TypeVar
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import render
 
 from annotation.access import managed_campaign
-from annotation.api_base import page_view
+from annotation.api_base import campaign_page, page_view
 from portal.accounts.access import UserRequest
 from portal.datasets.responses import file_response
 
@@ -22,8 +21,8 @@ def agreement(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_campaign(request.user, slug)
     found = campaign_agreement(access.campaign)
     page = agreement_page(access.campaign, found, may_see_cases=access.is_lead)
-    context = {"access": access, "agreement": found, "page": page}
-    return render(request, "annotation/agreement/agreement.html", context)
+    context = {"agreement": found, "page": page}
+    return campaign_page(request, access, "agreement", "agreement/agreement.html", context)
 
 
 @page_view

@@ -12,7 +12,7 @@ from annotation.models import Assignment, CampaignDocument
 from portal.accounts.models import User, display_name
 from portal.web.api import LARGEST_KEY
 
-from . import returning, selectors, teams
+from . import handing_over, selectors, sharing
 
 
 class AssignmentState(serializers.Serializer[Any]):
@@ -53,7 +53,7 @@ class CampaignDocumentNames(serializers.Serializer[Any]):
 class DocumentOverlap(CampaignDocumentNames):
     overlap = serializers.IntegerField(
         min_value=1,
-        max_value=teams.MAX_OVERLAP,
+        max_value=sharing.MAX_OVERLAP,
         allow_null=True,
         help_text="Null to use the campaign's number.",
     )
@@ -148,9 +148,11 @@ class CampaignCalibration(AnnotationView):
     )
     def post(self, access: CampaignAccess, user: User, documents: Any = None, **drawn: int) -> Any:
         if documents:
-            names = teams.choose_calibration(campaign=access.campaign, names=documents, actor=user)
+            names = sharing.choose_calibration(
+                campaign=access.campaign, names=documents, actor=user
+            )
         else:
-            names = teams.draw_calibration(campaign=access.campaign, actor=user, **drawn)
+            names = sharing.draw_calibration(campaign=access.campaign, actor=user, **drawn)
         return {"documents": names}
 
     @writes(
@@ -161,7 +163,7 @@ class CampaignCalibration(AnnotationView):
         operation_id="campaigns_calibration_end",
     )
     def patch(self, access: CampaignAccess, user: User, documents: list[str]) -> Any:
-        names = teams.end_calibration(campaign=access.campaign, names=documents, actor=user)
+        names = sharing.end_calibration(campaign=access.campaign, names=documents, actor=user)
         return {"documents": names}
 
 
@@ -173,7 +175,7 @@ class CampaignOverlap(AnnotationView):
         gives=CampaignDocumentNames,
     )
     def put(self, access: CampaignAccess, user: User, documents: list[str], **wanted: Any) -> Any:
-        names = teams.set_document_overlap(
+        names = sharing.set_document_overlap(
             campaign=access.campaign, names=documents, actor=user, **wanted
         )
         return {"documents": names}
@@ -207,7 +209,7 @@ class AssignmentHandOver(AnnotationView):
         "Untouched work moves.",
     )
     def post(self, work: Assignment, user: User, heir: int | None) -> Any:
-        done = teams.hand_over(assignment=work, heir=_heir(heir), actor=user)
+        done = handing_over.hand_over(assignment=work, heir=_heir(heir), actor=user)
         given = done.assignment
         return {
             "assignment": given.pk if given else None,
@@ -227,7 +229,7 @@ class AssignmentReturn(AnnotationView):
         "for agreement, unless the page was submitted untouched.",
     )
     def post(self, work: Assignment, user: User, reason: str) -> Any:
-        return returning.return_submission(assignment=work, reason=reason, actor=user)
+        return handing_over.return_submission(assignment=work, reason=reason, actor=user)
 
 
 class AnnotatorHandOver(AnnotationView):
@@ -238,7 +240,7 @@ class AnnotatorHandOver(AnnotationView):
         description="`pk` is the annotator's `annotator_id`.",
     )
     def post(self, access: CampaignAccess, annotator: User, user: User) -> Any:
-        handed = teams.hand_over_everything(
+        handed = handing_over.hand_over_everything(
             campaign=access.campaign, annotator=annotator, actor=user
         )
         return {"handed_over": handed}

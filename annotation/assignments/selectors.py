@@ -1,10 +1,10 @@
-"""Lists of assignments and documents, for leads and organisers.
+"""Who may get work, teams, and lists of assignments and documents for leads and organisers.
 
-They show states and the day of the last save, never labels. Exact times would reveal how often an
-annotator saved, and so how much there is to label.
+The lists show states and the day of the last save, never labels. Exact times would reveal how often
+an annotator saved, and so how much there is to label.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db.models import (
     Case,
+    CharField,
     Count,
     IntegerField,
     Max,
@@ -22,21 +23,22 @@ from django.db.models import (
     Value,
     When,
 )
-from django.db.models.functions import Coalesce, Greatest, TruncDate
+from django.db.models.functions import Cast, Coalesce, Greatest, TruncDate
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from annotation.access import CampaignAccess, managed_campaign
-from annotation.models import Assignment, Campaign, CampaignDocument, Revision
+from annotation.models import Assignment, Campaign, CampaignDocument, Membership, Revision
 from annotation.models.assignments import AssignmentQuerySet
 from portal.accounts.models import User, display_name
+from portal.audit.models import Event
 from portal.datasets.models import Document
-
-from .returning import may_return
-from .sharing import active_members
 
 State = Assignment.State
 Stage = CampaignDocument.Stage
+Purpose = CampaignDocument.Purpose
+UNFINISHED = (State.ASSIGNED, State.IN_PROGRESS)
+TAKE_BACK_MINUTES = 10
 FILTERS = ("open", "begun", "untouched", "flagged", "returned", "submitted")
 
 
@@ -99,7 +101,7 @@ def _shown(rows: QuerySet[Any], show: str) -> QuerySet[Any]:
         return rows.filter(state=State.SUBMITTED)
     if show == "flagged":
         return rows.exclude(flag=Assignment.Flag.NONE)
-    unfinished = rows.filter(state__in=[State.ASSIGNED, State.IN_PROGRESS])
+    unfinished = rows.filter(state__in=UNFINISHED)
     if show == "begun":
         return unfinished.filter(state=State.IN_PROGRESS)
     if show == "untouched":
@@ -136,7 +138,7 @@ def campaign_colleagues(campaign: Campaign) -> list[Colleague]:
         Assignment.objects.filter(
             campaign_document__campaign=campaign,
             campaign_document__stage=Stage.ANNOTATION,
-            state__in=[State.ASSIGNED, State.IN_PROGRESS],
+            state__in=UNFINISHED,
         )
         .order_by()
         .values_list("annotator")
@@ -176,9 +178,6 @@ def assignment_counts(campaign: Campaign) -> Counter[str]:
         counts["open"] += row["n"]
         counts["begun" if row["state"] == State.IN_PROGRESS else "untouched"] += row["n"]
     return counts
-
-
-Purpose = CampaignDocument.Purpose
 
 
 def document_rows(campaign: Campaign, *, stage: str = "", purpose: str = "") -> QuerySet[Any]:
@@ -228,3 +227,100 @@ def document_counts(campaign: Campaign) -> dict[str, int]:
         "all": rows.count(),
         "calibration": rows.filter(purpose=Purpose.CALIBRATION).count(),
     }
+
+
+def has_qualification(campaign: Campaign) -> bool:
+    """Whether annotators must pass a qualification round before they get work."""
+    pages = CampaignDocument.objects.filter(
+        campaign=campaign, purpose=CampaignDocument.Purpose.QUALIFICATION
+    )
+    return pages.exists()
+
+
+def active_members(campaign: Campaign) -> QuerySet[Membership]:
+    """Annotators who may get work, in the order of joining.
+
+    In a campaign with a qualification round, only those who passed it.
+    """
+    members = _annotators(campaign)
+    if has_qualification(campaign):
+        members = members.filter(qualified_at__isnull=False)
+    return members.order_by("id")
+
+
+def awaits_qualification(campaign: Campaign) -> bool:
+    """Whether an annotator has not passed the qualification round yet."""
+    return _annotators(campaign).filter(qualified_at__isnull=True).exists()
+
+
+def _annotators(campaign: Campaign) -> QuerySet[Membership]:
+    return Membership.objects.filter(
+        campaign=campaign, role=Membership.Role.ANNOTATOR, user__is_active=True
+    )
+
+
+def active_annotators(campaign: Campaign) -> list[int]:
+    """The primary keys of the users in `active_members`."""
+    return list(active_members(campaign).values_list("user", flat=True))
+
+
+def teams_of(campaign: Campaign) -> dict[int, list[int]]:
+    """The current annotators of each page that is to become gold."""
+    teams: dict[int, list[int]] = defaultdict(list)
+    rows = (
+        Assignment.objects.active()
+        .filter(campaign_document__campaign=campaign)
+        .exclude(campaign_document__purpose=Purpose.QUALIFICATION)
+        .exclude(campaign_document__stage=Stage.EXCLUDED)
+        .order_by("id")
+    )
+    for document, annotator in rows.values_list("campaign_document", "annotator"):
+        teams[document].append(annotator)
+    return dict(teams)
+
+
+def withdrawn_from(campaign: Campaign) -> dict[int, list[int]]:
+    """Former annotators of each page. Only a lead can assign it to them again."""
+    barred: dict[int, list[int]] = defaultdict(list)
+    rows = Assignment.objects.filter(
+        campaign_document__campaign=campaign, state=Assignment.State.WITHDRAWN
+    )
+    for document, annotator in rows.values_list("campaign_document", "annotator"):
+        barred[document].append(annotator)
+    return barred
+
+
+def may_take_back(assignment: Assignment) -> bool:
+    """Whether the annotator may take the submission back: within TAKE_BACK_MINUTES, and before the
+    page was compared with the work of others. At most one query.
+    """
+    submitted_at = assignment.submitted_at
+    if submitted_at is None or not may_return(assignment):
+        return False
+    if timezone.now() - submitted_at > timedelta(minutes=TAKE_BACK_MINUTES):
+        return False
+    document = assignment.campaign_document
+    return document.stage == Stage.ANNOTATION or document.assignments.active().count() == 1
+
+
+def may_return(assignment: Assignment) -> bool:
+    """Whether a lead may return the submission, as far as loaded rows show. No query."""
+    document = assignment.campaign_document
+    return (
+        assignment.is_submitted
+        and document.campaign.state == Campaign.State.OPEN
+        and document.purpose != CampaignDocument.Purpose.QUALIFICATION
+        and document.stage in {Stage.ANNOTATION, Stage.ADJUDICATION, Stage.GOLD}
+        and document.review_round_id is None
+    )
+
+
+def submissions_set_aside(campaign: Campaign) -> int:
+    """The number of returned untouched submissions, which do not count for agreement."""
+    works = Assignment.objects.filter(campaign_document__campaign=campaign)
+    return Event.objects.filter(
+        verb="return_submission",
+        subject_type=Assignment._meta.label_lower,
+        subject_id__in=works.values_list(Cast("pk", CharField())),
+        data__first_submission="set aside",
+    ).count()

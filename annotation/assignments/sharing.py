@@ -1,19 +1,30 @@
-"""Assigning documents to annotators: balanced, well mixed and reproducible."""
+"""Which annotators label a page: balanced shares, the calibration set, and the number per page."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from django.db import transaction
-from django.db.models import QuerySet
 
+from annotation.adjudication.settling import settle_document
 from annotation.errors import CampaignNotOpen, Refused
-from annotation.models import Assignment, Campaign, CampaignDocument, Membership
+from annotation.models import Assignment, Campaign, CampaignDocument, Comment
 from portal.accounts.models import User
 from portal.audit.models import record_event
+from portal.datasets.models import Document
+
+from .selectors import (
+    active_annotators,
+    awaits_qualification,
+    has_qualification,
+    teams_of,
+    withdrawn_from,
+)
 
 Pair = frozenset[int]
+State = Assignment.State
 
 
 def balanced_assignment(
@@ -124,41 +135,6 @@ def _count(team: Sequence[int], loads: Counter[int], meetings: Counter[Pair]) ->
     meetings.update(frozenset(pair) for pair in combinations(team, 2))
 
 
-def has_qualification(campaign: Campaign) -> bool:
-    """Whether annotators must pass a qualification round before they get work."""
-    pages = CampaignDocument.objects.filter(
-        campaign=campaign, purpose=CampaignDocument.Purpose.QUALIFICATION
-    )
-    return pages.exists()
-
-
-def active_members(campaign: Campaign) -> QuerySet[Membership]:
-    """Annotators who may get work, in the order of joining.
-
-    In a campaign with a qualification round, only those who passed it.
-    """
-    members = _annotators(campaign)
-    if has_qualification(campaign):
-        members = members.filter(qualified_at__isnull=False)
-    return members.order_by("id")
-
-
-def awaits_qualification(campaign: Campaign) -> bool:
-    """Whether an annotator has not passed the qualification round yet."""
-    return _annotators(campaign).filter(qualified_at__isnull=True).exists()
-
-
-def _annotators(campaign: Campaign) -> QuerySet[Membership]:
-    return Membership.objects.filter(
-        campaign=campaign, role=Membership.Role.ANNOTATOR, user__is_active=True
-    )
-
-
-def active_annotators(campaign: Campaign) -> list[int]:
-    """The primary keys of the users in `active_members`."""
-    return list(active_members(campaign).values_list("user", flat=True))
-
-
 Stage = CampaignDocument.Stage
 Purpose = CampaignDocument.Purpose
 Teams = Mapping[int, Sequence[int]]
@@ -252,7 +228,7 @@ def share_out(
     """
     annotators = active_annotators(campaign)
     teams = teams_of(campaign)
-    barred = _withdrawn(campaign)
+    barred = withdrawn_from(campaign)
     gaps = _gaps(campaign, annotators, teams, barred, only)
     strict = strict and not has_qualification(campaign)
     for pk, gap in list(gaps.items()):
@@ -313,27 +289,197 @@ def _gaps(
     return gaps
 
 
-def teams_of(campaign: Campaign) -> dict[int, list[int]]:
-    """The current annotators of each page that is to become gold."""
-    teams: dict[int, list[int]] = defaultdict(list)
-    rows = (
-        Assignment.objects.active()
-        .filter(campaign_document__campaign=campaign)
-        .exclude(campaign_document__purpose=Purpose.QUALIFICATION)
-        .exclude(campaign_document__stage=Stage.EXCLUDED)
-        .order_by("id")
+def is_begun(work: Assignment) -> bool:
+    """Whether the annotator saved, submitted or commented anything."""
+    return (
+        work.state == State.IN_PROGRESS
+        or work.revision > 0
+        or Comment.objects.filter(assignment=work).exists()
     )
-    for document, annotator in rows.values_list("campaign_document", "annotator"):
-        teams[document].append(annotator)
-    return dict(teams)
 
 
-def _withdrawn(campaign: Campaign) -> dict[int, list[int]]:
-    """Former annotators of each page. Only a lead can assign it to them again."""
-    barred: dict[int, list[int]] = defaultdict(list)
-    rows = Assignment.objects.filter(
-        campaign_document__campaign=campaign, state=Assignment.State.WITHDRAWN
+MAX_OVERLAP = 4
+NOT_SUBMITTED = (Stage.SCREENING, Stage.ANNOTATION)
+
+
+@transaction.atomic
+def choose_calibration(*, campaign: Campaign, names: Sequence[str], actor: User) -> list[str]:
+    """Adds documents (names) to the calibration set, which every annotator labels; returns the new
+    ones.
+
+    Raises Refused if the campaign is closed, for an unknown name, and for a settled document.
+    """
+    rows = _lock_rows(campaign, names)
+    chosen = [row for row in rows if row.purpose == Purpose.WORK]
+    _mark_calibration(campaign, chosen, actor, by="hand")
+    return [row.document.name for row in chosen]
+
+
+@transaction.atomic
+def draw_calibration(*, campaign: Campaign, count: int, seed: int, actor: User) -> list[str]:
+    """Adds `count` random documents to the calibration set; returns their sorted names.
+
+    The draw depends only on the seed and the names: it takes documents in the order of the SHA-256
+    of “seed:name”, from those that are neither calibration nor settled. Raises Refused if there are
+    fewer than `count`.
+    """
+    names = _drawable(campaign)
+    if not 1 <= count <= len(names):
+        raise Refused(
+            f"Enter a number from 1 to {len(names)}. {len(names)} documents are neither in the "
+            "calibration set nor submitted by all annotators.",
+            code="count",
+        )
+    drawn = sorted(draw_names(names, count, seed))
+    chosen = _lock_rows(campaign, drawn)
+    _mark_calibration(campaign, chosen, actor, by="seed", seed=seed)
+    return drawn
+
+
+def draw_names(names: Iterable[str], count: int, seed: int) -> list[str]:
+    """The first `count` names in the order of the SHA-256 of “seed:name”.
+
+    >>> draw_names(["a", "b", "c"], 2, 7) == draw_names(["c", "b", "a"], 2, 7)
+    True
+    """
+
+    def place(name: str) -> str:
+        return hashlib.sha256(f"{seed}:{name}".encode()).hexdigest()
+
+    return sorted(names, key=place)[:count]
+
+
+@transaction.atomic
+def end_calibration(*, campaign: Campaign, names: Sequence[str], actor: User) -> list[str]:
+    """Removes documents from the calibration set; returns those that were in it.
+
+    Raises Refused for a document that is already assigned.
+    """
+    rows = [row for row in _lock_rows(campaign, names) if row.purpose == Purpose.CALIBRATION]
+    for row in rows:
+        if row.assignments.exists():
+            raise Refused(
+                f"{row.document.name} is already assigned to every annotator and stays in the "
+                "calibration set.",
+                code="shared_out",
+            )
+    CampaignDocument.objects.filter(pk__in=[row.pk for row in rows]).update(purpose=Purpose.WORK)
+    ended = [row.document.name for row in rows]
+    if ended:
+        record_event(verb="end_calibration", subject=campaign, actor=actor, documents=ended)
+    return ended
+
+
+@transaction.atomic
+def set_document_overlap(
+    *, campaign: Campaign, names: Sequence[str], overlap: int | None, actor: User
+) -> list[str]:
+    """Sets the number of annotators of documents (None: as the campaign); returns their names.
+
+    Assigned documents get more annotators, or lose those who have not started. Raises Refused for a
+    number outside 1 to 4, for calibration documents, with too few annotators, and if too many have
+    started.
+    """
+    if overlap is not None and not 1 <= overlap <= MAX_OVERLAP:
+        raise Refused(f"A document can have 1 to {MAX_OVERLAP} annotators.", code="overlap")
+    rows = _lock_rows(campaign, names)
+    for row in rows:
+        if row.purpose == Purpose.CALIBRATION:
+            message = (
+                f"{row.document.name} is in the calibration set, which every annotator labels."
+            )
+            raise Refused(message, code="calibration")
+        row.overlap = overlap
+        row.save(update_fields=["overlap"])
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if locked.state == Campaign.State.OPEN:
+        share_out(campaign=locked, only=[row.pk for row in rows])
+        for row in rows:
+            _shrink(row, overlap or locked.overlap)
+    changed = [row.document.name for row in rows]
+    record_event(
+        verb="set_overlap", subject=campaign, actor=actor, documents=changed, overlap=overlap
     )
-    for document, annotator in rows.values_list("campaign_document", "annotator"):
-        barred[document].append(annotator)
-    return barred
+    return changed
+
+
+def _lock_rows(campaign: Campaign, names: Sequence[str]) -> list[CampaignDocument]:
+    """The locked documents, by name. Adds them to the campaign if it is a draft."""
+    if campaign.state == Campaign.State.CLOSED:
+        raise Refused("The campaign is closed.", code="closed")
+    if campaign.state == Campaign.State.DRAFT:
+        _take_in(campaign, names)
+    rows = CampaignDocument.objects.filter(campaign=campaign, document__name__in=set(names))
+    found = list(rows.exclude(purpose=Purpose.QUALIFICATION).locked().order_by("id"))
+    if missing := sorted(set(names) - {row.document.name for row in found}):
+        raise Refused(f"The campaign has no document {missing[0]}.", code="documents")
+    for row in found:
+        if row.stage not in NOT_SUBMITTED:
+            raise Refused(
+                f"{row.document.name} is in the stage “{row.stage}”. Its annotators are fixed.",
+                code="stage",
+            )
+    return sorted(found, key=lambda row: row.document.name)
+
+
+def _take_in(campaign: Campaign, names: Sequence[str]) -> None:
+    known = CampaignDocument.objects.filter(campaign=campaign).values("document")
+    asked = Document.objects.filter(dataset=campaign.dataset_id, name__in=set(names))
+    documents = asked.exclude(pk__in=known)
+    taken = documents.filter(pk__in=campaign.candidates())
+    if unfit := documents.exclude(pk__in=taken).order_by("name").first():
+        raise Refused(_why_unfit(unfit), code="documents")
+    CampaignDocument.objects.bulk_create(
+        CampaignDocument(campaign=campaign, document_id=pk)
+        for pk in taken.order_by("name").values_list("pk", flat=True)
+    )
+
+
+def _why_unfit(document: Document) -> str:
+    if document.kind == Document.Kind.PICTURE:
+        return f"{document.name} is an image without text. Campaigns label pages only."
+    if document.state == Document.State.HELD:
+        return f"{document.name} is held back: {document.held_reason}"
+    return f"{document.name} is not in the campaign's selection."
+
+
+def _mark_calibration(
+    campaign: Campaign, rows: Sequence[CampaignDocument], actor: User, **how: object
+) -> None:
+    if not rows:
+        return
+    chosen = [row.pk for row in rows]
+    CampaignDocument.objects.filter(pk__in=chosen).update(purpose=Purpose.CALIBRATION, overlap=None)
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if locked.state == Campaign.State.OPEN:
+        share_out(campaign=locked, only=chosen)
+    names = [row.document.name for row in rows]
+    record_event(verb="choose_calibration", subject=campaign, actor=actor, documents=names, **how)
+
+
+def _drawable(campaign: Campaign) -> list[str]:
+    rows = CampaignDocument.objects.filter(campaign=campaign)
+    waiting = rows.filter(purpose=Purpose.WORK, stage__in=NOT_SUBMITTED)
+    names = list(waiting.values_list("document__name", flat=True))
+    if campaign.state == Campaign.State.DRAFT:
+        others = campaign.candidates()
+        names += others.exclude(pk__in=rows.values("document")).values_list("name", flat=True)
+    return names
+
+
+def _shrink(row: CampaignDocument, size: int) -> None:
+    """Withdraws the page from annotators who have not started, the latest first."""
+    work = list(row.assignments.active().select_for_update().order_by("-id"))
+    surplus = len(work) - size
+    if surplus <= 0:
+        return
+    untouched = [
+        each for each in work if each.state == Assignment.State.ASSIGNED and not is_begun(each)
+    ]
+    if len(untouched) < surplus:
+        raise Refused(
+            f"{len(work) - len(untouched)} annotators have already started {row.document.name}.",
+            code="begun",
+        )
+    Assignment.objects.filter(pk__in=[each.pk for each in untouched[:surplus]]).delete()
+    settle_document(campaign_document=row)

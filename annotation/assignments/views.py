@@ -7,12 +7,14 @@ from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from annotation.access import CampaignAccess, managed_assignment, managed_campaign
 from annotation.api_base import (
+    action,
+    campaign_page,
     choose,
     form_view,
     named,
@@ -22,12 +24,11 @@ from annotation.api_base import (
     refusals_in,
     refusals_shown,
 )
-from annotation.errors import Refused
 from annotation.models import Assignment, CampaignDocument
 from portal.accounts.access import UserRequest
 from portal.accounts.models import User, display_name
 
-from . import returning, selectors, teams
+from . import handing_over, selectors, sharing
 
 _FILTER_LABELS = {"begun": "in progress", "untouched": "not started"}
 
@@ -71,7 +72,10 @@ class DocumentTeamForm(forms.Form):
         coerce=int,
         empty_value=None,
         label="Annotators",
-        choices=[("", "Campaign default"), *((n, str(n)) for n in range(1, teams.MAX_OVERLAP + 1))],
+        choices=[
+            ("", "Campaign default"),
+            *((n, str(n)) for n in range(1, sharing.MAX_OVERLAP + 1)),
+        ],
     )
 
     def __init__(self, *args: Any, names: list[str], **kwargs: Any) -> None:
@@ -100,7 +104,6 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
     further = urlencode({name: value for name, value in chosen.items() if value})
     leaving = chosen["annotator"] if campaign.state == campaign.State.OPEN else None
     context = {
-        "access": access,
         "form": form,
         "all_of": next((one for one in annotators if one[0] == leaving), None),
         "page": page,
@@ -113,65 +116,46 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
         "query": f"show={show}&{further}".rstrip("&"),
         "is_filtered": bool(further),
     }
-    return render(request, "annotation/assignments/assignments.html", context)
+    return campaign_page(request, access, "assignments", "assignments/assignments.html", context)
 
 
-@post_view
-def hand_over_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Gives one assignment to `heir` (a primary key), or to the annotator with the least work."""
-    work = managed_assignment(request.user, slug, pk)
-    chosen = request.POST.get("heir", "")
-    heir = User.objects.filter(pk=chosen).first() if chosen.isdecimal() else None
-    with refusals_shown(request):
-        handed = teams.hand_over(assignment=work, heir=heir, actor=request.user)
-        messages.success(request, _handed_over(work, handed))
-    return redirect(_back(request, slug))
-
-
-@post_view
-def return_(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Returns a submitted page to its annotator, with a `reason`."""
-    work = managed_assignment(request.user, slug, pk)
-    try:
-        returning.return_submission(
-            assignment=work, reason=request.POST.get("reason", ""), actor=request.user
-        )
-    except Refused as refusal:
-        messages.error(request, f"Not returned. {refusal.message}")
-    else:
-        name = work.campaign_document.document.name
-        messages.success(request, f"{name} was returned to {display_name(work.annotator)}.")
-    return redirect(_back(request, slug))
-
-
-@post_view
-def hand_over_all(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Gives all unfinished work of one annotator (a user's primary key) to the others."""
-    access, annotator = selectors.annotator_for(request.user, slug, pk)
-    with refusals_shown(request):
-        handed = teams.hand_over_everything(
-            campaign=access.campaign, annotator=annotator, actor=request.user
-        )
-        count = f"{handed} document{'' if handed == 1 else 's'}"
-        messages.success(request, f"{count} of {display_name(annotator)} went to other annotators.")
-    return redirect("annotation:assignments", slug)
-
-
-def _handed_over(work: Assignment, handed: teams.HandedOver) -> str:
-    name = work.campaign_document.document.name
-    former = display_name(work.annotator)
-    if handed.assignment is None:
-        return f"{name} was withdrawn from {former}. All other annotators have it."
-    return f"{name} reassigned from {former} to {display_name(handed.assignment.annotator)}."
-
-
-def _back(request: UserRequest, slug: str) -> str:
+def _table(request: UserRequest, slug: str, **_: Any) -> str:
     """The URL of the table with its current filter."""
     table = reverse("annotation:assignments", args=[slug])
     query = request.POST.get("query", "")
     url = f"{table}?{query}" if query else table
     safe = url_has_allowed_host_and_scheme(url, allowed_hosts=None)
     return url if safe and "\n" not in query else table
+
+
+@action(managed_assignment, _table)
+def hand_over_(request: UserRequest, work: Assignment) -> str:
+    """Gives one assignment to `heir` (a primary key), or to the annotator with the least work."""
+    chosen = request.POST.get("heir", "")
+    heir = User.objects.filter(pk=chosen).first() if chosen.isdecimal() else None
+    former, name = display_name(work.annotator), work.campaign_document.document.name
+    handed = handing_over.hand_over(assignment=work, heir=heir, actor=request.user)
+    if handed.assignment is None:
+        return f"{name} was withdrawn from {former}. All other annotators have it."
+    return f"{name} reassigned from {former} to {display_name(handed.assignment.annotator)}."
+
+
+@action(managed_assignment, _table)
+def return_(request: UserRequest, work: Assignment) -> str:
+    """Returns a submitted page to its annotator, with a `reason`."""
+    reason = request.POST.get("reason", "")
+    handing_over.return_submission(assignment=work, reason=reason, actor=request.user)
+    return f"{work.campaign_document.document.name} was returned to {display_name(work.annotator)}."
+
+
+@action(selectors.annotator_for, "annotation:assignments")
+def hand_over_all(request: UserRequest, access: CampaignAccess, annotator: User) -> str:
+    """Gives all unfinished work of one annotator (a user's primary key) to the others."""
+    handed = handing_over.hand_over_everything(
+        campaign=access.campaign, annotator=annotator, actor=request.user
+    )
+    count = f"{handed} document{'' if handed == 1 else 's'}"
+    return f"{count} of {display_name(annotator)} went to other annotators."
 
 
 DOCUMENTS_PER_PAGE = 100
@@ -192,7 +176,6 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
         return redirect(request.get_full_path())
     query = f"stage={stage}" if stage else "calibration" if purpose else ""
     context = {
-        "access": access,
         "form": form,
         "draw": DrawForm(),
         "page": page,
@@ -202,7 +185,9 @@ def documents(request: UserRequest, slug: str) -> HttpResponse:
         "purpose": purpose,
         "query": query,
     }
-    return render(request, "annotation/assignments/documents.html", context)
+    return campaign_page(
+        request, access, "documents", "assignments/documents.html", context, name="Documents"
+    )
 
 
 def _change(request: UserRequest, access: CampaignAccess, form: DocumentTeamForm) -> bool:
@@ -211,13 +196,13 @@ def _change(request: UserRequest, access: CampaignAccess, form: DocumentTeamForm
     given = {"campaign": access.campaign, "names": names, "actor": request.user}
     with refusals_in(form):
         if action == "calibration":
-            done = teams.choose_calibration(**given)
+            done = sharing.choose_calibration(**given)
             text = "{} added to the calibration set."
         elif action == "ordinary":
-            done = teams.end_calibration(**given)
+            done = sharing.end_calibration(**given)
             text = "{} removed from the calibration set."
         else:
-            done = teams.set_document_overlap(**given, overlap=form.cleaned_data["overlap"])
+            done = sharing.set_document_overlap(**given, overlap=form.cleaned_data["overlap"])
             text = "Number of annotators set for {}."
         count = f"{len(done)} document{'' if len(done) == 1 else 's'}"
         messages.success(request, text.format(count))
@@ -234,7 +219,7 @@ def draw(request: UserRequest, slug: str) -> HttpResponse:
             messages.error(request, f"{form.fields[field].label}: {errors[0]}")
         return redirect("annotation:documents", slug)
     with refusals_shown(request):
-        drawn = teams.draw_calibration(
+        drawn = sharing.draw_calibration(
             campaign=access.campaign, actor=request.user, **form.cleaned_data
         )
         seed = form.cleaned_data["seed"]

@@ -10,8 +10,7 @@ from rest_framework.request import Request
 
 from annotation.access import CampaignAccess, campaign_for, managed_campaign
 from annotation.api_base import INVALID, AnnotationView, reads, user_of, writes
-from annotation.assignments.sharing import assign_documents
-from annotation.assignments.teams import MAX_OVERLAP
+from annotation.assignments.sharing import MAX_OVERLAP, assign_documents
 from annotation.models import Assignment, Campaign, GuidelinesVersion
 from annotation.page_facts import DoubtfulFact
 from portal.accounts.access import is_organiser
@@ -24,7 +23,7 @@ from portal.datasets.releases.services import freeze_remarks, freeze_warnings
 from portal.web.answers import answer
 from portal.web.api import NamedField
 
-from . import releases, selectors, services
+from . import selectors, services
 
 
 class WorkflowSettings(serializers.Serializer[Any]):
@@ -204,10 +203,10 @@ class DocumentsShared(serializers.Serializer[Any]):
     documents = serializers.IntegerField(help_text="Number of assigned documents.")
 
 
-LeftOutDocument = answer(releases.LeftOut, "LeftOutDocument")
+LeftOutDocument = answer(selectors.LeftOut, "LeftOutDocument")
 DoubtfulFactShape = answer(DoubtfulFact, "DoubtfulFactShape")
 CampaignReleaseState = answer(
-    releases.ReleaseState,
+    selectors.ReleaseState,
     "CampaignReleaseState",
     leave_out=["releases"],
     left_out="Documents excluded by screening.",
@@ -447,7 +446,7 @@ class CampaignRelease(AnnotationView):
         gives=CampaignReleaseState,
     )
     def get(self, access: CampaignAccess) -> Any:
-        return releases.release_state(access.campaign)
+        return selectors.release_state(access.campaign)
 
     @writes(
         "Freeze a release (leads, organisers)",
@@ -463,4 +462,4 @@ class CampaignRelease(AnnotationView):
         share, seed = wanted.pop("test_share", None), wanted.pop("seed")
         group_by = wanted.pop("group_by")
         draw = None if share is None else SplitDraw(share, seed, group_by)
-        return releases.release_gold(campaign=access.campaign, actor=user, draw=draw, **wanted)
+        return services.release_gold(campaign=access.campaign, actor=user, draw=draw, **wanted)

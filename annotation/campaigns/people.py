@@ -9,8 +9,9 @@ from django.http import Http404
 from django.urls import reverse
 
 from annotation.access import CampaignAccess, campaign_for
+from annotation.assignments.handing_over import hand_over_all
+from annotation.assignments.selectors import UNFINISHED
 from annotation.assignments.sharing import calibrate_newcomer, lock_calibration
-from annotation.assignments.teams import UNFINISHED, hand_over_all
 from annotation.errors import Refused
 from annotation.models import (
     Assignment,

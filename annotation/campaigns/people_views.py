@@ -15,7 +15,15 @@ from annotation.access import (
     member_for,
     membership_for,
 )
-from annotation.api_base import choose, form_view, page_view, post_view, posted, refusals_shown
+from annotation.api_base import (
+    action,
+    campaign_page,
+    choose,
+    form_view,
+    page_view,
+    post_view,
+    posted,
+)
 from annotation.errors import Refused
 from annotation.models import Membership
 from portal.accounts.access import UserRequest
@@ -23,6 +31,7 @@ from portal.accounts.emails import origin_of
 from portal.accounts.invitations.selectors import InvitationRefused, emails_are_sent
 from portal.accounts.invitations.services import make_link, resend_invitation, revoke_invitation
 from portal.accounts.invitations.views import NO_EMAILS, EmailsField, never_stored, resent
+from portal.accounts.models import Invitation, User
 
 from .people import (
     MAX_DAYS,
@@ -85,12 +94,11 @@ def _people_page(
     request: UserRequest, access: CampaignAccess, form: InviteMembersForm, **more: object
 ) -> HttpResponse:
     context = {
-        "access": access,
         "form": form,
         "people": campaign_people(access),
         "invitations": campaign_invitations(access),
     }
-    return render(request, "annotation/campaigns/people.html", context | more)
+    return campaign_page(request, access, "people", "campaigns/people.html", context | more)
 
 
 def _confirm_invited(request: UserRequest, invited: Invited, role: str) -> None:
@@ -129,22 +137,16 @@ def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("annotation:people", slug)
 
 
-@post_view
-def resend(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    _, invitation = invitation_for(request.user, slug, pk)
-    with refusals_shown(request):
-        resend_invitation(invitation=invitation, actor=request.user, origin=origin_of(request))
-        messages.success(request, resent(invitation))
-    return redirect("annotation:people", slug)
+@action(invitation_for, "annotation:people")
+def resend(request: UserRequest, _: CampaignAccess, invitation: Invitation) -> str:
+    resend_invitation(invitation=invitation, actor=request.user, origin=origin_of(request))
+    return resent(invitation)
 
 
-@post_view
-def revoke(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    _, invitation = invitation_for(request.user, slug, pk)
-    with refusals_shown(request):
-        revoke_invitation(invitation=invitation, actor=request.user)
-        messages.success(request, f"The invitation for {invitation.email} was withdrawn.")
-    return redirect("annotation:people", slug)
+@action(invitation_for, "annotation:people")
+def revoke(request: UserRequest, _: CampaignAccess, invitation: Invitation) -> str:
+    revoke_invitation(invitation=invitation, actor=request.user)
+    return f"The invitation for {invitation.email} was withdrawn."
 
 
 @post_view
@@ -182,20 +184,16 @@ def waiting(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _waiting_page(request: UserRequest, access: CampaignAccess, form: RemindForm) -> HttpResponse:
-    context = {"access": access, "waiting": campaign_waiting(access.campaign), "form": form}
-    return render(request, "annotation/campaigns/waiting.html", context)
+    context = {"waiting": campaign_waiting(access.campaign), "form": form}
+    return campaign_page(request, access, "waiting", "campaigns/waiting.html", context)
 
 
-@post_view
-def remind(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """Reminds one member; `pk` is that of the user."""
-    access, user = member_for(request.user, slug, pk)
-    with refusals_shown(request):
-        remind_person(
-            campaign=access.campaign, user=user, actor=request.user, origin=origin_of(request)
-        )
-        messages.success(request, f"Reminder sent to {user}.")
-    return redirect("annotation:waiting", slug)
+@action(member_for, "annotation:waiting")
+def remind(request: UserRequest, access: CampaignAccess, user: User) -> str:
+    """Reminds one member, by the primary key of the user."""
+    origin = origin_of(request)
+    remind_person(campaign=access.campaign, user=user, actor=request.user, origin=origin)
+    return f"Reminder sent to {user}."
 
 
 @post_view

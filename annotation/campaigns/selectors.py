@@ -1,4 +1,4 @@
-"""Lists and overviews of campaigns, and versions of guidelines.
+"""Lists and overviews of campaigns, versions of guidelines, and what a release would contain.
 
 Overviews count documents, never labels.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.shortcuts import get_object_or_404
 
 from annotation.access import visible_campaigns
@@ -23,8 +23,12 @@ from annotation.models import (
     GuidelinesVersion,
     Membership,
     ReviewItem,
+    Screening,
 )
-from portal.datasets.models import ReleaseItem
+from annotation.page_facts import DoubtfulFact, doubtful_facts
+from annotation.review.selectors import review_blocks_release, unreviewed_pages
+from portal.datasets.models import Document, Release, ReleaseItem
+from portal.datasets.releases.services import suggest_version
 from portal.web.prepared import Parameter, Prepared
 
 Stage = CampaignDocument.Stage
@@ -315,3 +319,92 @@ def _joined(pieces: Iterator[Piece]) -> list[Piece]:
         elif piece.text:
             joined.append(piece)
     return joined
+
+
+@dataclass(frozen=True)
+class UnfinishedDocument:
+    """A document that is not finished, with its stage in words."""
+
+    name: str
+    stage: str
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A document that screening excluded from releases, with the reason."""
+
+    name: str
+    faults: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class ReleaseState:
+    """The contents of the next release, what blocks it, and earlier releases."""
+
+    gold: int
+    facts: int
+    unfinished: tuple[UnfinishedDocument, ...]
+    left_out: tuple[LeftOut, ...]
+    # Why the review blocks a release, or None.
+    review: str | None
+    releases: tuple[Release, ...]
+    next_version: str
+    # Facts with a warning. To release them, their number must be accepted.
+    doubtful: tuple[DoubtfulFact, ...]
+
+
+def gold_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
+    """Finished documents by name: gold, reviewed where required, and not held back."""
+    gold = CampaignDocument.objects.filter(
+        campaign=campaign, stage=CampaignDocument.Stage.GOLD, document__state=Document.State.ACTIVE
+    )
+    return gold.exclude(pk__in=unreviewed_pages(campaign)).order_by("document__name")
+
+
+def unfinished_documents(campaign: Campaign) -> tuple[UnfinishedDocument, ...]:
+    """Every document of the campaign that is not finished yet, by name."""
+    gold = CampaignDocument.Stage.GOLD
+    rows = CampaignDocument.objects.filter(campaign=campaign)
+    begun = rows.in_work().exclude(stage=gold).values_list("document__name", "stage")
+    held = rows.in_work().filter(stage=gold, document__state=Document.State.HELD)
+    unreviewed = unreviewed_pages(campaign).exclude(pk__in=held)
+    missing = campaign.candidates().exclude(pk__in=rows.values("document"))
+    found = [
+        *begun,
+        *((name, "gold, held back") for name in _names(held)),
+        *((name, "gold, not reviewed") for name in _names(unreviewed)),
+        *((name, "not assigned") for name in missing.values_list("name", flat=True)),
+    ]
+    return tuple(UnfinishedDocument(name, stage) for name, stage in sorted(found))
+
+
+def _names(rows: QuerySet[CampaignDocument]) -> QuerySet[CampaignDocument, str]:
+    return rows.values_list("document__name", flat=True)
+
+
+def left_out_documents(campaign: Campaign) -> tuple[LeftOut, ...]:
+    """Excluded documents with their latest verdict, by name."""
+    last = Screening.objects.filter(campaign_document=OuterRef("pk")).order_by("-id")
+    rows = CampaignDocument.objects.filter(
+        campaign=campaign, stage=CampaignDocument.Stage.EXCLUDED
+    ).annotate(
+        faults_found=Subquery(last.values("faults")[:1]), why=Subquery(last.values("reason")[:1])
+    )
+    found = rows.order_by("document__name").values_list("document__name", "faults_found", "why")
+    return tuple(LeftOut(name, tuple(faults or ()), why or "") for name, faults, why in found)
+
+
+def release_state(campaign: Campaign) -> ReleaseState:
+    gold = gold_documents(campaign)
+    releases = tuple(Release.objects.filter(dataset=campaign.dataset_id).order_by("-frozen_at"))
+    return ReleaseState(
+        gold=gold.count(),
+        facts=gold.aggregate(facts=Count("gold_spans"))["facts"],
+        unfinished=unfinished_documents(campaign),
+        left_out=left_out_documents(campaign),
+        review=review_blocks_release(campaign),
+        releases=releases,
+        next_version=suggest_version(campaign.dataset),
+        doubtful=doubtful_facts(gold),
+    )

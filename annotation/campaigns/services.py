@@ -1,4 +1,4 @@
-"""Creating, opening and closing campaigns, changing their settings and guidelines."""
+"""Creating, opening and closing campaigns, their settings and guidelines, releasing their gold."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -9,28 +9,33 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from annotation.assignments.sharing import (
+    MAX_OVERLAP,
     check_enough_annotators,
     lock_calibration,
     share_out,
     take_in_documents,
 )
-from annotation.assignments.teams import MAX_OVERLAP
-from annotation.errors import Refused
-from annotation.models import Campaign, CampaignDocument, GuidelinesVersion, Membership
+from annotation.errors import DoubtfulGold, Refused, Unfinished
+from annotation.models import Campaign, CampaignDocument, GoldSpan, GuidelinesVersion, Membership
 from annotation.models.campaigns import (
     AGREEMENT_THRESHOLD,
     QUALIFICATION_F1,
     REVIEW_PAGES,
     REVIEW_SHARE,
 )
+from annotation.page_facts import doubt_counts, doubtful_facts
 from annotation.qualification.services import qualify_who_passed
+from annotation.review.selectors import review_blocks_release
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.datasets.models import Dataset, Selection
+from portal.datasets.curation.draws import SplitDraw
+from portal.datasets.models import Dataset, Release, Selection
+from portal.datasets.releases.gold import GoldItem, page_rows
+from portal.datasets.releases.services import freeze_release, notes_of_rows
 from portal.facts.spans import check_labels
 from scoring.metrics import OUTSIDE
 
-from .selectors import seen_guidelines
+from .selectors import gold_documents, seen_guidelines, unfinished_documents
 
 MAX_REVIEW_PAGES = 100_000
 State = Campaign.State
@@ -313,3 +318,109 @@ def label_problems(labels: list[str]) -> list[str]:
     if OUTSIDE in labels:
         problems.append(f"label {OUTSIDE!r} is reserved: agreement uses it for “no label”")
     return problems
+
+
+def release_gold(
+    *,
+    campaign: Campaign,
+    version: str,
+    notes: str,
+    visibility: str,
+    leave_out_unfinished: bool,
+    actor: User,
+    licence: str = "",
+    citation: Mapping[str, Any] | None = None,
+    draw: SplitDraw | None = None,
+    split_is_given: bool = False,
+    accept_warnings: int = 0,
+) -> Release:
+    """Freezes the gold of the campaign's finished documents.
+
+    `draw` draws a split; `split_is_given` reads it from the documents' metadata. For the other
+    arguments see `freeze_release`.
+
+    With `leave_out_unfinished`, unfinished documents are left out and counted in the notes;
+    otherwise they raise Unfinished. Raises DoubtfulGold unless `accept_warnings` is the number of
+    facts with a warning, which notes and event record; Refused if nothing is finished; and the
+    errors of `freeze_release`.
+    """
+    unfinished = unfinished_documents(campaign)
+    if unfinished and not leave_out_unfinished:
+        review = review_blocks_release(campaign)
+        message = f"{len(unfinished)} of the dataset's documents are not finished."
+        names = [document.name for document in unfinished]
+        raise Unfinished(f"{message} {review}" if review else message, names)
+    documents = _finished(campaign)
+    doubtful = doubtful_facts(gold_documents(campaign))
+    if len(doubtful) != accept_warnings:
+        raise DoubtfulGold(doubtful)
+
+    def record(release: Release) -> None:
+        record_event(
+            verb="release_gold", subject=campaign, actor=actor, release=release.pk, version=version,
+            documents=len(documents), left_out=len(unfinished), accepted_warnings=len(doubtful),
+            warnings=doubt_counts(doubtful),
+        )  # fmt: skip
+
+    # The items are computed before any lock, because many pages take a while.
+    return freeze_release(
+        dataset=campaign.dataset,
+        version=version,
+        items=_items(campaign, documents),
+        labels=campaign.labels,
+        notes=_notes(notes, len(unfinished), len(doubtful)),
+        visibility=visibility,
+        licence=licence,
+        citation=citation,
+        splits=_given_splits(documents) if split_is_given else draw,
+        actor=actor,
+        then=record,
+    )
+
+
+def draft_release_notes(
+    *,
+    campaign: Campaign,
+    visibility: str,
+    draw: SplitDraw | None = None,
+    split_is_given: bool = False,
+) -> str:
+    """Change notes against the dataset's newest release, in Markdown; empty for the first release.
+
+    Raises Refused if nothing is finished, and ReleaseError where freezing would.
+    """
+    documents = _finished(campaign)
+    rows = page_rows(campaign.dataset, _items(campaign, documents), campaign.labels)
+    splits = _given_splits(documents) if split_is_given else draw
+    return notes_of_rows(Release(dataset=campaign.dataset, visibility=visibility), rows, splits)
+
+
+def _finished(campaign: Campaign) -> list[CampaignDocument]:
+    documents = list(gold_documents(campaign).select_related("document"))
+    if not documents:
+        review = review_blocks_release(campaign)
+        message = review or "There is nothing to release: no document is gold yet."
+        raise Refused(message, code="no_gold")
+    return documents
+
+
+def _given_splits(documents: list[CampaignDocument]) -> dict[str, str]:
+    """The splits from the documents' metadata. Freezing reports documents without one."""
+    given = {row.document.name: row.document.metadata.get("split") for row in documents}
+    return {name: split.strip().lower() for name, split in given.items() if isinstance(split, str)}
+
+
+def _items(campaign: Campaign, documents: list[CampaignDocument]) -> list[GoldItem]:
+    spans = GoldSpan.objects.filter(campaign_document__campaign=campaign).by_document()
+    return [GoldItem(document=row.document, spans=spans[row.document_id]) for row in documents]
+
+
+def _notes(notes: str, left_out: int, doubtful: int) -> str:
+    paragraphs = [notes]
+    if left_out:
+        plural = "s that were" if left_out > 1 else " that was"
+        paragraphs.append(f"Left out: {left_out} document{plural} not finished.")
+    if doubtful:
+        plural = "s that have" if doubtful > 1 else " that has"
+        paragraphs.append(f"Accepted: {doubtful} fact{plural} a warning.")
+    return "\n\n".join(paragraphs).strip() if len(paragraphs) > 1 else notes

@@ -1,7 +1,5 @@
 """Pages of campaigns: list, form, overview, settings, guidelines and releases."""
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django import forms
@@ -12,9 +10,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import CampaignAccess, campaign_for, managed_campaign
-from annotation.api_base import form_view, page_view, post_view, posted, refusals_in, refusals_shown
-from annotation.assignments.sharing import assign_documents
-from annotation.assignments.teams import MAX_OVERLAP
+from annotation.api_base import action, campaign_page, form_view, page_view, posted, refusals_in
+from annotation.assignments.sharing import MAX_OVERLAP, assign_documents
 from annotation.models import Campaign
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.models import Dataset, Selection
@@ -22,7 +19,7 @@ from portal.datasets.releases.corrections import unsettled_disputes
 from portal.datasets.releases.forms import ReleaseTermsForm
 from portal.datasets.releases.services import freeze_remarks, freeze_warnings, open_gold_of_dataset
 
-from . import releases, selectors, services, waiting
+from . import selectors, services, waiting
 
 _DEFAULTS = services.CampaignSettings()
 # Settings whose form field has the same name.
@@ -225,52 +222,41 @@ def overview(request: UserRequest, slug: str) -> HttpResponse:
     access = campaign_for(request.user, slug)
     figures = selectors.campaign_overview(access.campaign)
     context = {
-        "access": access,
         "overview": figures,
         "steps": waiting.next_steps(access, figures, request.user.pk),
         "stages": waiting.stage_lines(access, figures),
         "flagged": selectors.flagged_work(access.campaign) if access.may_manage else [],
     }
-    return render(request, "annotation/campaigns/campaign.html", context)
+    return campaign_page(request, access, "overview", "campaigns/campaign.html", context)
 
 
-def _action(act: Callable[[UserRequest, Campaign], str]) -> Callable[..., HttpResponse]:
-    """A POST of a lead or organiser: calls `act`, and shows its message on the overview."""
-
-    @post_view
-    @wraps(act)
-    def view(request: UserRequest, slug: str) -> HttpResponse:
-        campaign = managed_campaign(request.user, slug).campaign
-        with refusals_shown(request):
-            messages.success(request, act(request, campaign))
-        return redirect(campaign)
-
-    return view
+_manage = action(managed_campaign, "annotation:campaign")
 
 
-@_action
-def open_(request: UserRequest, campaign: Campaign) -> str:
+@_manage
+def open_(request: UserRequest, access: CampaignAccess) -> str:
+    campaign = access.campaign
     services.open_campaign(campaign=campaign, actor=request.user)
     if campaign.screening:
         return "The campaign is open. Annotators get each document after its screening."
     return "The campaign is open. Annotators find their documents under Annotate."
 
 
-@_action
-def close(request: UserRequest, campaign: Campaign) -> str:
-    services.close_campaign(campaign=campaign, actor=request.user)
+@_manage
+def close(request: UserRequest, access: CampaignAccess) -> str:
+    services.close_campaign(campaign=access.campaign, actor=request.user)
     return "The campaign is closed. Unfinished work can be read, but not changed."
 
 
-@_action
-def reopen(request: UserRequest, campaign: Campaign) -> str:
-    services.reopen_campaign(campaign=campaign, actor=request.user)
+@_manage
+def reopen(request: UserRequest, access: CampaignAccess) -> str:
+    services.reopen_campaign(campaign=access.campaign, actor=request.user)
     return "The campaign is open again."
 
 
-@_action
-def assign(request: UserRequest, campaign: Campaign) -> str:
-    documents = assign_documents(campaign=campaign, actor=request.user)
+@_manage
+def assign(request: UserRequest, access: CampaignAccess) -> str:
+    documents = assign_documents(campaign=access.campaign, actor=request.user)
     return f"{documents} document{'' if documents == 1 else 's'} assigned."
 
 
@@ -280,7 +266,10 @@ def settings(request: UserRequest, slug: str) -> HttpResponse:
     form = CampaignSettingsForm(posted(request), campaign=access.campaign)
     if form.is_valid() and _change(request, access, form):
         return redirect("annotation:campaign-settings", slug)
-    return render(request, "annotation/campaigns/settings.html", {"access": access, "form": form})
+    context = {"form": form}
+    return campaign_page(
+        request, access, "settings", "campaigns/settings.html", context, name="Settings"
+    )
 
 
 def _change(request: UserRequest, access: CampaignAccess, form: CampaignSettingsForm) -> bool:
@@ -311,18 +300,24 @@ def guidelines(request: UserRequest, slug: str) -> HttpResponse:
         messages.success(request, "Guidelines saved.")
         return redirect("annotation:guidelines", slug)
     if access.may_manage and ("edit" in request.GET or form.is_bound):
-        context = {"access": access, "form": form}
-        return render(request, "annotation/campaigns/guidelines_edit.html", context)
-    return render(request, "annotation/campaigns/guidelines.html", _reading(request, access))
+        return campaign_page(
+            request,
+            access,
+            "guidelines",
+            "campaigns/guidelines_edit.html",
+            {"form": form},
+            name="Edit guidelines",
+            below=True,
+        )
+    context = _reading(request, access.campaign)
+    return campaign_page(request, access, "guidelines", "campaigns/guidelines.html", context)
 
 
-def _reading(request: UserRequest, access: CampaignAccess) -> dict[str, Any]:
-    campaign = access.campaign
+def _reading(request: UserRequest, campaign: Campaign) -> dict[str, Any]:
     number = _number(request.GET.get("version", ""), campaign.guidelines_version)
     version = selectors.guidelines_version(campaign, number)
     services.mark_guidelines_seen(campaign=campaign, version=number, user=request.user)
     return {
-        "access": access,
         "version": version,
         "is_newest": number == campaign.guidelines_version,
         "changes": selectors.changes_of(version),
@@ -342,7 +337,7 @@ def _number(asked: str, newest: int) -> int:
 @form_view
 def release(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_campaign(request.user, slug)
-    state = releases.release_state(access.campaign)
+    state = selectors.release_state(access.campaign)
     form = ReleaseForm(
         posted(request),
         warned=len(state.doubtful),
@@ -355,19 +350,18 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
             return response
     disputes = unsettled_disputes(access.campaign.dataset)
     context = {
-        "access": access,
         "state": state,
         "form": form,
         "accepted_disputes": disputes,
         "open_gold": open_gold_of_dataset(access.campaign.dataset).words(),
     }
-    return render(request, "annotation/campaigns/release.html", context)
+    return campaign_page(request, access, "release", "campaigns/release.html", context)
 
 
 def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> HttpResponse | None:
     """Freezes the release and redirects; None, with errors in the form, if it was refused."""
     with refusals_in(form):
-        frozen = releases.release_gold(
+        frozen = services.release_gold(
             campaign=access.campaign,
             version=form.cleaned_data["version"],
             notes=form.cleaned_data["notes"],
@@ -391,7 +385,7 @@ def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> 
 def _draft(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> None:
     """Writes drafted change notes into the form."""
     with refusals_in(form):
-        notes = releases.draft_release_notes(
+        notes = services.draft_release_notes(
             campaign=access.campaign,
             visibility=form.cleaned_data["visibility"],
             draw=form.draw(),

@@ -6,10 +6,10 @@ from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 
 from annotation.access import CampaignAccess, managed_campaign
-from annotation.api_base import choose, form_view, posted, refusals_in
+from annotation.api_base import campaign_page, choose, form_view, posted, refusals_in
 from annotation.models import CampaignImport, Membership
 from portal.accounts.access import UserRequest
 from portal.accounts.models import User, display_name
@@ -99,7 +99,6 @@ def in_and_out(request: UserRequest, slug: str) -> HttpResponse:
         return redirect("annotation:export", slug)
     imports = import_rows(access.campaign)
     context = {
-        "access": access,
         "export": ExportForm(auto_id="id_export_%s"),
         "form": form,
         "state": export_state(access.campaign),
@@ -107,10 +106,11 @@ def in_and_out(request: UserRequest, slug: str) -> HttpResponse:
         "is_reading": any(not row.taken.is_finished for row in imports),
         "label_config": label_config(access.campaign.labels),
     }
-    template = "annotation/exchange/in_and_out.html"
+    template = "exchange/in_and_out.html"
     if request.headers.get("HX-Request"):
         template += "#imports"
-    response = render(request, template, context, status=413 if too_large else 200)
+    status = 413 if too_large else 200
+    response = campaign_page(request, access, "export", template, context, status=status)
     response["Vary"] = "HX-Request, Cookie"
     return response
 

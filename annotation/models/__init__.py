@@ -3,7 +3,6 @@
 Imports go one way: every other module may import `campaigns`, and `quality` also `assignments`.
 """
 
-from .adjudication import Case, Decision, GoldSpan
 from .assignments import Assignment, Comment, FirstSubmission, Revision, Span, SuggestionOutcome
 from .campaigns import (
     Campaign,
@@ -19,7 +18,16 @@ from .campaigns import (
     SuggestionUpload,
     Upload,
 )
-from .quality import KnownGold, QualificationResult, ReviewItem, ReviewRound, Screening
+from .quality import (
+    Case,
+    Decision,
+    GoldSpan,
+    KnownGold,
+    QualificationResult,
+    ReviewItem,
+    ReviewRound,
+    Screening,
+)
 
 __all__ = [
     "Assignment",

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 
 from annotation.access import (
     CampaignAccess,
@@ -15,15 +15,17 @@ from annotation.access import (
     qualified_campaign,
 )
 from annotation.api_base import (
+    action,
+    campaign_page,
     choose,
     form_view,
     page_view,
-    post_view,
     posted,
     refusals_in,
-    refusals_shown,
 )
+from annotation.models import Campaign
 from portal.accounts.access import UserRequest
+from portal.accounts.models import User
 from portal.files.tables import csv_text
 
 from .quality import COLUMNS, PERIODS, campaign_quality, chosen_period, page_findings, quality_rows
@@ -103,14 +105,15 @@ def qualification(request: UserRequest, slug: str) -> HttpResponse:
             return redirect("annotation:qualification", slug)
     own = own_round(access, request.user.pk)
     context = {
-        "access": access,
         "form": form,
         "own": own,
         "findings": page_findings(access.campaign, own) if own else (),
         "round": campaign_qualification(access.campaign) if access.may_manage else None,
         "max_reason": MAX_REASON,
     }
-    return render(request, "annotation/qualification/qualification.html", context)
+    return campaign_page(
+        request, access, "qualification", "qualification/qualification.html", context
+    )
 
 
 def _added(request: UserRequest, access: CampaignAccess, form: QualificationForm) -> bool:
@@ -123,24 +126,17 @@ def _added(request: UserRequest, access: CampaignAccess, form: QualificationForm
     return not form.errors
 
 
-@post_view
-def grant_try(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    """`pk` is that of the membership, also below."""
-    campaign, user = annotator_member(request.user, slug, pk)
-    with refusals_shown(request):
-        pages = grant_qualification_try(campaign=campaign, user=user, actor=request.user)
-        messages.success(request, f"{user} can retry {pages} page{'' if pages == 1 else 's'}.")
-    return redirect("annotation:qualification", slug)
+@action(annotator_member, "annotation:qualification")
+def grant_try(request: UserRequest, campaign: Campaign, user: User) -> str:
+    pages = grant_qualification_try(campaign=campaign, user=user, actor=request.user)
+    return f"{user} can retry {pages} page{'' if pages == 1 else 's'}."
 
 
-@post_view
-def qualify(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    campaign, user = annotator_member(request.user, slug, pk)
+@action(annotator_member, "annotation:qualification")
+def qualify(request: UserRequest, campaign: Campaign, user: User) -> str:
     reason = request.POST.get("reason", "")[:MAX_REASON]
-    with refusals_shown(request):
-        qualify_by_decision(campaign=campaign, user=user, reason=reason, actor=request.user)
-        messages.success(request, f"{user} is qualified.")
-    return redirect("annotation:qualification", slug)
+    qualify_by_decision(campaign=campaign, user=user, reason=reason, actor=request.user)
+    return f"{user} is qualified."
 
 
 @page_view
@@ -149,12 +145,13 @@ def annotator_quality(request: UserRequest, slug: str) -> HttpResponse:
     access = led_campaign(request.user, slug)
     every = chosen_period(request.GET.get("every", ""))
     context = {
-        "access": access,
         "quality": campaign_quality(access.campaign, every),
         "every": every,
         "periods": PERIODS.items(),
     }
-    return render(request, "annotation/qualification/annotator_quality.html", context)
+    return campaign_page(
+        request, access, "quality", "qualification/annotator_quality.html", context
+    )
 
 
 @page_view

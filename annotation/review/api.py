@@ -198,7 +198,7 @@ class ReviewItemList(ListAPIView[ReviewItem]):
     def get_queryset(self) -> QuerySet[ReviewItem]:
         if getattr(self, "swagger_fake_view", False):
             return ReviewItem.objects.none()
-        _, found = round_for(self.request.user, self.kwargs["slug"], self.kwargs["number"])
+        _, found = round_for(self.request.user, **self.kwargs)
         return selectors.round_items(found)
 
 

@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 
 from annotation.access import (
     CampaignAccess,
@@ -16,7 +16,16 @@ from annotation.access import (
     reviewed_campaign,
     round_for,
 )
-from annotation.api_base import choose, form_view, named, page_files, page_view, post_view, posted
+from annotation.api_base import (
+    campaign_page,
+    choose,
+    form_view,
+    named,
+    page_files,
+    page_view,
+    post_view,
+    posted,
+)
 from annotation.errors import InvalidSpans, Refused
 from annotation.models import GoldSpan, ReviewItem, ReviewRound
 from annotation.spans import MAX_VALUE, SIGN_CHOICES
@@ -113,16 +122,15 @@ def open_now(request: UserRequest, slug: str) -> HttpResponse:
 
 
 def _rounds(request: UserRequest, access: CampaignAccess, form: OpenRoundForm) -> HttpResponse:
-    context = {"access": access, "review": selectors.review_of(access.campaign), "form": form}
-    return render(request, "annotation/review/rounds.html", context)
+    context = {"review": selectors.review_of(access.campaign), "form": form}
+    return campaign_page(request, access, "review", "review/rounds.html", context)
 
 
 @page_view
 def round_(request: UserRequest, slug: str, number: int) -> HttpResponse:
-    access, found = round_for(request.user, slug, number)
+    access, found = round_for(request.user, slug, number=number)
     items = selectors.round_items(found)
     context = {
-        "access": access,
         "row": selectors.round_row(selectors.counted_rounds(access.campaign).get(pk=found.pk)),
         "page": Paginator(items, PER_PAGE).get_page(request.GET.get("page")),
         "feedback": selectors.round_feedback(found),
@@ -130,14 +138,16 @@ def round_(request: UserRequest, slug: str, number: int) -> HttpResponse:
         .values_list("position", flat=True)
         .first(),
     }
-    return render(request, "annotation/review/round.html", context)
+    return campaign_page(
+        request, access, "review", "review/round.html", context, name=f"Review {number}", below=True
+    )
 
 
 @form_view
 def item(request: UserRequest, slug: str, number: int, position: int) -> HttpResponse:
     """One fact. The field `verdict` identifies the submitted form."""
     find = item_to_decide if request.method == "POST" else item_for
-    access, found = find(request.user, slug, number, position)
+    access, found = find(request.user, slug, number=number, position=position)
     campaign = access.campaign
     view = selectors.item_view(campaign, found, request.user, may_decide=access.is_reviewer)
     verdict = request.POST.get("verdict", "")
@@ -148,7 +158,10 @@ def item(request: UserRequest, slug: str, number: int, position: int) -> HttpRes
         if decided is not None:
             return decided
     context = _item_context(access, view) | {"correct": correct, "back": back}
-    return render(request, "annotation/review/item.html", context)
+    name = f"Fact {position}"
+    return campaign_page(
+        request, access, "review", "review/item.html", context, name=name, below=True
+    )
 
 
 def _forms(
@@ -206,7 +219,6 @@ def _item_url(found: ReviewRound, position: int) -> str:
 def _item_context(access: CampaignAccess, view: selectors.ItemView) -> dict[str, Any]:
     document = view.item.campaign_document.document
     return {
-        "access": access,
         "view": view,
         "images": document.images.all() if view.is_shown else [],
         "page_data": selectors.item_page_data(access.campaign, view) if view.is_shown else None,

@@ -6,17 +6,18 @@ from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
+from django.urls import reverse
 
 from annotation.access import CampaignAccess, campaign_for
 from annotation.api_base import (
+    action,
+    campaign_page,
     form_view,
     page_files,
     page_view,
-    post_view,
     posted,
     refusals_in,
-    refusals_shown,
 )
 from annotation.errors import MAX_WORKFLOW_REASON
 from annotation.models import CampaignDocument, Screening
@@ -68,14 +69,13 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     page.object_list = services.with_verdicts(list(page.object_list))
     context = {
-        "access": access,
         "queue": services.screening_queue(access.campaign),
         "page": page,
         "state": state,
         "query": f"state={state}",
         "next": services.next_to_screen(access.campaign),
     }
-    return render(request, "annotation/screening/queue.html", context)
+    return campaign_page(request, access, "screening", "screening/queue.html", context)
 
 
 @form_view
@@ -87,7 +87,6 @@ def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
         if answer is not None:
             return answer
     context = {
-        "access": access,
         "document": document,
         "verdicts": services.verdicts_of(document),
         "may": _offered(access, document),
@@ -97,7 +96,15 @@ def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
         "next": services.next_to_screen(access.campaign, document),
         "undo": services.last_screened_by(request.user.pk, access.campaign),
     }
-    return render(request, "annotation/screening/page.html", context)
+    return campaign_page(
+        request,
+        access,
+        "screening",
+        "screening/page.html",
+        context,
+        name=document.document.name,
+        below=True,
+    )
 
 
 def _offered(access: CampaignAccess, document: CampaignDocument) -> dict[str, bool]:
@@ -141,13 +148,13 @@ def _on(request: UserRequest, access: CampaignAccess, document: CampaignDocument
     return redirect("annotation:screening-page", access.campaign.slug, following.document.name)
 
 
-@post_view
-def undo(request: UserRequest, slug: str, name: str) -> HttpResponse:
-    access, document = services.screening_page(request.user, slug, name)
-    with refusals_shown(request):
-        services.undo_screening(campaign_document=document, actor=request.user)
-        messages.success(request, "Verdict undone. The page is back in screening.")
-    return redirect("annotation:screening-page", access.campaign.slug, name)
+@action(
+    services.screening_page,
+    lambda _, slug, name: reverse("annotation:screening-page", args=[slug, name]),
+)
+def undo(request: UserRequest, _: CampaignAccess, document: CampaignDocument) -> str:
+    services.undo_screening(campaign_document=document, actor=request.user)
+    return "Verdict undone. The page is back in screening."
 
 
 page_html, page_image = page_files(

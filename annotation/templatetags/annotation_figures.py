@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django import template
 
-from annotation.adjudication.cases import letter_of
+from annotation.adjudication.settling import letter_of
 from annotation.agreement.shapes import Confusion, shade
 from annotation.models import Screening
 

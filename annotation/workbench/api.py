@@ -29,7 +29,8 @@ from annotation.api_base import (
     writes,
 )
 from annotation.assignments.api import AssignmentState
-from annotation.assignments.returning import TAKE_BACK_MINUTES, take_back
+from annotation.assignments.handing_over import take_back
+from annotation.assignments.selectors import TAKE_BACK_MINUTES
 from annotation.errors import Refused
 from annotation.models import Assignment, Revision
 from annotation.page_facts import span_remarks

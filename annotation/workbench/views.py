@@ -12,14 +12,15 @@ from django.urls import get_script_prefix, reverse
 
 from annotation.access import CampaignAccess, managed_campaign, own_assignment, readable_page
 from annotation.api_base import (
+    action,
+    campaign_page,
     form_view,
     page_files,
     page_view,
-    post_view,
     refusals_in,
-    refusals_shown,
 )
-from annotation.assignments.returning import may_take_back, take_back
+from annotation.assignments.handing_over import take_back
+from annotation.assignments.selectors import may_take_back
 from annotation.models import Assignment, SuggestionSource
 from annotation.spans import label_css
 from portal.accounts.access import UserRequest
@@ -106,13 +107,10 @@ def workbench(request: UserRequest, pk: int) -> HttpResponse:
     return render(request, "annotation/workbench/workbench.html", context)
 
 
-@post_view
-def take_back_(request: UserRequest, pk: int) -> HttpResponse:
-    assignment = own_assignment(request.user, pk)
-    with refusals_shown(request):
-        take_back(assignment=assignment, actor=request.user)
-        messages.success(request, "You can edit the page again. Submit it when you are done.")
-    return redirect(assignment)
+@action(own_assignment, lambda _, pk: reverse("annotation:workbench", args=[pk]))
+def take_back_(request: UserRequest, assignment: Assignment) -> str:
+    take_back(assignment=assignment, actor=request.user)
+    return "You can edit the page again. Submit it when you are done."
 
 
 def _images(assignment: Assignment) -> list[dict[str, Any]]:
@@ -223,15 +221,13 @@ def suggestions(request: UserRequest, slug: str) -> HttpResponse:
     if _chosen(request, access, sources) or _uploaded(request, access, upload):
         return redirect("annotation:suggestions", slug)
     context = {
-        "access": access,
         "sources": sources,
         "upload": upload,
         "state": suggestion_state(access.campaign),
         "acceptance": suggestion_acceptance(access.campaign),
     }
-    return render(
-        request, "annotation/workbench/suggestions.html", context, status=_status(request, upload)
-    )
+    template, status = "workbench/suggestions.html", _status(request, upload)
+    return campaign_page(request, access, "suggestions", template, context, status=status)
 
 
 @page_view

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from annotation.campaigns.releases import release_gold
+from annotation.campaigns.services import release_gold
 from annotation.errors import DoubtfulGold
 from annotation.models import Campaign, CampaignDocument, Span
 from annotation.page_facts import doubtful_facts

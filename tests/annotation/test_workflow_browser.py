@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.assignments.teams import hand_over
+from annotation.assignments.handing_over import hand_over
 from annotation.campaigns.services import open_campaign
 from annotation.models import Assignment, Campaign, CampaignDocument, Span
 from annotation.screening.services import screen_document

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from annotation.assignments.teams import choose_calibration, hand_over
+from annotation.assignments.handing_over import hand_over
+from annotation.assignments.sharing import choose_calibration
 from annotation.campaigns.services import open_campaign
 from annotation.errors import AlreadySubmitted, Reassigned, Refused
 from annotation.models import Assignment, Campaign, CampaignDocument, Screening

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from annotation.adjudication.cases import Answer
 from annotation.adjudication.services import MAX_REASON, AlreadyDecided, Decided, decide_case
+from annotation.adjudication.settling import Answer
 from annotation.campaigns.people import add_member
 from annotation.errors import InvalidSpans, Refused
 from annotation.models import Campaign, CampaignDocument, Case, Decision, GoldSpan

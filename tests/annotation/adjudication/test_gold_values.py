@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.adjudication.cases import Answer
 from annotation.adjudication.services import decide_case
+from annotation.adjudication.settling import Answer
 from annotation.models import Assignment, Campaign, GoldSpan, Span
 from portal.accounts.models import User
 from tests.annotation.factories import document_of, save, submit, text_of, work_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from annotation.adjudication.cases import Answer, both, letter_of, letters, majority
+from annotation.adjudication.settling import Answer, both, letter_of, letters, majority
 
 Mark = tuple[str, int, int]
 A, B = ("Number", 0, 4), ("Number", 6, 9)

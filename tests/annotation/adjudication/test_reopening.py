@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotation.adjudication.services import decide_case, reopen_case, reopen_document
-from annotation.campaigns.releases import release_gold
+from annotation.campaigns.services import release_gold
 from annotation.errors import InvalidSpans, Refused
 from annotation.models import Campaign, CampaignDocument, Case, Decision, GoldSpan, ReviewRound
 from portal.accounts.models import User

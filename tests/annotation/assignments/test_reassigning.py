@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.assignments.handing_over import hand_over, hand_over_everything
 from annotation.assignments.selectors import assignment_rows
-from annotation.assignments.teams import choose_calibration, hand_over, hand_over_everything
+from annotation.assignments.sharing import choose_calibration
 from annotation.campaigns.people import remove_member
 from annotation.campaigns.selectors import campaign_overview
 from annotation.campaigns.services import open_campaign

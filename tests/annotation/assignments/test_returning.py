@@ -7,7 +7,8 @@ from django.utils import timezone
 
 from annotation.adjudication.services import decide_case
 from annotation.agreement.selectors import counted_submissions
-from annotation.assignments.returning import return_submission, submissions_set_aside, take_back
+from annotation.assignments.handing_over import return_submission, take_back
+from annotation.assignments.selectors import submissions_set_aside
 from annotation.campaigns.services import close_campaign
 from annotation.errors import CampaignNotOpen, NothingLabelled, Reassigned, Refused
 from annotation.models import Assignment, Campaign, CampaignDocument, FirstSubmission

@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.assignments.sharing import assign_documents
-from annotation.assignments.teams import (
+from annotation.assignments.sharing import (
+    assign_documents,
     choose_calibration,
     draw_calibration,
     draw_names,

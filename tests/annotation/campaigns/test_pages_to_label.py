@@ -3,10 +3,9 @@
 import pytest
 
 from annotation.assignments.selectors import document_rows
-from annotation.assignments.teams import choose_calibration
+from annotation.assignments.sharing import choose_calibration
 from annotation.campaigns.people import add_member
-from annotation.campaigns.releases import gold_documents, unfinished_documents
-from annotation.campaigns.selectors import campaign_overview
+from annotation.campaigns.selectors import campaign_overview, gold_documents, unfinished_documents
 from annotation.campaigns.services import create_campaign, open_campaign
 from annotation.errors import Refused
 from annotation.models import Campaign, CampaignDocument

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.adjudication.services import decide_case
-from annotation.campaigns.releases import release_gold
+from annotation.campaigns.services import release_gold
 from annotation.errors import Refused, Unfinished
 from annotation.models import Campaign
 from portal.accounts.models import User

@@ -4,8 +4,7 @@ import pytest
 
 from annotation.access import own_assignments
 from annotation.campaigns.people import add_member, remove_member
-from annotation.campaigns.releases import release_state
-from annotation.campaigns.selectors import campaign_overview
+from annotation.campaigns.selectors import campaign_overview, release_state
 from annotation.campaigns.services import change_settings, close_campaign, open_campaign
 from annotation.errors import Refused
 from annotation.models import (

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.campaigns.releases import release_gold
+from annotation.campaigns.services import release_gold
 from annotation.errors import Refused, Unfinished
 from annotation.models import Campaign, CampaignDocument, GoldSpan, ReviewItem, ReviewRound
 from annotation.review.selectors import redraw, review_blocks_release, review_of

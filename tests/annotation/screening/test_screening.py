@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotation.campaigns.releases import release_state
-from annotation.campaigns.selectors import campaign_overview
+from annotation.campaigns.selectors import campaign_overview, release_state
 from annotation.campaigns.services import close_campaign, open_campaign
 from annotation.errors import CampaignNotOpen, PageExcluded, Refused
 from annotation.models import Assignment, Campaign, CampaignDocument, Screening

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from annotation.assignments.returning import take_back
+from annotation.assignments.handing_over import take_back
 from annotation.models import (
     Assignment,
     Campaign,

@@ -1,25 +1,26 @@
-"""The annotators of a page: their number, the calibration set, and handing work over."""
+"""Work that changes hands: handed over to another annotator, taken back, or returned by a lead."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from annotation.adjudication.settling import settle_document
-from annotation.errors import CampaignNotOpen, Refused
-from annotation.models import Assignment, Campaign, CampaignDocument, Comment
+from annotation.errors import CampaignNotOpen, Reassigned, Refused, check_reason
+from annotation.models import Assignment, Campaign, CampaignDocument, Decision, FirstSubmission
 from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
-from portal.datasets.models import Document
+from portal.datasets.models import ReleaseItem
 
-from .sharing import active_annotators, replacements, share_out, teams_of
+from .selectors import TAKE_BACK_MINUTES, UNFINISHED, active_annotators, teams_of
+from .sharing import is_begun, replacements
 
 State = Assignment.State
 Stage = CampaignDocument.Stage
 Purpose = CampaignDocument.Purpose
-UNFINISHED = (State.ASSIGNED, State.IN_PROGRESS)
 
 
 @dataclass(frozen=True)
@@ -213,197 +214,155 @@ def _move(
     return work
 
 
-def is_begun(work: Assignment) -> bool:
-    """Whether the annotator saved, submitted or commented anything."""
-    return (
-        work.state == State.IN_PROGRESS
-        or work.revision > 0
-        or Comment.objects.filter(assignment=work).exists()
-    )
-
-
-MAX_OVERLAP = 4
-NOT_SUBMITTED = (Stage.SCREENING, Stage.ANNOTATION)
+# An empty page that is submitted in less time was submitted by mistake.
+_UNTOUCHED_SECONDS = 10
 
 
 @transaction.atomic
-def choose_calibration(*, campaign: Campaign, names: Sequence[str], actor: User) -> list[str]:
-    """Adds documents (names) to the calibration set, which every annotator labels; returns the new
-    ones.
+def take_back(*, assignment: Assignment, actor: User) -> Assignment:
+    """Reopens an annotator's own submission.
 
-    Raises Refused if the campaign is closed, for an unknown name, and for a settled document.
+    The next submission counts as the first, because no one has seen or used this one. Raises
+    Refused after TAKE_BACK_MINUTES, if all annotators have submitted, for a qualification page, and
+    if a review or a release used the page; also CampaignNotOpen and Reassigned.
     """
-    rows = _lock_rows(campaign, names)
-    chosen = [row for row in rows if row.purpose == Purpose.WORK]
-    _mark_calibration(campaign, chosen, actor, by="hand")
-    return [row.document.name for row in chosen]
-
-
-@transaction.atomic
-def draw_calibration(*, campaign: Campaign, count: int, seed: int, actor: User) -> list[str]:
-    """Adds `count` random documents to the calibration set; returns their sorted names.
-
-    The draw depends only on the seed and the names: it takes documents in the order of the SHA-256
-    of “seed:name”, from those that are neither calibration nor settled. Raises Refused if there are
-    fewer than `count`.
-    """
-    names = _drawable(campaign)
-    if not 1 <= count <= len(names):
+    document, work = _locked(assignment)
+    if work.annotator_id != actor.pk:
+        raise Reassigned
+    _check_returnable(document, work)
+    submitted_at = _submitted_at(work)
+    if timezone.now() - submitted_at > timedelta(minutes=TAKE_BACK_MINUTES):
         raise Refused(
-            f"Enter a number from 1 to {len(names)}. {len(names)} documents are neither in the "
-            "calibration set nor submitted by all annotators.",
-            code="count",
+            f"You can withdraw a submission for {TAKE_BACK_MINUTES} minutes only. Ask the lead to "
+            "return it.",
+            code="late",
         )
-    drawn = sorted(draw_names(names, count, seed))
-    chosen = _lock_rows(campaign, drawn)
-    _mark_calibration(campaign, chosen, actor, by="seed", seed=seed)
-    return drawn
-
-
-def draw_names(names: Iterable[str], count: int, seed: int) -> list[str]:
-    """The first `count` names in the order of the SHA-256 of “seed:name”.
-
-    >>> draw_names(["a", "b", "c"], 2, 7) == draw_names(["c", "b", "a"], 2, 7)
-    True
-    """
-
-    def place(name: str) -> str:
-        return hashlib.sha256(f"{seed}:{name}".encode()).hexdigest()
-
-    return sorted(names, key=place)[:count]
-
-
-@transaction.atomic
-def end_calibration(*, campaign: Campaign, names: Sequence[str], actor: User) -> list[str]:
-    """Removes documents from the calibration set; returns those that were in it.
-
-    Raises Refused for a document that is already assigned.
-    """
-    rows = [row for row in _lock_rows(campaign, names) if row.purpose == Purpose.CALIBRATION]
-    for row in rows:
-        if row.assignments.exists():
+    if document.stage != Stage.ANNOTATION:
+        if document.assignments.active().count() > 1:
             raise Refused(
-                f"{row.document.name} is already assigned to every annotator and stays in the "
-                "calibration set.",
-                code="shared_out",
-            )
-    CampaignDocument.objects.filter(pk__in=[row.pk for row in rows]).update(purpose=Purpose.WORK)
-    ended = [row.document.name for row in rows]
-    if ended:
-        record_event(verb="end_calibration", subject=campaign, actor=actor, documents=ended)
-    return ended
-
-
-@transaction.atomic
-def set_document_overlap(
-    *, campaign: Campaign, names: Sequence[str], overlap: int | None, actor: User
-) -> list[str]:
-    """Sets the number of annotators of documents (None: as the campaign); returns their names.
-
-    Assigned documents get more annotators, or lose those who have not started. Raises Refused for a
-    number outside 1 to 4, for calibration documents, with too few annotators, and if too many have
-    started.
-    """
-    if overlap is not None and not 1 <= overlap <= MAX_OVERLAP:
-        raise Refused(f"A document can have 1 to {MAX_OVERLAP} annotators.", code="overlap")
-    rows = _lock_rows(campaign, names)
-    for row in rows:
-        if row.purpose == Purpose.CALIBRATION:
-            message = (
-                f"{row.document.name} is in the calibration set, which every annotator labels."
-            )
-            raise Refused(message, code="calibration")
-        row.overlap = overlap
-        row.save(update_fields=["overlap"])
-    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    if locked.state == Campaign.State.OPEN:
-        share_out(campaign=locked, only=[row.pk for row in rows])
-        for row in rows:
-            _shrink(row, overlap or locked.overlap)
-    changed = [row.document.name for row in rows]
-    record_event(
-        verb="set_overlap", subject=campaign, actor=actor, documents=changed, overlap=overlap
-    )
-    return changed
-
-
-def _lock_rows(campaign: Campaign, names: Sequence[str]) -> list[CampaignDocument]:
-    """The locked documents, by name. Adds them to the campaign if it is a draft."""
-    if campaign.state == Campaign.State.CLOSED:
-        raise Refused("The campaign is closed.", code="closed")
-    if campaign.state == Campaign.State.DRAFT:
-        _take_in(campaign, names)
-    rows = CampaignDocument.objects.filter(campaign=campaign, document__name__in=set(names))
-    found = list(rows.exclude(purpose=Purpose.QUALIFICATION).locked().order_by("id"))
-    if missing := sorted(set(names) - {row.document.name for row in found}):
-        raise Refused(f"The campaign has no document {missing[0]}.", code="documents")
-    for row in found:
-        if row.stage not in NOT_SUBMITTED:
-            raise Refused(
-                f"{row.document.name} is in the stage “{row.stage}”. Its annotators are fixed.",
+                "All annotators have submitted this page. Ask the lead to return it.",
                 code="stage",
             )
-    return sorted(found, key=lambda row: row.document.name)
+        _unsettle(document)
+    _forget_first(work)
+    _give_back(work, reason="")
+    record_event(verb="take_back", subject=work, actor=actor, submitted_at=submitted_at.isoformat())
+    return work
 
 
-def _take_in(campaign: Campaign, names: Sequence[str]) -> None:
-    known = CampaignDocument.objects.filter(campaign=campaign).values("document")
-    asked = Document.objects.filter(dataset=campaign.dataset_id, name__in=set(names))
-    documents = asked.exclude(pk__in=known)
-    taken = documents.filter(pk__in=campaign.candidates())
-    if unfit := documents.exclude(pk__in=taken).order_by("name").first():
-        raise Refused(_why_unfit(unfit), code="documents")
-    CampaignDocument.objects.bulk_create(
-        CampaignDocument(campaign=campaign, document_id=pk)
-        for pk in taken.order_by("name").values_list("pk", flat=True)
+@transaction.atomic
+def return_submission(*, assignment: Assignment, reason: str, actor: User) -> Assignment:
+    """Returns a submitted page to its annotator, with a reason.
+
+    A settled page goes back to annotation. Its automatic gold and undecided cases are deleted, and
+    created again from the next submission. The first submission still counts for agreement, unless
+    the page was submitted untouched: then the next one is the first. Raises Refused without a
+    reason, if a case was decided or the page reviewed or released, for gold of several annotators,
+    and if the lead labels the page as well; also CampaignNotOpen.
+    """
+    why = check_reason(reason)
+    document, work = _locked(assignment)
+    _check_returnable(document, work)
+    gone = (0, 0)
+    if document.stage != Stage.ANNOTATION:
+        _check_blind(document, actor)
+        gone = _unsettle(document)
+    untouched = _is_untouched(work)
+    if untouched:
+        _forget_first(work)
+    _give_back(work, reason=why)
+    record_event(
+        verb="return_submission", subject=work, actor=actor, reason=why, cases=gone[0],
+        gold=gone[1], first_submission="set aside" if untouched else "kept",
+    )  # fmt: skip
+    return work
+
+
+def _locked(assignment: Assignment) -> tuple[CampaignDocument, Assignment]:
+    """The locked page and assignment. Lock order: the page first, as in submitting."""
+    document = CampaignDocument.objects.locked().get(pk=assignment.campaign_document_id)
+    return document, Assignment.objects.select_for_update().get(pk=assignment.pk)
+
+
+def _check_returnable(document: CampaignDocument, work: Assignment) -> None:
+    if document.campaign.state != Campaign.State.OPEN:
+        raise CampaignNotOpen
+    if not work.is_submitted:
+        raise Refused("This page is not submitted.", code="state")
+    if document.purpose == CampaignDocument.Purpose.QUALIFICATION:
+        raise Refused(
+            "Qualification pages cannot be returned. Allow another attempt instead.",
+            code="qualification",
+        )
+    if document.stage == Stage.VALIDATION:
+        raise Refused("This page is in validation. Return it on the Validation page.", code="stage")
+    if document.stage == Stage.EXCLUDED:
+        raise Refused("This page is excluded.", code="stage")
+    _check_unused(document)
+
+
+def _check_unused(document: CampaignDocument) -> None:
+    """Raises Refused if decisions, a review or a release depend on the submission."""
+    if Decision.objects.filter(
+        Q(decided_by__isnull=False), case__campaign_document=document
+    ).exists():
+        raise Refused(
+            "Adjudication of this page has started. Decide or reopen its cases instead.",
+            code="adjudicated",
+        )
+    if document.review_round_id or document.review_items.exists():
+        raise Refused("This page is in a domain review. Correct it in the review.", code="reviewed")
+    items = ReleaseItem.objects.filter(document=document.document_id)
+    if document.gold_at and items.filter(release__frozen_at__gte=document.gold_at).exists():
+        raise Refused("This page was released. Reopen it as a case instead.", code="released")
+
+
+def _check_blind(document: CampaignDocument, actor: User) -> None:
+    """Raises Refused if someone could continue labelling after seeing the labels of others."""
+    team = list(document.assignments.active().values_list("annotator", flat=True))
+    if len(team) == 1:
+        return
+    if actor.pk in team:
+        raise Refused(
+            "You label this page yourself. Ask another lead to return it.",
+            code="own",
+        )
+    if document.stage == Stage.GOLD and document.gold_spans.exists():
+        raise Refused(
+            "This page is gold, and its annotators can see the gold. Reopen it as a case instead.",
+            code="stage",
+        )
+
+
+def _unsettle(document: CampaignDocument) -> tuple[int, int]:
+    """Moves the page back to annotation; returns the numbers of deleted cases and gold facts."""
+    gold, cases = document.gold_spans.count(), document.cases.count()
+    document.gold_spans.all().delete()
+    document.cases.all().delete()
+    document.stage = Stage.ANNOTATION
+    document.settled_at = document.gold_at = None
+    document.save(update_fields=["stage", "settled_at", "gold_at"])
+    return cases, gold
+
+
+def _is_untouched(work: Assignment) -> bool:
+    return (
+        work.revision == 0 and work.active_seconds < _UNTOUCHED_SECONDS and not work.spans.exists()
     )
 
 
-def _why_unfit(document: Document) -> str:
-    if document.kind == Document.Kind.PICTURE:
-        return f"{document.name} is an image without text. Campaigns label pages only."
-    if document.state == Document.State.HELD:
-        return f"{document.name} is held back: {document.held_reason}"
-    return f"{document.name} is not in the campaign's selection."
+def _submitted_at(work: Assignment) -> datetime:
+    assert work.submitted_at is not None, "the constraint assignment_submitted_has_time"
+    return work.submitted_at
 
 
-def _mark_calibration(
-    campaign: Campaign, rows: Sequence[CampaignDocument], actor: User, **how: object
-) -> None:
-    if not rows:
-        return
-    chosen = [row.pk for row in rows]
-    CampaignDocument.objects.filter(pk__in=chosen).update(purpose=Purpose.CALIBRATION, overlap=None)
-    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
-    if locked.state == Campaign.State.OPEN:
-        share_out(campaign=locked, only=chosen)
-    names = [row.document.name for row in rows]
-    record_event(verb="choose_calibration", subject=campaign, actor=actor, documents=names, **how)
+def _forget_first(work: Assignment) -> None:
+    """Deletes the record of the first submission if it is this one, not an earlier one."""
+    first = FirstSubmission.objects.filter(assignment=work, submitted_at=_submitted_at(work))
+    first.delete()
 
 
-def _drawable(campaign: Campaign) -> list[str]:
-    rows = CampaignDocument.objects.filter(campaign=campaign)
-    waiting = rows.filter(purpose=Purpose.WORK, stage__in=NOT_SUBMITTED)
-    names = list(waiting.values_list("document__name", flat=True))
-    if campaign.state == Campaign.State.DRAFT:
-        others = campaign.candidates()
-        names += others.exclude(pk__in=rows.values("document")).values_list("name", flat=True)
-    return names
-
-
-def _shrink(row: CampaignDocument, size: int) -> None:
-    """Withdraws the page from annotators who have not started, the latest first."""
-    work = list(row.assignments.active().select_for_update().order_by("-id"))
-    surplus = len(work) - size
-    if surplus <= 0:
-        return
-    untouched = [
-        each for each in work if each.state == Assignment.State.ASSIGNED and not is_begun(each)
-    ]
-    if len(untouched) < surplus:
-        raise Refused(
-            f"{len(work) - len(untouched)} annotators have already started {row.document.name}.",
-            code="begun",
-        )
-    Assignment.objects.filter(pk__in=[each.pk for each in untouched[:surplus]]).delete()
-    settle_document(campaign_document=row)
+def _give_back(work: Assignment, *, reason: str) -> None:
+    work.state, work.submitted_at = Assignment.State.IN_PROGRESS, None
+    work.return_reason = reason
+    work.save(update_fields=["state", "submitted_at", "return_reason"])
