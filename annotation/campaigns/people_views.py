@@ -62,11 +62,10 @@ class InviteMembersForm(forms.Form):
 
 class RemindForm(forms.Form):
     days = forms.IntegerField(
-        label="Days",
+        label="Waiting for at least (days)",
         initial=3,
         min_value=0,
         max_value=MAX_DAYS,
-        help_text="Remind people who have had a task for at least this many days.",
     )
 
 

@@ -353,6 +353,11 @@ class ReleaseState:
     # Facts with a warning. To release them, their number must be accepted.
     doubtful: tuple[DoubtfulFact, ...]
 
+    @property
+    def waiting(self) -> list[tuple[str, int]]:
+        """The unfinished documents by stage, most first."""
+        return Counter(document.stage for document in self.unfinished).most_common()
+
 
 def gold_documents(campaign: Campaign) -> QuerySet[CampaignDocument]:
     """Finished documents by name: gold, reviewed where required, and not held back."""

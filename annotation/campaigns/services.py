@@ -127,8 +127,7 @@ def fixed_settings(campaign: Campaign) -> dict[str, str]:
     documents = CampaignDocument.objects.filter(campaign=campaign)
     if campaign.state != State.DRAFT:
         fixed["overlap"] = (
-            "The documents are assigned. Change the number for individual documents "
-            "on the Documents page."
+            "The documents are assigned. Set the number per document on the Documents page."
         )
     waiting = documents.filter(stage=CampaignDocument.Stage.SCREENING).count()
     if campaign.screening and waiting:
@@ -137,10 +136,7 @@ def fixed_settings(campaign: Campaign) -> dict[str, str]:
             "screening before you turn it off."
         )
     if documents.filter(settled_at__isnull=False).exists():
-        fixed["agreement_threshold"] = (
-            "Some documents are already settled with this threshold, and all gold of a campaign "
-            "must use the same one."
-        )
+        fixed["agreement_threshold"] = "Documents were already settled with this threshold."
     if campaign.state == State.CLOSED:
         closed = "The campaign is closed."
         fixed |= {"screening": closed, "qualification_f1": closed}

@@ -34,7 +34,7 @@ class SettingsFields(forms.Form):
         initial=2,
         min_value=1,
         max_value=MAX_OVERLAP,
-        help_text="You can override it for individual documents.",
+        help_text="Single documents can have another number.",
     )
     screening = forms.BooleanField(
         required=False,
@@ -47,22 +47,21 @@ class SettingsFields(forms.Form):
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Share of annotators who must agree. At 1, every difference is adjudicated.",
+        help_text="Share of annotators who must agree. At 1, every difference becomes a case.",
     )
     review_pages = forms.IntegerField(
-        label="Pages between domain reviews",
+        label="Gold pages between reviews",
         initial=_DEFAULTS.review_pages,
         min_value=0,
         max_value=services.MAX_REVIEW_PAGES,
-        help_text="A random sample of their facts is reviewed. 0 turns reviews off.",
+        help_text="0 turns reviews off.",
     )
     review_percent = forms.FloatField(
-        label="Facts per review, in percent",
+        label="Facts sampled per review (%)",
         initial=round(_DEFAULTS.review_share * 100, 6),
         min_value=0.01,
         max_value=100,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Size of the sample.",
     )
     qualification_f1 = forms.FloatField(
         label="Minimum span F1 to qualify",
@@ -92,7 +91,7 @@ class CampaignSettingsForm(SettingsFields):
             field = self.fields[name]
             # Django ignores what is sent for a disabled field.
             field.disabled = True
-            field.help_text = f"{field.help_text} <strong>Locked:</strong> {why}"
+            field.help_text = f"<strong>Locked:</strong> {why}"
 
     def changes(self) -> dict[str, Any]:
         """The changed settings only: the others were shown rounded."""

@@ -93,7 +93,7 @@ def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> I
         )
     if others:
         count = _count(sum(person.left for person in others), "document")
-        left = f"{count}: " + ", ".join(f"{person.name} {person.left}" for person in others)
+        left = f"{count}: " + ", ".join(f"{person.name} ({person.left})" for person in others)
         yield Step("annotators", f"Label {left}.", is_mine=False)
     if overview.new_documents:
         text = f"Assign {_count(overview.new_documents, 'new document')}."

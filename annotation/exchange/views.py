@@ -21,6 +21,7 @@ from .services import new_import
 
 Form = CampaignImport.Form
 Layer = CampaignImport.Layer
+LAYER_WORDS = [(Layer.GOLD, "Gold"), (Layer.ANNOTATIONS, "Annotator’s labels")]
 ACCEPTED = ".json,.jsonl,.gz,.zip"
 
 
@@ -32,7 +33,7 @@ class ExportForm(forms.Form):
     )
     layer = forms.ChoiceField(
         label="Labels",
-        choices=Layer.choices,
+        choices=LAYER_WORDS,
         initial=Layer.GOLD,
         help_text="A whole campaign includes both.",
     )
@@ -57,9 +58,9 @@ class ImportForm(forms.Form):
     form = forms.ChoiceField(label="Format")
     layer = forms.ChoiceField(
         label="Import as",
-        choices=Layer.choices,
+        choices=LAYER_WORDS,
         initial=Layer.GOLD,
-        help_text="Work that an annotator has started is never replaced.",
+        help_text="Started work is never replaced.",
     )
     annotator = _PersonField(
         User.objects.none(),

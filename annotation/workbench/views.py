@@ -40,8 +40,7 @@ class SuggestionSourcesForm(forms.Form):
             (value, label[0].upper() + label[1:]) for value, label in SuggestionSource.choices
         ],
         widget=forms.CheckboxSelectMultiple,
-        help_text="Suggestions save time but inflate agreement. Choose none to measure independent "
-        "annotation. Pages that an annotator has opened keep the suggestions they have.",
+        help_text="They save time but inflate agreement. Opened pages keep their suggestions.",
     )
 
 

@@ -43,7 +43,7 @@ def test_lead_prepares_and_steers_a_campaign(
     page = page_of(lead)
     page.goto(f"{ROOT}settings/")
     page.get_by_label("Screen pages first").check()
-    page.get_by_label("Pages between domain reviews").fill("10")
+    page.get_by_label("Gold pages between reviews").fill("10")
     page.get_by_role("button", name="Save settings").click()
     expect(page.get_by_role("status")).to_contain_text("Settings saved.")
     page.goto(f"{ROOT}documents/")

@@ -71,7 +71,7 @@ def label_by_key(page: Page, number: int, name: str) -> None:
     wait_saved(page)
     before = page.url
     page.keyboard.press("Control+Enter")
-    dialog = page.get_by_role("dialog", name="Submit this page?")
+    dialog = page.get_by_role("dialog", name="Submit this document?")
     dialog.get_by_role("button", name="Submit", exact=True).press("Enter")
     page.wait_for_url(lambda url: url != before)
 

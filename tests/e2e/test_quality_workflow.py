@@ -92,8 +92,8 @@ def set_up(organiser: Page) -> None:
     organiser.get_by_label("Annotators per document").fill("2")
     organiser.get_by_label("Screen pages first").check()
     organiser.get_by_label("Agreement threshold").fill("0.7")
-    organiser.get_by_label("Pages between domain reviews").fill("10")
-    organiser.get_by_label("Facts per review").fill(f"{plan.SHARE:.0%}".strip("%"))
+    organiser.get_by_label("Gold pages between reviews").fill("10")
+    organiser.get_by_label("Facts sampled per review").fill(f"{plan.SHARE:.0%}".strip("%"))
     organiser.get_by_role("button", name="Save settings").click()
     expect(organiser.get_by_role("status")).to_contain_text("Settings saved.")
 
@@ -202,7 +202,7 @@ def adjudicate(lead: Page) -> None:
     # The majority of the four calibration annotators has decided page 1 without a lead.
     assert verdicts(lead) == [(plan.name_of(1), "majority"), (plan.name_of(1), "majority")]
     lead.goto(f"{ROOT}/adjudication/")
-    lead.get_by_role("link", name="Decide the first open case").press("Enter")
+    lead.get_by_role("link", name="Decide next case").press("Enter")
     for number, kind in plan.CASES.items():
         case_ready(lead, plan.name_of(number))
         expect(lead.locator("#case-title")).to_have_text(kind)
@@ -291,7 +291,7 @@ def review(site: Site, reviewer: Page) -> tuple[tuple[str, int], str]:
 
 def decide_returned_case(lead: Page, document: str) -> None:
     lead.goto(f"{ROOT}/adjudication/")
-    lead.get_by_role("link", name="Decide the first open case").press("Enter")
+    lead.get_by_role("link", name="Decide next case").press("Enter")
     case_ready(lead, document)
     expect(lead.locator("[data-part=note]")).to_contain_text("Is it a fact at all?")
     accept(lead, "Keep the gold")
@@ -375,10 +375,10 @@ def test_campaign_goes_from_screening_to_a_reviewed_release(site: Site, people: 
     check_agreement(lead)
     check_blocked(lead, "Review 1 is open. Every sampled fact needs a verdict.")
     adjudicate(lead)
-    check_blocked(lead, "Reviews 1 and 2 are open", "20 documents not finished")
+    check_blocked(lead, "Reviews 1 and 2 are open", "20 documents not ready")
 
     changed, sent_back = review(site, reviewer)
-    check_blocked(lead, "1 document not finished", sent_back)
+    check_blocked(lead, "1 document not ready", sent_back)
     decide_returned_case(lead, sent_back)
     freeze(lead)
     check_gold(lead, changed)

@@ -92,6 +92,6 @@ def submit_task(page: Page) -> None:
     """Submits and waits for the page of the next task, or the list."""
     before = page.url
     page.get_by_role("button", name="Submit…").click()
-    dialog = page.get_by_role("dialog", name="Submit this page?")
+    dialog = page.get_by_role("dialog", name="Submit this document?")
     dialog.get_by_role("button", name="Submit", exact=True).click()
     page.wait_for_url(lambda url: url != before)

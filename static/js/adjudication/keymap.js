@@ -1,6 +1,6 @@
 // All keys of a page in adjudication. The action of a key depends on the step: case, reason, or edit.
 
-import { byKey } from "../lib/keymap.js";
+import { BORDERS, byKey } from "../lib/keymap.js";
 
 const DIGITS = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
@@ -8,17 +8,10 @@ const LOOK = [
   { keys: ["i"], action: "image", description: "show or hide the page image" },
   { keys: ["?"], action: "keys", description: "show this list" },
 ];
-const BORDERS = [
+const MOVES = [
   { keys: ["ArrowRight"], action: "token-right", description: "next word" },
   { keys: ["ArrowLeft"], action: "token-left", description: "previous word" },
-  { keys: ["Shift+ArrowRight"], action: "end-right", description: "end one word later" },
-  { keys: ["Shift+ArrowLeft"], action: "end-left", description: "end one word earlier" },
-  { keys: ["Alt+Shift+ArrowLeft"], action: "start-left", description: "start one word earlier" },
-  { keys: ["Alt+Shift+ArrowRight"], action: "start-right", description: "start one word later" },
-  { keys: ["Ctrl+Shift+ArrowRight"], action: "end-right-character", description: "end one character later" },
-  { keys: ["Ctrl+Shift+ArrowLeft"], action: "end-left-character", description: "end one character earlier" },
-  { keys: ["Ctrl+Alt+ArrowLeft"], action: "start-left-character", description: "start one character earlier" },
-  { keys: ["Ctrl+Alt+ArrowRight"], action: "start-right-character", description: "start one character later" },
+  ...BORDERS,
 ];
 
 /** @type {{title: string, mode: "case" | "reason" | "edit" | "any", bindings: import("../lib/keymap.js").Binding[]}[]} */
@@ -42,7 +35,7 @@ export const KEYMAP = [
       { keys: ["0"], action: "neither", description: "accept neither: no fact here" },
       { keys: ["e"], action: "edit", description: "edit the spans" },
       { keys: ["o"], action: "reopen", description: "reopen a decided case…" },
-      { keys: ["s"], action: "correct", description: "open the selected text for a correction…" },
+      { keys: ["s"], action: "correct", description: "create a case from the selection…" },
     ],
   },
   {
@@ -70,7 +63,7 @@ export const KEYMAP = [
       { keys: ["Escape"], action: "cancel", description: "go back" },
     ],
   },
-  { title: "Select and move borders", mode: "any", bindings: BORDERS },
+  { title: "Select and move borders", mode: "any", bindings: MOVES },
   { title: "View", mode: "any", bindings: LOOK },
 ];
 

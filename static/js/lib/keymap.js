@@ -9,6 +9,18 @@
  * @property {string[][]} [several]  shown instead of the keys
  */
 
+/** Moving the ends of the selection, here and in adjudication. @type {Binding[]} */
+export const BORDERS = [
+  { keys: ["Shift+ArrowRight"], action: "end-right", description: "end one word later", edits: true },
+  { keys: ["Shift+ArrowLeft"], action: "end-left", description: "end one word earlier", edits: true },
+  { keys: ["Alt+Shift+ArrowLeft"], action: "start-left", description: "start one word earlier", edits: true },
+  { keys: ["Alt+Shift+ArrowRight"], action: "start-right", description: "start one word later", edits: true },
+  { keys: ["Ctrl+Shift+ArrowRight"], action: "end-right-character", description: "end one character later", edits: true },
+  { keys: ["Ctrl+Shift+ArrowLeft"], action: "end-left-character", description: "end one character earlier", edits: true },
+  { keys: ["Ctrl+Alt+ArrowLeft"], action: "start-left-character", description: "start one character earlier", edits: true },
+  { keys: ["Ctrl+Alt+ArrowRight"], action: "start-right-character", description: "start one character later", edits: true },
+];
+
 /** @type {{title: string, bindings: Binding[]}[]} */
 export const KEYMAP = [
   {
@@ -30,16 +42,9 @@ export const KEYMAP = [
     title: "Label",
     bindings: [
       { keys: ["1", "2", "3", "4", "5", "6", "7", "8", "9"], action: "label", description: "label the selection, or change the label", edits: true },
-      { keys: ["Shift+ArrowRight"], action: "end-right", description: "end one word later", edits: true },
-      { keys: ["Shift+ArrowLeft"], action: "end-left", description: "end one word earlier", edits: true },
-      { keys: ["Alt+Shift+ArrowLeft"], action: "start-left", description: "start one word earlier", edits: true },
-      { keys: ["Alt+Shift+ArrowRight"], action: "start-right", description: "start one word later", edits: true },
-      { keys: ["Ctrl+Shift+ArrowRight"], action: "end-right-character", description: "end one character later", edits: true },
-      { keys: ["Ctrl+Shift+ArrowLeft"], action: "end-left-character", description: "end one character earlier", edits: true },
-      { keys: ["Ctrl+Alt+ArrowLeft"], action: "start-left-character", description: "start one character earlier", edits: true },
-      { keys: ["Ctrl+Alt+ArrowRight"], action: "start-right-character", description: "start one character later", edits: true },
+      ...BORDERS,
       { keys: ["Delete", "Backspace"], action: "remove", description: "remove the label, or dismiss the suggestion", edits: true },
-      { keys: ["e"], action: "equal", description: "label all equal…", edits: true },
+      { keys: ["e"], action: "equal", description: "label all matches…", edits: true },
       { keys: ["v"], action: "value", description: "edit value and sign", edits: true },
       { keys: ["Ctrl+z"], action: "undo", description: "undo", edits: true },
       { keys: ["Ctrl+Shift+z", "Ctrl+y"], action: "redo", description: "redo", edits: true },
@@ -56,9 +61,9 @@ export const KEYMAP = [
     title: "View",
     bindings: [
       { keys: ["i"], action: "image", description: "show or hide the page image" },
-      { keys: ["+", "="], action: "zoom-in", description: "enlarge the image" },
-      { keys: ["-"], action: "zoom-out", description: "shrink the image" },
-      { keys: ["0"], action: "zoom-fit", description: "fit the image to its pane" },
+      { keys: ["+", "="], action: "zoom-in", description: "zoom in" },
+      { keys: ["-"], action: "zoom-out", description: "zoom out" },
+      { keys: ["0"], action: "zoom-fit", description: "fit the width" },
       { keys: ["g"], action: "guidelines", description: "show the guidelines" },
       { keys: ["h"], action: "history", description: "show the history" },
       { keys: ["?"], action: "keys", description: "show this list" },

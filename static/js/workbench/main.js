@@ -156,7 +156,7 @@ class Workbench {
     }
     const { label, quote } = active;
     const places = found.map((place) => ({ ...place, quote, label }));
-    const chosen = await this.choice.ask({ title: `Label all equal to “${quote}”`, verb: "Label", places });
+    const chosen = await this.choice.ask({ title: `Label all matches of “${quote}”`, verb: "Label", places });
     if (!chosen?.length) return;
     desk.edit((list) => list.addAll(chosen.map(({ start, end }) => ({ key: newKey(), label, start, end, quote }))));
   }

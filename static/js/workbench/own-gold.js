@@ -33,7 +33,9 @@ function show(page, fact) {
 async function start() {
   const only = root.querySelector("[data-only-differing]");
   const list = root.querySelector("[data-facts]");
-  only?.addEventListener("change", () => list.toggleAttribute("data-differing", only.checked));
+  const filter = () => list.toggleAttribute("data-differing", only.checked);
+  only?.addEventListener("change", filter);
+  if (only) filter();
   const data = JSON.parse(document.getElementById("own-gold-data").textContent);
   try {
     const page = await loadPage(root.querySelector("iframe"), data.html);

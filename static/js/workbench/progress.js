@@ -52,7 +52,7 @@ export class Progress {
     for (const element of this.#counts) element.textContent = String(counts.get(element.dataset.labelCount) ?? 0);
     this.#total.textContent = desk.list.all.length.toLocaleString("en");
     const open = desk.openCandidates;
-    if (this.#open) this.#open.textContent = desk.facts.length ? `${open.toLocaleString("en")} without a label` : "";
+    if (this.#open) this.#open.textContent = desk.facts.length ? `${open.toLocaleString("en")} possible ${open === 1 ? "fact" : "facts"} not labelled` : "";
     this.#place.textContent = this.#placeText();
     const suggestions = desk.openSuggestions.length;
     const state = {

@@ -76,7 +76,8 @@ export class Submitting {
     const notes = [
       untaken ? `${untaken} with an invalid value` : "",
       desk.openSuggestions.length ? `${desk.openSuggestions.length} suggestions not accepted` : "",
-      desk.page.isSeen ? "" : "you have not scrolled to the end of the page",
+      desk.openCandidates ? `${desk.openCandidates.toLocaleString("en")} possible ${desk.openCandidates === 1 ? "fact" : "facts"} not labelled` : "",
+      desk.page.isSeen ? "" : "you have not scrolled to the end",
       warned.length ? `${warned.length} with a warning` : "",
     ].filter(Boolean);
     this.#dialog.querySelector("[data-notes]").textContent = notes.length ? `Note: ${notes.join("; ")}.` : "";

@@ -47,7 +47,7 @@ def test_rounds_say_what_blocks_the_release(
     campaign: Campaign, reviewer: User, client_of: ClientOf
 ) -> None:
     html = client_of(reviewer).get(ROOT).content.decode()
-    assert "Releases are blocked. Review 1 is open" in html
+    assert "Release blocked. Review 1 is open" in html
     assert "Every gold page is in a review" in html
     assert str(round_of(campaign).seed) in html
 

@@ -95,7 +95,7 @@ def test_a_date_labelled_as_number_is_mended_with_one_click(page_of: PageOf, ann
     card = page.locator("[data-card]")
     expect(card).to_contain_text("it is labelled a number")
     page.keyboard.press("Control+Enter")
-    dialog = page.get_by_role("dialog", name="Submit this page?")
+    dialog = page.get_by_role("dialog", name="Submit this document?")
     expect(dialog).to_contain_text("March 31, 2025 (Number): This is a date or duration")
     dialog.get_by_role("button", name="Continue labelling").click()
     card.get_by_role("button", name="Label it Date").click()

@@ -70,7 +70,7 @@ def test_a_real_page_labelled_by_keyboard_alone_equals_its_gold(page_of: PageOf,
     marked = {(span["start"], span["end"]): span["label"] for span in current_spans(work)}
     assert marked == gold
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("dialog", name="Submit this page?")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Submit this document?")).to_be_visible()
     page.keyboard.press("Enter")
     page.wait_for_url("**/annotate/")
     work.refresh_from_db()
@@ -147,7 +147,7 @@ def test_all_equal_are_labelled_after_a_preview(
 ) -> None:
     page, _ = opened(page_of, work, ann)
     press(page, "j", "1", "e")
-    dialog = page.get_by_role("dialog", name="Label all equal to “1,200”")
+    dialog = page.get_by_role("dialog", name="Label all matches of “1,200”")
     expect(dialog.get_by_role("listitem")).to_have_count(1)
     expect(dialog.get_by_role("listitem")).to_contain_text("Total1,200")
     dialog.get_by_role("listitem").get_by_role("checkbox").uncheck()
@@ -307,7 +307,7 @@ def test_the_key_that_submits_does_not_submit_an_empty_page(
     work = work_of(ann, make_campaign([ann, ben]))
     page = page_of(ann)
     open_task(page, work.get_absolute_url())
-    dialog = page.get_by_role("dialog", name="Submit this page?")
+    dialog = page.get_by_role("dialog", name="Submit this document?")
     for _ in range(2):
         page.keyboard.press("Control+Enter")
         expect(dialog.get_by_text("You have not labelled anything")).to_be_visible()
