@@ -79,8 +79,8 @@ class AlreadySubmitted(Refused):
 class NothingLabelled(Refused):
     code = "empty"
     message = (
-        "This page has no labels. Label its facts, or select “This page has no facts” (in the API, "
-        "send no_facts: true)."
+        "This page has no labels. Label its facts, or select “This page has no facts” (in the API: "
+        "no_facts: true)."
     )
 
 

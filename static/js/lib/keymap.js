@@ -70,12 +70,12 @@ export const KEYMAP = [
     ],
   },
   {
-    title: "Task",
+    title: "Document",
     bindings: [
       { keys: ["c"], action: "comment", description: "comment on the fact or the document" },
-      { keys: ["f"], action: "flag", description: "flag or skip the task…" },
+      { keys: ["f"], action: "flag", description: "flag or skip the document…" },
       { keys: ["Ctrl+Enter"], action: "submit", description: "submit…", edits: true },
-      { keys: ["t"], action: "next-task", description: "go to the next task" },
+      { keys: ["t"], action: "next-task", description: "go to the next document" },
     ],
   },
 ];

@@ -1,4 +1,4 @@
-// The progress of a task: counts, the current place, and the active time.
+// The progress of a document: counts, the current place, and the active time.
 
 const clock = (seconds) => {
   const minutes = Math.floor(seconds / 60);

@@ -17,7 +17,7 @@ function refusal(detail) {
     return "You are logged out. Reload the page and log in. Your labels are kept in this browser.";
   }
   if (detail?.status === 404) {
-    return "Not saved: this task is no longer yours. Unsaved labels are kept in this browser.";
+    return "Not saved: this document is no longer yours. Unsaved labels are kept in this browser.";
   }
   return `Not saved: ${reasonOf({ status: detail?.status, body: detail })}`;
 }

@@ -121,7 +121,7 @@ def test_page_lists_faults_and_sends_back(
     again = client.post(ADDRESS, data | {"reason": "Look again."}, follow=True)
     assert "page-001 is no longer in validation." in again.content.decode()
     bench = client_of(ann).get(f"/annotate/{work.pk}/").content.decode()
-    assert "A lead returned this task: Look again." in bench
+    assert "A lead returned this document: Look again." in bench
     assert "returned" in client_of(ann).get("/annotate/").content.decode()
 
 

@@ -227,7 +227,7 @@ def test_page_of_assignments_returns_with_a_reason(
     done = client.post(address, {"reason": "Look again.", "query": "show=submitted"})
     assert done["Location"] == f"{ROOT}?show=submitted"
     page = client_of(ann).get(f"/annotate/{work.pk}/").content.decode()
-    assert "A lead returned this task: Look again." in page
+    assert "A lead returned this document: Look again." in page
 
 
 def test_api_returns_and_takes_back(
