@@ -157,29 +157,16 @@ _FEWEST_POINTS = 2
 
 
 @dataclass(frozen=True)
-class LinkedPart:
-    """A document with the URL of its first case; empty if it has none."""
-
-    part: shapes.Part
-    url: str
-
-
-@dataclass(frozen=True)
-class LinkedText:
-    text: shapes.ConfusedText
-    url: str
-
-
-@dataclass(frozen=True)
 class AgreementPage:
-    """`trend` is None if there are too few points for a line. `set_aside` counts returned empty
+    """`trend` is None if there are too few points for a line. `worst` documents and disputed
+    `texts` come with the URL of a case, which may be empty. `set_aside` counts returned empty
     submissions, which the figures exclude.
     """
 
     agreement: shapes.Agreement
     trend: LineChart | None
-    worst: tuple[LinkedPart, ...]
-    texts: tuple[LinkedText, ...]
+    worst: list[tuple[shapes.Part, str]]
+    texts: list[tuple[shapes.ConfusedText, str]]
     set_aside: int
 
 
@@ -189,45 +176,39 @@ def agreement_page(
     worst = agreement.documents[:SHOWN_DOCUMENTS]
     texts = agreement.texts[:SHOWN_TEXTS]
     names = {part.name for part in worst} | {text.document for text in texts}
-    places = _case_places(campaign, names) if may_see_cases else {}
+    places = _case_places(campaign, names if may_see_cases else ())
     several = len(agreement.trend.points) >= _FEWEST_POINTS
     return AgreementPage(
         agreement,
         shapes.trend_chart(agreement) if several else None,
-        tuple(LinkedPart(part, _first(places.get(part.name))) for part in worst),
-        tuple(LinkedText(text, _at(places.get(text.document), text)) for text in texts),
+        [(part, _first(places[part.name])) for part in worst],
+        [(text, _at(places[text.document], text)) for text in texts],
         submissions_set_aside(campaign),
     )
 
 
-@dataclass(frozen=True)
-class _Place:
-    start: int
-    end: int
-    url: str
+# The range and the URL of a case.
+Place = tuple[int, int, str]
 
 
-def _case_places(campaign: Campaign, names: Collection[str]) -> dict[str, list[_Place]]:
+def _case_places(campaign: Campaign, names: Collection[str]) -> defaultdict[str, list[Place]]:
     """The cases of documents, by name and in the order of the text."""
     cases = Case.objects.filter(
         campaign_document__campaign=campaign, campaign_document__document__name__in=names
     ).order_by("campaign_document", "start")
-    places: defaultdict[str, list[_Place]] = defaultdict(list)
+    places: defaultdict[str, list[Place]] = defaultdict(list)
     for name, start, end, pk in cases.values_list(
         "campaign_document__document__name", "start", "end", "pk"
     ):
-        url = reverse("annotation:case", args=[campaign.slug, pk])
-        places[name].append(_Place(start, end, url))
+        places[name].append((start, end, reverse("annotation:case", args=[campaign.slug, pk])))
     return places
 
 
-def _first(places: list[_Place] | None) -> str:
-    return places[0].url if places else ""
+def _first(places: Sequence[Place]) -> str:
+    return places[0][2] if places else ""
 
 
-def _at(places: list[_Place] | None, text: shapes.ConfusedText) -> str:
+def _at(places: Sequence[Place], text: shapes.ConfusedText) -> str:
     """The URL of the case at the text, otherwise of the document's first case."""
-    for place in places or []:
-        if place.start < text.end and text.start < place.end:
-            return place.url
-    return _first(places)
+    here = (url for start, end, url in places if start < text.end and text.start < end)
+    return next(here, _first(places))

@@ -84,13 +84,16 @@ CampaignStages = answer(
 )
 
 
-class CampaignRow(serializers.Serializer[Any]):
+class _CampaignHead(serializers.Serializer[Any]):
     slug = serializers.CharField(source="campaign.slug")
     title = serializers.CharField(source="campaign.title")
     dataset = serializers.CharField(source="campaign.dataset.slug")
     state = serializers.ChoiceField(source="campaign.state", choices=Campaign.State.choices)
-    is_sample = serializers.BooleanField(source="campaign.is_sample")
     roles = serializers.ListField(child=serializers.CharField())
+
+
+class CampaignRow(_CampaignHead):
+    is_sample = serializers.BooleanField(source="campaign.is_sample")
     stages = CampaignStages()
 
 
@@ -105,15 +108,10 @@ class FlaggedWork(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=Assignment.State.choices)
 
 
-class CampaignDetail(serializers.Serializer[Any]):
-    slug = serializers.CharField(source="campaign.slug")
-    title = serializers.CharField(source="campaign.title")
-    dataset = serializers.CharField(source="campaign.dataset.slug")
-    state = serializers.ChoiceField(source="campaign.state", choices=Campaign.State.choices)
+class CampaignDetail(_CampaignHead):
     labels = serializers.ListField(source="campaign.labels", child=serializers.CharField())
     overlap = serializers.IntegerField(source="campaign.overlap")
     guidelines = serializers.CharField(source="campaign.guidelines")
-    roles = serializers.ListField(child=serializers.CharField())
     stages = CampaignStages(source="overview.stages")
     annotators = AnnotatorProgressShape(many=True, source="overview.annotators")
     open_cases = serializers.IntegerField(source="overview.open_cases")

@@ -22,7 +22,7 @@ from annotation.models import (
     GuidelinesVersion,
     Membership,
 )
-from annotation.workbench.suggestions import end_upload
+from annotation.workbench.suggestions import FAULTS_KEPT, SOURCE_NAME, end_upload
 from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
 from portal.datasets.imports.opening import printable
@@ -314,8 +314,6 @@ def _fault(where: str, reason: str) -> Refused:
     return Refused(f"{where}: {reason}", code="archive")
 
 
-SOURCE_NAME = 300
-FAULTS_KEPT = 1_000
 Form = CampaignImport.Form
 Layer = CampaignImport.Layer
 Content = ReadLabels | ArchiveContent

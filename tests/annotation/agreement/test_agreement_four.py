@@ -252,17 +252,17 @@ def test_links_lead_to_the_case_at_the_text(
     campaign: Campaign, lead: User, organiser: User, client_of: ClientOf
 ) -> None:
     page = client_of(lead).get("/campaigns/spring-round/agreement/").context["page"]
-    linked = page.texts[0]
-    case_pk = int(linked.url.rstrip("/").rpartition("/")[2])
+    text, url = page.texts[0]
+    case_pk = int(url.rstrip("/").rpartition("/")[2])
     document = CampaignDocument.objects.get(cases=case_pk)
-    assert document.document.name == linked.text.document
+    assert document.document.name == text.document
     case = document.cases.get(pk=case_pk)
-    assert case.start <= linked.text.start < linked.text.end <= case.end
-    assert all(one.url for one in page.worst)
-    assert client_of(lead).get(linked.url).status_code == 200
+    assert case.start <= text.start < text.end <= case.end
+    assert all(url for _, url in page.worst)
+    assert client_of(lead).get(url).status_code == 200
     # Organisers cannot open the adjudication pages, so there are no links.
     page = client_of(organiser).get("/campaigns/spring-round/agreement/").context["page"]
-    assert not any(one.url for one in [*page.worst, *page.texts])
+    assert not any(url for _, url in [*page.worst, *page.texts])
 
 
 def test_more_documents_cost_no_more_than_their_share() -> None:
