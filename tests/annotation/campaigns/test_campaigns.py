@@ -240,7 +240,7 @@ def test_overview_says_what_comes_next_by_role(
         (True, "Label 2 documents."),
         (False, "Label 2 documents: Ben (2)."),
     ]
-    assert steps(lead) == [(False, "Label 4 documents: Ann 2, Ben 2.")]
+    assert steps(lead) == [(False, "Label 4 documents: Ann (2), Ben (2).")]
     make_document(campaign.dataset, "page-900", PAGE.format(number=900))
     assert (True, "Assign 1 new document.") in steps(organiser)
 
