@@ -133,7 +133,7 @@ def test_page_links_its_cases_for_who_has_no_javascript(
     html = client_of(lead).get(f"{QUEUE}pages/page-001/").content.decode()
     for case in document_of(disputed).cases.all():
         assert f'href="{page(case)}"' in html
-    assert "Decisions do not change releases" in html
+    assert "Existing releases are not affected" in html
 
 
 def test_guideline_sections_are_reasons() -> None:
