@@ -67,7 +67,7 @@ def load_judging(board: Board, cast: Cast) -> None:
 def _judge(submission: Submission, version: str, rule: Rule, actor: User) -> None:
     if JudgeRun.objects.filter(submission=submission, model=version).exists():
         return
-    options = judged.check_options({"labels": ",".join(LABELS)}, version)
+    options = judged.judge_options({"labels": ",".join(LABELS)}, version)
     predictions = submission.predictions.select_related("item").order_by("item__position")
     verdicts = {
         each.item.name: _verdict(each.item, each.payload, options, rule) for each in predictions

@@ -206,7 +206,7 @@ def kinds_of(benchmark: str) -> Callable[[str], str]:
     """Returns the kind of an item by its id: in CC-OCR that of its subset, if it is a known one."""
     if benchmark != "ccocr":
         return lambda _: ""
-    from scoring.benchmarks.ccocr.columns import SUBSETS
+    from scoring.benchmarks.ccocr.figures import SUBSETS
 
     ops: dict[str, set[str]] = {}
     for subset in SUBSETS:

@@ -12,13 +12,10 @@ from pkgutil import resolve_name
 
 from .base import (
     Benchmark,
+    Chart,
     Column,
     GoldLine,
     Headline,
-    ItemResult,
-    OptionError,
-    Options,
-    Payload,
     PredictionLine,
     ReportedRow,
     RuleTable,
@@ -28,11 +25,13 @@ from .base import (
     TreeStage,
     TreeTask,
     View,
+    common_charts,
     deciding_column,
 )
-from .charts import Chart, common_charts
 from .checking import GoldCheck, PredictionCheck, check_gold, check_predictions
 from .graded import WHOLE, FieldName, GradedItem, Sheet
+from .items import ItemResult, Options, Payload
+from .options import OptionError
 from .reading import ReadFault, ReadLimits
 
 

@@ -1,19 +1,30 @@
 """The parts of a benchmark: plain values and functions, for the site and `manage.py grade`."""
 
 import csv
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import date
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from .charts import Chart
 from .graded import FieldGrades
-from .items import Combined, Contribution, ItemSummary, Sides, only_stratum
-from .judging import Judging
+from .items import (
+    Combined,
+    Contribution,
+    ItemResult,
+    ItemSummary,
+    Options,
+    Payload,
+    Sides,
+    only_stratum,
+)
 from .reading import ReadFault, ReadLimits, Source
+
+if TYPE_CHECKING:
+    from scoring.judge.questions import Question
 
 
 @dataclass(frozen=True)
@@ -55,18 +66,6 @@ class TaskTree:
     tasks: tuple[TreeTask, ...]
     task_field: str
     read: Callable[[Mapping[str, Any]], TreeItem]
-
-
-# The canonical form of one item as plain JSON, as in a release, a prediction or a JSON Lines file.
-Payload = dict[str, Any]
-# The item scorer's result for one item, as plain JSON.
-ItemResult = dict[str, Any]
-# Options by name, complete and checked. They hold everything that can change a figure.
-Options = dict[str, str]
-
-
-class OptionError(ValueError):
-    """An unknown option or an invalid value; the message names both."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +119,43 @@ def deciding_column(columns: Iterable[Column]) -> Column:
     """Return the column that orders the table. Raises ValueError unless there is exactly one."""
     (column,) = (column for column in columns if column.rank == "board")
     return column
+
+
+Kind = Literal[
+    "ranks",
+    "pair",
+    "profile",
+    "bars",
+    "radar",
+    "shares",
+    "parts",
+    "size",
+    "tokens",
+    "cost",
+    "released",
+    "history",
+    "spread",
+    "scaling",
+    "active",
+    "reasoning",
+]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart, described by the keys of its figures. Figures that do not exist under the board's
+    options are left out.
+
+    `description` is the sentence below its title. `reference` is a value to compare a profile
+    with, such as 1 for "as good as before".
+    """
+
+    key: str
+    kind: Kind
+    title: str
+    description: str
+    figures: tuple[str, ...] = ()
+    reference: float | None = None
 
 
 @dataclass(frozen=True)
@@ -215,92 +251,50 @@ class PredictionReader(Protocol):
     ) -> Iterator[PredictionLine | ReadFault]: ...
 
 
-class OptionChecker(Protocol):
-    def __call__(self, raw: Mapping[str, object]) -> Options: ...
+ItemScorer = Callable[[Payload, Payload | None, Options], ItemResult]
+Aggregator = Callable[[Iterable[ItemResult], Options], Scores]
+Contributor = Callable[[Mapping[str, Any], Mapping[str, str]], Iterable[Contribution]]
+Summariser = Callable[[Mapping[str, Any], Mapping[str, str]], ItemSummary]
+SideReader = Callable[[Payload, Payload | None, Mapping[str, str]], Sides | None]
+Reading = Callable[[ItemResult, Options], ItemResult | None]
 
 
-class ItemScorer(Protocol):
-    def __call__(
-        self, gold: Payload, prediction: Payload | None, options: Options
-    ) -> ItemResult: ...
+@dataclass(frozen=True)
+class Judging:
+    """The functions of a benchmark that an LLM judge needs.
+
+    They send no requests: an item determines the questions, and the answers are data, like the
+    prediction. So a score is a pure function of all three.
+
+    - `model(options)`: the judge as its endpoint names it; empty if these options use none.
+    - `options(raw, model)`: complete options under which this judge decides; raises OptionError.
+    - `questions(gold, prediction, options)`: the questions about an item, in order.
+    - `score_item(gold, prediction, options, answers)`: the same result as the benchmark's own
+      function, from the answers to these questions, in their order.
+    - `summary(results)`: figures of the judge over all items, in addition to the benchmark's.
+    - `version(options)`: what determines the verdicts of this judge, its model and its prompt.
+    - `by_judge(result, options)`, `by_matcher(result, options)`: the result with the facts decided
+      by the judge, or by a matcher without a judge; None if it has no such decisions.
+    """
+
+    model: Callable[[Options], str]
+    options: Callable[[Mapping[str, object], str], Options]
+    questions: Callable[[Payload, Payload | None, Options], "Sequence[Question[Any]]"]
+    score_item: Callable[[Payload, Payload | None, Options, Sequence[Any]], ItemResult]
+    summary: Callable[[Iterable[ItemResult]], dict[str, Any]]
+    version: Callable[[Options], str] = lambda _: ""
+    by_judge: Reading = lambda *_: None
+    by_matcher: Reading = lambda *_: None
 
 
-class Aggregator(Protocol):
-    def __call__(self, results: Iterable[ItemResult], options: Options) -> Scores: ...
-
-
-class SignatureWriter(Protocol):
-    def __call__(self, options: Options) -> str: ...
-
-
-class ColumnLister(Protocol):
-    def __call__(self, options: Options) -> tuple[Column, ...]: ...
-
-
-class ViewLister(Protocol):
-    def __call__(self, options: Options) -> tuple[View, ...]: ...
-
-
-class Contributor(Protocol):
-    def __call__(
-        self, result: Mapping[str, Any], options: Mapping[str, str]
-    ) -> Iterable[Contribution]: ...
-
-
-class Summariser(Protocol):
-    def __call__(self, result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSummary: ...
-
-
-class HeadlineWriter(Protocol):
-    def __call__(self, options: Options) -> Headline | None: ...
-
-
-class SideReader(Protocol):
-    def __call__(
-        self, gold: Payload, prediction: Payload | None, options: Mapping[str, str]
-    ) -> Sides | None: ...
-
-
-def no_sides(
-    gold: Payload,  # noqa: ARG001 - nothing can be compared with it
-    prediction: Payload | None,  # noqa: ARG001
-    options: Mapping[str, str],  # noqa: ARG001
-) -> Sides | None:
-    """The default for benchmarks whose gold and predictions cannot be compared side by side."""
-    return None
-
-
-def no_contributions(
-    result: Mapping[str, Any],  # noqa: ARG001 - none of any item
-    options: Mapping[str, str],  # noqa: ARG001
-) -> Iterable[Contribution]:
+def no_contributions(*_: object) -> Iterable[Contribution]:
     """The default for benchmarks without intervals."""
     return ()
 
 
-def no_headline(options: Options) -> Headline | None:  # noqa: ARG001 - none under any of them
-    """The default for benchmarks whose first view shows the first figures of their table."""
-    return None
-
-
-def no_views(options: Options) -> tuple[View, ...]:  # noqa: ARG001 - none under any of them
-    """The default for benchmarks whose figures fit one table."""
-    return ()
-
-
-def no_words(options: Options) -> tuple[str, ...]:  # noqa: ARG001 - the options say it
-    """The default for benchmarks whose options need no explanation."""
-    return ()
-
-
-def nothing_missing(options: Options) -> str:  # noqa: ARG001 - all of them can be had anywhere
-    """The default for benchmarks without external requirements."""
-    return ""
-
-
-def frozen_unchanged(line: GoldLine, options: Options) -> GoldLine:  # noqa: ARG001 - see above
-    """The default for benchmarks whose gold is frozen unchanged."""
-    return line
+def sign_options(options: Options) -> Iterable[str]:
+    """The default signature: every option with its value."""
+    return (f"{name}:{value}" for name, value in options.items())
 
 
 @dataclass(frozen=True)
@@ -309,6 +303,8 @@ class Benchmark:
 
     - `columns_for(options)`: the figures of the main table and of the details.
     - `check_options(raw)`: complete, canonical options from user input; raises OptionError.
+    - `signed(options)`: the parts of the signature after key and version: everything that can
+      change a figure.
     - `as_frozen(line, options)`: a gold line of a file as a release would hold it, or the reason
       why a release cannot hold it.
     - `read_gold`, `read_predictions`: lines, and a ReadFault for each unusable one; reading goes
@@ -341,23 +337,23 @@ class Benchmark:
     key: str
     version: str
     title: str
-    check_options: OptionChecker
-    columns_for: ColumnLister
+    check_options: Callable[[Mapping[str, object]], Options]
+    columns_for: Callable[[Options], tuple[Column, ...]]
     read_gold: GoldReader
     read_predictions: PredictionReader
     score_item: ItemScorer
     aggregate: Aggregator
-    signature: SignatureWriter
     summarise: Summariser
-    sides: SideReader = no_sides
+    signed: Callable[[Options], Iterable[str]] = sign_options
+    sides: SideReader = lambda *_: None
     field_grades: FieldGrades | None = None
     part_name: str = ""
     contributions: Contributor = no_contributions
     combined: Mapping[str, Combined] = field(default_factory=dict)
     stratum: Callable[[Mapping[str, Any]], str] = only_stratum
     reported: tuple[ReportedRow, ...] = ()
-    headline_for: HeadlineWriter = no_headline
-    views_for: ViewLister = no_views
+    headline_for: Callable[[Options], Headline | None] = lambda _: None
+    views_for: Callable[[Options], tuple[View, ...]] = lambda _: ()
     charts: tuple[Chart, ...] = ()
     id_keys: tuple[str, ...] = ("id",)
     names_every_id: bool = False
@@ -365,10 +361,22 @@ class Benchmark:
     layouts: tuple[str, ...] = ()
     rules: tuple[RuleTable, ...] = ()
     task_tree: TaskTree | None = None
-    words: Callable[[Options], tuple[str, ...]] = no_words
+    words: Callable[[Options], tuple[str, ...]] = lambda _: ()
     judging: Judging | None = None
-    lacking: Callable[[Options], str] = nothing_missing
-    as_frozen: Callable[[GoldLine, Options], GoldLine | ReadFault] = frozen_unchanged
+    lacking: Callable[[Options], str] = lambda _: ""
+    as_frozen: Callable[[GoldLine, Options], GoldLine | ReadFault] = lambda line, _: line
+
+    @classmethod
+    def of(cls, *modules: ModuleType, **own: Any) -> "Benchmark":
+        """Return a benchmark whose functions are those of these modules that have their names, such
+        as `score_item`, and whose other parts are `own`."""
+        names = [part.name for part in fields(cls)]
+        found = {n: getattr(m, n) for m in modules for n in names if callable(getattr(m, n, None))}
+        return cls(**found | own)
+
+    def signature(self, options: Options) -> str:
+        """Return everything that can change a figure, in one line."""
+        return "|".join([self.key, f"v{self.version}", *self.signed(options)])
 
     @cached_property
     def default_options(self) -> Options:
@@ -389,41 +397,6 @@ class Benchmark:
         return {**figures, **{column.key: column for column in self.columns_for(options)}}
 
 
-@dataclass(frozen=True)
-class Option:
-    """An option: its name, its default, and either the allowed values or a function that makes a
-    value canonical."""
-
-    name: str
-    default: str
-    choices: tuple[str, ...] = ()
-    canonical: Callable[[object], str] | None = None
-
-    def check(self, value: object) -> str:
-        """Return the canonical form of a value. Raises OptionError."""
-        if self.canonical is not None:
-            return self.canonical(value)
-        if value in self.choices:
-            return str(value)
-        allowed = " or ".join(self.choices)
-        raise OptionError(f"option {self.name} must be {allowed}, not {value!r}")
-
-
-def complete_options(options: tuple[Option, ...], raw: Mapping[str, object]) -> Options:
-    """Return complete options in canonical form. Raises OptionError for unknown names and invalid
-    values."""
-    by_name = {option.name: option for option in options}
-    for name in raw:
-        if name not in by_name:
-            near = get_close_matches(name, by_name, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(by_name)}"
-            raise OptionError(f"there is no option {name!r}; {hint}")
-    return {
-        name: option.check(raw[name]) if name in raw else option.default
-        for name, option in by_name.items()
-    }
-
-
 _CARD = (
     "name",
     "organisation",
@@ -436,6 +409,34 @@ _CARD = (
 )
 # Columns that few tables have.
 _MORE = ("architecture", "released_on")
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of a benchmark that are the same under all options: columns by group, and
+    charts."""
+
+    columns: Mapping[str, tuple[Column, ...]]
+    charts: tuple[Chart, ...]
+
+
+def load_figures(path: Path) -> Figures:
+    """Read a TOML file whose `chart` and `columns` have the fields of Chart and Column."""
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    columns = content.get("columns", {})
+    charts = ({**row, "figures": tuple(row.get("figures", ()))} for row in content["chart"])
+    return Figures(
+        {name: tuple(Column(**row) for row in rows) for name, rows in columns.items()},
+        tuple(Chart(**row) for row in charts),
+    )
+
+
+_COMMON = load_figures(Path(__file__).with_name("charts.toml"))
+
+
+def common_charts(deciding: str) -> tuple[Chart, ...]:
+    """Return the charts that every benchmark has, of the figure that orders its board."""
+    return tuple(replace(chart, figures=(deciding,)) for chart in _COMMON.charts)
 
 
 def load_reported(path: Path, *, counts: Collection[str] = ()) -> tuple[ReportedRow, ...]:

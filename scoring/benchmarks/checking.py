@@ -21,7 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar
 
-from .base import GoldLine, ItemResult, ItemScorer, Options, Payload, PredictionLine
+from .base import GoldLine, ItemScorer, PredictionLine
+from .items import ItemResult, Options, Payload
 from .reading import LONGEST_ID, ReadFault, Record, quoted
 
 # Larger numbers are not shown in messages.
@@ -90,6 +91,34 @@ def named(value: object) -> str:
         return quoted(value)
     is_short = isinstance(value, int | float) and abs(value) < _LARGE
     return str(value) if is_short else kind_of(value)
+
+
+_Line = TypeVar("_Line", GoldLine, PredictionLine)
+
+
+def _own_id(payload: Payload) -> str:
+    return str(payload["id"])
+
+
+def read_lines(
+    kind: type[_Line],
+    records: Iterable[Record | ReadFault],
+    problem: Callable[[Record], str | ReadFault | None],
+    payload: Callable[[dict[str, Any]], Payload],
+    identity: Callable[[Payload], str] = _own_id,
+) -> Iterator[_Line | ReadFault]:
+    """Yield a line for every usable record, and the faults of the others.
+
+    `problem` returns what is wrong with a record, `payload` the canonical form of its value.
+    """
+    for record in records:
+        if isinstance(record, ReadFault):
+            yield record
+        elif reason := problem(record):
+            yield reason if isinstance(reason, ReadFault) else record.fault(reason)
+        else:
+            own = payload(record.value)
+            yield kind(identity(own), own, record.file, record.line)
 
 
 # The most faults that are listed; a file can have a million.
@@ -161,7 +190,6 @@ def check_predictions(
 
 
 _NO_ITEMS, _NO_PREDICTIONS = "holds no items", "holds no predictions"
-_Line = TypeVar("_Line", GoldLine, PredictionLine)
 
 
 class _Source(NamedTuple):

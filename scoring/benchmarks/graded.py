@@ -4,17 +4,67 @@ A benchmark without facts describes its fields with a `FieldGrades`, for the pag
 values are wrong and where.
 """
 
+import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice, pairwise
 from typing import Any, Literal, NamedTuple
 
 from rapidfuzz.distance import Indel
 
-from .items import excerpt
-from .records import field_rows
+from .items import ItemResult, Options, Payload, Sides, excerpt
+
+# The most of a path and of a text that a row holds.
+LONGEST_PATH = 300
+MOST_CHARACTERS = 2000
+
+
+@dataclass(frozen=True)
+class FieldRow:
+    """A field of a JSON value: its path, such as `fields.detail[0].amount`, and its text."""
+
+    path: str
+    text: str
+    is_cut: bool = False
+
+
+def field_rows(value: Mapping[str, Any]) -> Iterator[FieldRow]:
+    """Walk depth first without recursion, since untrusted JSON may be nested deeply."""
+    waiting: list[Iterator[tuple[str, Any]]] = [_inside("", value)]
+    while waiting:
+        path, part = next(waiting[-1], ("", None))
+        if not path:
+            waiting.pop()
+        elif isinstance(part, dict | list) and part and not _is_plain_list(part):
+            waiting.append(_inside(path, part))
+        else:
+            text = _text(part)
+            yield FieldRow(
+                path[:LONGEST_PATH], text[:MOST_CHARACTERS], is_cut=len(text) > MOST_CHARACTERS
+            )
+
+
+def _inside(path: str, value: Mapping[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list):
+        return ((f"{path}[{n}]", part) for n, part in enumerate(value))
+    before = f"{path}." if path else ""
+    return ((f"{before}{key}" or "(no name)", part) for key, part in value.items())
+
+
+def _is_plain_list(value: Any) -> bool:
+    """Whether the list is short and simple enough for one line, such as counts or a box."""
+    return (
+        isinstance(value, list)
+        and len(value) <= 8
+        and not any(isinstance(part, dict | list) for part in value)
+    )
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
 
 # Larger sides are cut, and larger texts are not aligned.
 MOST_ROWS = 500
@@ -92,10 +142,7 @@ class FieldGrades:
     """
 
     wrong: Callable[[Mapping[str, Any]], WrongFields | None]
-    item: Callable[
-        [Mapping[str, Any], Mapping[str, Any] | None, Mapping[str, Any], Mapping[str, str]],
-        GradedItem | None,
-    ]
+    item: Callable[[Payload, Payload | None, ItemResult, Options], GradedItem | None]
 
 
 # The name of a whole item, for results that do not list its fields.
@@ -128,6 +175,23 @@ def record_sheet(record: Mapping[str, Any], fields: Sequence[tuple[str, str]]) -
             marked[at].append(number)
     pieces = [(Piece(row.path), Piece(row.text, tuple(marked[at]))) for at, row in enumerate(rows)]
     return Sheet("record", tuple(pieces[:MOST_ROWS]), is_cut=len(rows) > MOST_ROWS)
+
+
+def graded_record(
+    fields: Sequence[GradedField], shown: Sides, response: str | None, *, is_whole: bool = False
+) -> GradedItem:
+    """Return an item whose gold is a record. A prediction that is none is shown as its text.
+
+    With `is_whole`, values are not searched for in the rows of their field.
+    """
+    gold, found = shown
+    assert isinstance(gold, dict)
+    ours = [(field.name, "" if is_whole else field.value) for field in fields]
+    sheet = None if response is None else text_sheet(response)
+    if isinstance(found, dict):
+        theirs = [(field.name, "" if is_whole else field.read or "") for field in fields]
+        sheet = record_sheet(found, theirs)
+    return GradedItem(tuple(fields), record_sheet(gold, ours), sheet)
 
 
 def text_sheet(text: str, places: Iterable[tuple[int, int, int]] = ()) -> Sheet:

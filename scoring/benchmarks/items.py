@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from scoring.metrics.intervals import Replicates, Resampling
 
 
+# The canonical form of one item as plain JSON, as in a release, a prediction or a JSON Lines file.
+Payload = dict[str, Any]
+# The item scorer's result for one item, as plain JSON.
+ItemResult = dict[str, Any]
+# Options by name, complete and checked. They hold everything that can change a figure.
+Options = dict[str, str]
+
 # The position of a value in a mean of means, from the outside in, such as ("KIE", "KIE_zh").
 Part = tuple[str, ...]
 # No real stratum has this name, because it ends with a line break.

@@ -11,8 +11,7 @@ from django.conf import settings
 from portal.datasets.models import ReleaseItem
 from scoring.access import is_release_open
 from scoring.benchmarks import Benchmark, Options
-from scoring.benchmarks.base import ItemScorer
-from scoring.benchmarks.judging import Judging
+from scoring.benchmarks.base import ItemScorer, Judging
 from scoring.judge.asking import Judged, judge_all
 from scoring.judge.endpoint import Stopped, Unscored
 from scoring.judging.services import JudgingRefused, judged_result, open_board_judge

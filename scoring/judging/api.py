@@ -13,7 +13,7 @@ from portal.accounts.access import IsOrganiser
 from portal.accounts.models import display_name
 from portal.web.answers import answer
 from scoring.access import board_for
-from scoring.benchmarks.judging import MOST_NAME
+from scoring.benchmarks.options import MOST_NAME
 from scoring.models import Board, JudgeEndpoint
 from scoring.models.judging import (
     MOST_AMOUNT,

@@ -21,7 +21,8 @@ from portal.datasets.models import ReleaseItem
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue
 from scoring.benchmarks import ItemResult, Options
-from scoring.benchmarks.judging import Judging, judge_prompt
+from scoring.benchmarks.base import Judging
+from scoring.benchmarks.options import judge_prompt
 from scoring.judge.asking import Asker, Judged, judge_all
 from scoring.judge.endpoint import Budget
 from scoring.models import Board, JudgeRun, JudgeVerdict, Phase, Prediction, Submission

@@ -25,8 +25,8 @@ from django.utils import timezone
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.web.fields import Unsealable
-from scoring.benchmarks.base import ItemResult, Options, Payload
-from scoring.benchmarks.judging import Judging
+from scoring.benchmarks.base import Judging
+from scoring.benchmarks.items import ItemResult, Options, Payload
 from scoring.judge.asking import Asker, FolderCache, Record
 from scoring.judge.endpoint import Backoff, Budget, Endpoint, Prices, Stopped, Unscored, Usage
 from scoring.judge.questions import FIELDS, FieldAnswer, Question

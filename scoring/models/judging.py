@@ -16,7 +16,7 @@ from portal.accounts.models import user_field
 from portal.datasets.models import Release, ReleaseItem
 from portal.jobs.models import Work
 from portal.web.fields import SealedField, Unsealable, seal, unseal
-from scoring.benchmarks.judging import MOST_NAME, read_judge
+from scoring.benchmarks.options import MOST_NAME, read_judge
 
 from .boards import Board, Phase
 from .submissions import Submission

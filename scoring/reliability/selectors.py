@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from scoring.access import Viewer, are_scores_shown
-from scoring.benchmarks.judging import Judging
+from scoring.benchmarks.base import Judging
 from scoring.judge.reliability import Confusion, confusion, confusions, mean_absolute_difference
 from scoring.leaderboard.disclosure import is_shown_in_parts, rounded_scores
 from scoring.models import (

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from portal.web.answers import answer
 from scoring.access import board_for, require_items, submission_for
-from scoring.benchmarks.records import FieldRow
+from scoring.benchmarks.graded import FieldRow
 from scoring.grading.selectors import finished_grading
 from scoring.leaderboard.services import ask_for_replicates
 from scoring.models import Board, Grading, ItemScore

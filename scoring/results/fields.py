@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from rapidfuzz.distance import Indel
 
+from scoring.benchmarks.graded import MOST_CHARACTERS, FieldRow, field_rows
 from scoring.benchmarks.items import Sides
-from scoring.benchmarks.records import MOST_CHARACTERS, FieldRow, field_rows
 
 # The most rows that a page shows. Cuts are marked.
 MOST_ROWS = 200

@@ -18,7 +18,8 @@ from sample.generator.sets.accounts import statements
 from sample.generator.sets.base import SampleSet
 from sample.generator.sets.write import SIMULATED, built, readers_of, sample_sets
 from scoring.benchmarks import ReadFault, check_predictions, get_benchmark
-from scoring.benchmarks.fcmbench.columns import CONDITIONS, TASKS
+from scoring.benchmarks.fcmbench.figures import CONDITIONS
+from scoring.benchmarks.fcmbench.scorer import TASKS
 from scoring.benchmarks.receiptbench.columns import LANGUAGES
 from scoring.metrics.receipts import FIELDS
 from tests.many import together

@@ -8,7 +8,7 @@ from typing import Any
 from sample.generator.content import content
 from sample.generator.figures import Draw
 from sample.generator.markup import plain, table, td, tr
-from scoring.benchmarks.fcmbench.columns import NORMAL
+from scoring.benchmarks.fcmbench.figures import NORMAL
 
 from .base import Line, Picture, Question, Reading, SampleSet, document, json_lines
 from .certificate_rules import read_certificate

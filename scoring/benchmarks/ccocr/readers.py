@@ -18,8 +18,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from portal.files.archives import Archive, ArchiveFault, open_archive
-from scoring.benchmarks.base import GoldLine, Options, PredictionLine
-from scoring.benchmarks.checking import check_id, check_text, holds_nul, kind_of, named
+from scoring.benchmarks.base import GoldLine, PredictionLine
+from scoring.benchmarks.checking import check_id, check_text, holds_nul, kind_of, named, read_lines
+from scoring.benchmarks.items import Options, Payload
 from scoring.benchmarks.reading import (
     DEFAULT_LIMITS,
     LONGEST_ID,
@@ -41,7 +42,7 @@ from scoring.metrics.reading import check_words, word_of
 from scoring.metrics.structured import DEEPEST, UnparseableError, check_gold_record, parse_record
 from scoring.metrics.tables import check_gold_table
 
-from .columns import OPS, TRACKS, find_subset
+from .figures import OPS, TRACKS, find_subset
 
 _LABELS = "label.json"
 _LONGEST_NAME = 300
@@ -190,20 +191,14 @@ _NO_PAGE = "a page, but this benchmark is read from JSON Lines or label.json fil
 def read_gold(
     source: Source,
     *,
-    options: Options | None = None,  # noqa: ARG001 - the contract's; nothing here depends on it
+    options: Options | None = None,  # noqa: ARG001 - nothing here depends on it
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[GoldLine | ReadFault]:
     """Yield the gold lines. An answer of the wrong type for its op is a fault."""
     published = holds_json_files(source, limits)
     records = read_published_gold(source, limits) if published else read_records(source, limits)
-    for record in records:
-        if isinstance(record, ReadFault):
-            yield record
-        elif problem := _gold_problem(record, limits):
-            yield record.fault(problem)
-        else:
-            payload = _gold_payload(record.value)
-            yield GoldLine(_item(payload), payload, record.file, record.line)
+    problem = partial(_gold_problem, limits=limits)
+    return read_lines(GoldLine, records, problem, _gold_payload, _item)
 
 
 def read_predictions(
@@ -212,18 +207,14 @@ def read_predictions(
     """Yield the prediction lines. A response may be any text, or null, which means no words at
     all."""
     published = holds_json_files(source, limits)
-    records = (
-        read_published_predictions(source, limits) if published else read_records(source, limits)
-    )
-    for record in records:
-        if isinstance(record, ReadFault):
-            yield record
-        elif problem := _prediction_problem(record, limits):
-            yield record.fault(problem)
-        else:
-            payload = {key: record.value[key] for key in ("id", "subset")}
-            payload["response"] = record.value["response"] or ""
-            yield PredictionLine(_item(payload), payload, record.file, record.line)
+    read = read_published_predictions if published else read_records
+    problem = partial(_prediction_problem, limits=limits)
+    return read_lines(PredictionLine, read(source, limits), problem, _prediction_payload, _item)
+
+
+def _prediction_payload(value: dict[str, Any]) -> Payload:
+    names = {key: value[key] for key in ("id", "subset")}
+    return {**names, "response": value["response"] or ""}
 
 
 def _item(payload: dict[str, Any]) -> str:

@@ -2,12 +2,36 @@
 the figures with intervals.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from heapq import nsmallest
 from typing import Any
 
-from scoring.benchmarks.base import ItemResult, Option, Options, Payload, complete_options
-from scoring.benchmarks.items import Contribution, ItemSummary, Sides, excerpt, named_errors
+from lxml import etree
+
+from scoring.benchmarks.graded import (
+    WHOLE,
+    FieldGrades,
+    FieldName,
+    GradedField,
+    GradedItem,
+    WrongFields,
+    graded_cells,
+    graded_lines,
+    graded_record,
+    verdict,
+)
+from scoring.benchmarks.items import (
+    Contribution,
+    ItemResult,
+    ItemSummary,
+    Options,
+    Payload,
+    Sides,
+    excerpt,
+    named_errors,
+)
+from scoring.benchmarks.options import Option, complete_options
 from scoring.metrics.limits import TooLargeError
 from scoring.metrics.reading import (
     Matches,
@@ -15,6 +39,7 @@ from scoring.metrics.reading import (
     UnitRule,
     Word,
     document_score,
+    fenced,
     formula_score,
     grounding_f1,
     is_repetitive,
@@ -221,10 +246,7 @@ _VALUES = {"ocr": "f1", "doc": "score", "formula": "score", "molecular": "score"
 _RECORD = "kie"
 
 
-def contributions(
-    result: Mapping[str, Any],
-    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
-) -> Iterator[Contribution]:
+def contributions(result: Mapping[str, Any], _: Mapping[str, str]) -> Iterator[Contribution]:
     """Return the contribution to the subset's figure; a track is the mean of its subsets. Grounding
     and images that state an orientation belong to no track.
     """
@@ -255,10 +277,7 @@ def _of_subset(result: Mapping[str, Any]) -> tuple[float, float]:
 _ERRORS = {"extra": "extra fields", "missed": "missed fields", "repetitive": "repetitive"}
 
 
-def summarise(
-    result: Mapping[str, Any],
-    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
-) -> ItemSummary:
+def summarise(result: Mapping[str, Any], _: Mapping[str, str]) -> ItemSummary:
     """Return its score, its track and subset, and the errors in its record or text."""
     errors = named_errors(result, _ERRORS)
     if result["fault"]:
@@ -267,18 +286,17 @@ def summarise(
     return ItemSummary(result["score"], part, tuple(sorted(errors)))
 
 
-def sides(
-    gold: Payload,
-    prediction: Payload | None,
-    options: Mapping[str, str],  # noqa: ARG001 - answers are read alike under all of them
-) -> Sides | None:
+def sides(gold: Payload, prediction: Payload | None, _: Mapping[str, str]) -> Sides | None:
     """Return texts, or the records of key information; None for others, such as boxes."""
     answer, response = gold["answer"], None if prediction is None else prediction["response"]
-    if gold["op"] == "kie":
-        return Sides(
-            _object(normalise_record(answer)), None if response is None else _shown_record(response)
-        )
+    if gold["op"] == _RECORD:
+        return _record_sides(answer, response)
     return Sides(answer, response) if isinstance(answer, str) else None
+
+
+def _record_sides(answer: Record, response: str | None) -> Sides:
+    read = None if response is None else _shown_record(response)
+    return Sides(_object(normalise_record(answer)), read)
 
 
 def _shown_record(response: str) -> dict[str, Any] | None:
@@ -290,3 +308,74 @@ def _shown_record(response: str) -> dict[str, Any] | None:
 
 def _object(record: Any) -> dict[str, Any]:
     return record if isinstance(record, dict) else {"answer": record}
+
+
+# Results list only the fields of key information, so texts and tables are aligned here: a text word
+# by word, a table cell by cell. Their scores are similarities of the whole.
+_TEXTS = frozenset({"ocr", "doc", "formula", "molecular"})
+# Sums of floats that should be 1.
+_NEARLY_ONE = 1 - 2e-6
+
+
+def _wrong(result: Mapping[str, Any]) -> WrongFields:
+    """Other results than records only say whether the whole item is right."""
+    kind = result["subset"]
+    if result["op"] != _RECORD:
+        return WrongFields(Counter([FieldName(kind, WHOLE, "")] * (result["score"] < _NEARLY_ONE)))
+    missed = Counter(FieldName(kind, path, value) for path, value in result["missed"])
+    return WrongFields(missed, is_cut=result["fn"] > missed.total())
+
+
+def _graded(
+    gold: Payload, prediction: Payload | None, result: ItemResult, _: Options
+) -> GradedItem | None:
+    answer, op, kind = gold["answer"], result["op"], result["subset"]
+    response = None if prediction is None else str(prediction["response"])
+    if op == _RECORD:
+        return _graded_fields(answer, response, kind)
+    if op in _TEXTS:
+        return graded_lines(answer, response or "", kind)
+    if op == "table":
+        return graded_cells(_cells(answer), _cells(fenced(response or "", "html")), kind)
+    return None
+
+
+def _graded_fields(answer: Record, response: str | None, kind: str) -> GradedItem:
+    ours, theirs = fields_of(normalise_record(answer)), _read(response or "")
+    extra: defaultdict[str, list[str]] = defaultdict(list)
+    for path, value in sorted((theirs - ours).elements()):
+        extra[path].append(value)
+    fields = []
+    # Of equal values the first ones are right.
+    left = ours & theirs
+    for path, value in sorted(ours.elements()):
+        is_right = left[path, value] > 0
+        left[path, value] -= 1
+        read = value if is_right else "; ".join(extra[path]) or None
+        fields.append(GradedField(kind, path, value, read, verdict(read, is_right=is_right)))
+    return graded_record(fields, _record_sides(answer, response), response)
+
+
+def _read(response: str) -> Fields:
+    try:
+        return fields_of(normalise_record(parse_record(response)))
+    except (UnparseableError, TooLargeError):
+        return Fields()
+
+
+_PARSER = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
+
+
+def _cells(markup: str) -> list[list[str]]:
+    """Return the cells of the first table by row; none without a table."""
+    if "<table" not in markup:
+        return []
+    document = f"<html><body>{markup}</body></html>".encode("utf-8", "replace")
+    table = etree.fromstring(document, parser=_PARSER).find(".//table")
+    if table is None:
+        return []
+    rows = ([cell for cell in row if cell.tag in {"td", "th"}] for row in table.iter("tr"))
+    return [["".join(map(str, cell.itertext())).strip() for cell in row] for row in rows]
+
+
+FIELD_GRADES = FieldGrades(_wrong, _graded)

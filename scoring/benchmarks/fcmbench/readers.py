@@ -5,9 +5,12 @@ with an optional `output_tokens`. Other keys, such as the question, are ignored.
 """
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
-from scoring.benchmarks.base import GoldLine, Options, PredictionLine
-from scoring.benchmarks.checking import check_id, check_text, kind_of
+from scoring.benchmarks.base import GoldLine, PredictionLine
+from scoring.benchmarks.checking import check_id, check_text, kind_of, read_lines
+from scoring.benchmarks.items import Options, Payload
 from scoring.benchmarks.reading import (
     DEFAULT_LIMITS,
     ReadFault,
@@ -18,8 +21,7 @@ from scoring.benchmarks.reading import (
 )
 from scoring.metrics.fields import UnparseableError
 
-from .columns import TASKS, check_options
-from .scorer import read_gold_answer
+from .scorer import TASKS, check_options, read_gold_answer
 
 _NAMES = ("subtask", "robustness")
 _LONGEST_NAME = 100
@@ -29,20 +31,13 @@ _MOST_TOKENS = 10**9
 def read_gold(
     source: Source,
     *,
-    options: Options | None = None,  # noqa: ARG001 - the contract's; nothing here depends on it
+    options: Options | None = None,  # noqa: ARG001 - nothing here depends on it
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[GoldLine | ReadFault]:
     """Yield the gold lines. An answer that is not JSON, or a task that is not one of the seven, is
     a fault."""
-    for record in read_records(source, limits):
-        if isinstance(record, ReadFault):
-            yield record
-        elif problem := _gold_problem(record, limits):
-            yield record.fault(problem)
-        else:
-            keys = ("id", "task", *_NAMES, "response")
-            payload = {key: record.value[key] for key in keys}
-            yield GoldLine(payload["id"], payload, record.file, record.line)
+    problem = partial(_gold_problem, limits=limits)
+    return read_lines(GoldLine, read_records(source, limits), problem, _gold_payload)
 
 
 def read_predictions(
@@ -50,16 +45,19 @@ def read_predictions(
 ) -> Iterator[PredictionLine | ReadFault]:
     """Yield the prediction lines. A response may be any text, or null, which means no words at
     all."""
-    for record in read_records(source, limits):
-        if isinstance(record, ReadFault):
-            yield record
-        elif problem := _prediction_problem(record, limits):
-            yield record.fault(problem)
-        else:
-            payload = {"id": record.value["id"], "response": record.value["response"] or ""}
-            if record.value.get("output_tokens") is not None:
-                payload["output_tokens"] = record.value["output_tokens"]
-            yield PredictionLine(payload["id"], payload, record.file, record.line)
+    problem = partial(_prediction_problem, limits=limits)
+    return read_lines(PredictionLine, read_records(source, limits), problem, _prediction_payload)
+
+
+def _gold_payload(value: dict[str, Any]) -> Payload:
+    return {key: value[key] for key in ("id", "task", *_NAMES, "response")}
+
+
+def _prediction_payload(value: dict[str, Any]) -> Payload:
+    payload = {"id": value["id"], "response": value["response"] or ""}
+    if value.get("output_tokens") is not None:
+        payload["output_tokens"] = value["output_tokens"]
+    return payload
 
 
 def _gold_problem(record: Record, limits: ReadLimits) -> str | None:

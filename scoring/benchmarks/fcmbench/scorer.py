@@ -2,12 +2,32 @@
 contributions to the figures with intervals.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scoring.benchmarks.base import ItemResult, Options, Payload
-from scoring.benchmarks.items import Contribution, ItemSummary, Sides, excerpt, named_errors
+from scoring.benchmarks.base import sign_options
+from scoring.benchmarks.graded import (
+    FieldGrades,
+    FieldName,
+    GradedField,
+    GradedItem,
+    WrongFields,
+    graded_record,
+    verdict,
+)
+from scoring.benchmarks.items import (
+    Contribution,
+    ItemResult,
+    ItemSummary,
+    Options,
+    Payload,
+    Sides,
+    excerpt,
+    named_errors,
+)
+from scoring.benchmarks.options import Option, complete_options
 from scoring.metrics.fields import (
     Field,
     Fields,
@@ -24,15 +44,43 @@ from scoring.metrics.fields import (
     without_places,
 )
 
-from .columns import (
-    PAPER,
-    TEXT,
-    asks_for_a_number,
-    calculates,
-    check_options,
-    counts_present_only,
-    is_left_out,
+PERCEPTION = ("IQE", "DTR", "KIE")
+REASONING = ("CC", "VC", "NC", "RR")
+TASKS = (*PERCEPTION, *REASONING)
+_CALCULATION = "NC"
+
+# Subtasks with rules of their own: the answer is one number, which is right if it is close enough;
+# only the document types reported as present count; the published evaluator does not grade it.
+_NUMBER = ("num_cal_001", "num_cal_002")
+_PRESENT_ONLY = "doc_cla_003"
+_LEFT_OUT = "num_cal_005"
+
+# Identifiers are compared as text or, as in the published evaluator, as floats. Numbers may differ
+# by a little in all calculations, as in the paper, or in those of the evaluator.
+TEXT, PAPER, REFERENCE = "text", "paper", "reference"
+_OPTIONS = (
+    Option("identifiers", TEXT, choices=(TEXT, REFERENCE)),
+    Option("tolerance", PAPER, choices=(PAPER, REFERENCE)),
+    Option("missing", "zero", choices=("zero", "skip")),
 )
+
+
+def check_options(raw: Mapping[str, object]) -> Options:
+    """Return complete, canonical options. Raises OptionError.
+
+    >>> check_options({})
+    {'identifiers': 'text', 'tolerance': 'paper', 'missing': 'zero'}
+    """
+    return complete_options(_OPTIONS, raw)
+
+
+# Rules on which the published evaluator and the paper differ, or that the paper leaves open.
+_RULES = ("num_cal:<=2", "num_cal_005:left-out", "relative:without-IQE")
+
+
+def signed(options: Options) -> tuple[str, ...]:
+    return (*sign_options(options), *_RULES)
+
 
 TOLERANCE = 2.0
 _PRESENT = "present_categories"
@@ -80,9 +128,9 @@ def compare(gold: Answer, answer: Answer, question: Payload, options: Options) -
     An answer that is null or unreadable has no fields. If the subtask asks for one number, it has
     no F1 either.
     """
-    if asks_for_a_number(question["subtask"]):
+    if question["subtask"].endswith(_NUMBER):
         return _compare_numbers(gold, answer)
-    if options["tolerance"] == PAPER and calculates(question):
+    if options["tolerance"] == PAPER and question["task"] == _CALCULATION:
         return _compare_calculations(gold.fields, answer.fields)
     return Comparison(
         f1=set_f1(gold.fields, answer.fields),
@@ -114,7 +162,7 @@ def _compare_calculations(gold: Fields, answer: Fields) -> Comparison:
 
 def _answer(value: Any, subtask: str, options: Options) -> Answer:
     value = without_places(value)
-    if counts_present_only(subtask):
+    if subtask.endswith(_PRESENT_ONLY):
         value = {_PRESENT: value.get(_PRESENT, [])} if isinstance(value, dict) else {}
     normalise = normalise_text if options["identifiers"] == TEXT else normalise_float
     return Answer(value, flatten(value, normalise))
@@ -162,7 +210,7 @@ def score_item(gold: Payload, prediction: Payload | None, options: Options) -> I
 
 
 def _outcome(subtask: str, *, is_missing: bool, is_read: bool) -> str:
-    if is_left_out(subtask):
+    if subtask.endswith(_LEFT_OUT):
         return LEFT_OUT
     if is_missing:
         return MISSING
@@ -211,10 +259,7 @@ def _excerpts(texts: tuple[str, ...]) -> list[str]:
 OVERALL = "overall"
 
 
-def contributions(
-    result: Mapping[str, Any],
-    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
-) -> Iterator[Contribution]:
+def contributions(result: Mapping[str, Any], _: Mapping[str, str]) -> Iterator[Contribution]:
     """Return its F1 as part of the mean of its subtask; a task is the mean of these, `overall` of
     the tasks."""
     if (f1 := result["f1"]) is None:
@@ -231,10 +276,7 @@ def stratum(result: Mapping[str, Any]) -> str:
 _ERRORS = {"extra_count": "extra fields", "missed_count": "missed fields"}
 
 
-def summarise(
-    result: Mapping[str, Any],
-    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
-) -> ItemSummary:
+def summarise(result: Mapping[str, Any], _: Mapping[str, str]) -> ItemSummary:
     """Return its F1, its task and subtask, and whether it has missed or extra fields."""
     errors = named_errors(result, _ERRORS)
     if result["outcome"] == UNPARSEABLE:
@@ -242,14 +284,62 @@ def summarise(
     return ItemSummary(result["f1"], f"{result['task']} {result['subtask']}", tuple(errors))
 
 
-def sides(
-    gold: Payload,
-    prediction: Payload | None,
-    options: Mapping[str, str],  # noqa: ARG001 - the shown values are the same under all of them
-) -> Sides:
+def sides(gold: Payload, prediction: Payload | None, _: Mapping[str, str]) -> Sides:
+    """Return both answers, which the options do not change."""
     subtask, shown = gold["subtask"], check_options({})
     answer = None if prediction is None else read_answer(prediction["response"], subtask, shown)
     return Sides(
-        {"answer": read_gold_answer(gold["response"], subtask, shown).value},
-        None if answer is None or answer.problem else {"answer": answer.value},
+        {_ANSWER: read_gold_answer(gold["response"], subtask, shown).value},
+        None if answer is None or answer.problem else {_ANSWER: answer.value},
     )
+
+
+_ANSWER = "answer"
+
+
+def _wrong(result: Mapping[str, Any]) -> WrongFields | None:
+    if result["outcome"] == LEFT_OUT:
+        return None
+    missed = result["missed"]
+    return WrongFields(
+        Counter(
+            FieldName(result["task"], _name(path), excerpt(_text(value))) for path, value in missed
+        ),
+        is_cut=result["missed_count"] > len(missed),
+    )
+
+
+def _graded(
+    gold: Payload, prediction: Payload | None, result: ItemResult, options: Options
+) -> GradedItem | None:
+    if result["outcome"] == LEFT_OUT:
+        return None
+    response = None if prediction is None else prediction["response"]
+    ours = read_gold_answer(gold["response"], gold["subtask"], options)
+    theirs = read_answer(response or "", gold["subtask"], options)
+    missed = compare(ours, theirs, gold, options).missed
+    read: defaultdict[str, list[str]] = defaultdict(list)
+    for path, value in sorted(theirs.fields - ours.fields, key=_by_text):
+        read[path].append(_text(value))
+    fields = []
+    for field in sorted(ours.fields, key=_by_text):
+        path, value = field[0], _text(field[1])
+        found = value if field in theirs.fields else "; ".join(read[path]) or None
+        error = verdict(found, is_right=field not in missed)
+        fields.append(GradedField(result["task"], _name(path), value, found, error))
+    return graded_record(fields, sides(gold, prediction, options), response)
+
+
+def _name(path: str) -> str:
+    return f"{_ANSWER}.{path}" if path else _ANSWER
+
+
+def _text(value: str | list[str] | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else ", ".join(value)
+
+
+def _by_text(field: Field) -> tuple[str, str]:
+    return field[0], _text(field[1])
+
+
+FIELD_GRADES = FieldGrades(_wrong, _graded)

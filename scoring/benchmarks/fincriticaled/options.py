@@ -8,8 +8,16 @@ import re
 from collections.abc import Mapping
 
 from portal.facts.spans import LABEL_SETS, check_labels
-from scoring.benchmarks.base import Option, OptionError, Options, complete_options
-from scoring.benchmarks.judging import NAMES, judge_prompt, read_judge, short_name
+from scoring.benchmarks.items import Options
+from scoring.benchmarks.options import (
+    NAMES,
+    JudgeChoice,
+    Option,
+    OptionError,
+    complete_options,
+    judge_prompt,
+    short_name,
+)
 from scoring.judge.checks import OVERRIDES
 from scoring.judge.questions import FACT_PROMPTS
 from scoring.metrics.facts import MATCHERS
@@ -90,21 +98,8 @@ PAGE_SCORES = {"judge_structure": "structure_score", "judge_overall": "overall_s
 _BETWEEN = re.compile(r",(?![^(]*\))")
 
 
-def canonical_matcher(value: object) -> str:
-    """Return the matcher in canonical form. Raises OptionError.
-
-    >>> canonical_matcher("aligned"), canonical_matcher("judge(gpt-4o)")
-    ('aligned', 'judge(gpt-4o,facts-1)')
-    """
-    text = str(value).strip()
-    if text in MATCHERS:
-        return text
-    if judge := read_judge(text, FACT_PROMPTS.version_of):
-        return judge[1]
-    raise OptionError(
-        f"option matcher must be {', '.join(MATCHERS)}, judge(MODEL) or judge(MODEL,PROMPT) with "
-        f"{', '.join(FACT_PROMPTS.shipped)} or facts-published, not {value!r}"
-    )
+# The matcher that the board ranks by.
+MATCHER = JudgeChoice("matcher", tuple(MATCHERS), FACT_PROMPTS)
 
 
 def canonical_matchers(value: object) -> str:
@@ -114,7 +109,7 @@ def canonical_matchers(value: object) -> str:
     'substring,judge(gpt-4o,facts-1)'
     """
     texts = [text for text in _BETWEEN.split(str(value)) if text.strip()]
-    matchers = {short_name(each): each for each in map(canonical_matcher, texts)}
+    matchers = {short_name(each): each for each in map(MATCHER.canonical, texts)}
     if len(matchers) < len(texts):
         raise OptionError(f"option `beside` names a matcher, or a judge, twice: {value!r}")
     return ",".join(matchers[name] for name in NAMES if name in matchers)
@@ -145,10 +140,7 @@ def judge_model(options: Mapping[str, str]) -> str:
     >>> judge_model({"matcher": "aligned", "beside": "substring,judge(gpt-4o,facts-1)"})
     'gpt-4o'
     """
-    for each in _matchers(options):
-        if judge := read_judge(each, FACT_PROMPTS.version_of):
-            return judge[0]
-    return ""
+    return next(filter(None, map(MATCHER.model, _matchers(options))), "")
 
 
 def matcher_key(matcher: str) -> str:
@@ -156,7 +148,7 @@ def matcher_key(matcher: str) -> str:
     return f"ffa_by_{matcher}"
 
 
-_MATCHER = Option("matcher", "aligned", canonical=canonical_matcher)
+_MATCHER = Option("matcher", "aligned", canonical=MATCHER.canonical)
 _BESIDE = Option("beside", "", canonical=canonical_matchers)
 OPTIONS = (
     Option("labels", ",".join(LABEL_SETS["v1"]), canonical=canonical_labels),
@@ -192,8 +184,7 @@ def judge_version(options: Mapping[str, str]) -> str:
 
 def lacking(options: Mapping[str, str]) -> str:
     """Return why the judge's prompt cannot be used here; empty if it can."""
-    version = judge_version(options)
-    return FACT_PROMPTS.lacking(version) if version else ""
+    return next(filter(None, map(MATCHER.lacking, _matchers(options))), "")
 
 
 def _matchers(options: Mapping[str, str]) -> list[str]:

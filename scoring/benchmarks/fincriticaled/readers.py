@@ -7,12 +7,15 @@ Gold is `{"id", "html"}` with inline fact tags, optionally with `doc_type`, or a
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from portal.facts import RefusedHtml, TagError, read_tags, write_tags
 from portal.facts.spans import KNOWN_LABELS
 from portal.facts.tags import unknown_tags, unknown_tags_reason
-from scoring.benchmarks.base import GoldLine, Options, PredictionLine
-from scoring.benchmarks.checking import check_id, check_text
+from scoring.benchmarks.base import GoldLine, PredictionLine
+from scoring.benchmarks.checking import check_id, check_text, read_lines
+from scoring.benchmarks.items import Options, Payload
 from scoring.benchmarks.reading import (
     DEFAULT_LIMITS,
     ReadFault,
@@ -37,30 +40,28 @@ def read_gold(
     """Yield the gold lines. A page whose fact tags cannot be read as facts, or with more than
     LONGEST_TEXT characters of text, is a fault."""
     labels = labels_of(options or check_options({}))
-    for record in read_records(source, limits):
-        if isinstance(record, ReadFault):
-            yield record
-        elif fault := _check(record, limits) or _check_type(record) or _check_page(record, labels):
-            yield fault
-        else:
-            payload = {key: record.value[key] for key in ("id", "html")}
-            if record.value.get("doc_type"):
-                payload["doc_type"] = record.value["doc_type"]
-            yield GoldLine(payload["id"], payload, record.file, record.line)
+
+    def problem(record: Record) -> str | ReadFault | None:
+        return _problem(record, limits) or _type_problem(record) or _page_problem(record, labels)
+
+    return read_lines(GoldLine, read_records(source, limits), problem, _gold_payload)
 
 
 def read_predictions(
     source: Source, *, limits: ReadLimits = DEFAULT_LIMITS
 ) -> Iterator[PredictionLine | ReadFault]:
     """Yield the prediction lines. Keys other than `id` and `html` are ignored."""
-    for record in read_records(source, limits, prefix=_PREDICTION_PREFIX):
-        if isinstance(record, ReadFault):
-            yield record
-        elif fault := _check(record, limits):
-            yield fault
-        else:
-            item, html = record.value["id"], record.value["html"]
-            yield PredictionLine(item, {"id": item, "html": html}, record.file, record.line)
+    records = read_records(source, limits, prefix=_PREDICTION_PREFIX)
+    return read_lines(PredictionLine, records, partial(_problem, limits=limits), _payload)
+
+
+def _payload(value: dict[str, Any]) -> Payload:
+    return {key: value[key] for key in ("id", "html")}
+
+
+def _gold_payload(value: dict[str, Any]) -> Payload:
+    stated = {"doc_type": value["doc_type"]} if value.get("doc_type") else {}
+    return _payload(value) | stated
 
 
 def as_frozen(line: GoldLine, options: Options) -> GoldLine | ReadFault:
@@ -80,34 +81,32 @@ def as_frozen(line: GoldLine, options: Options) -> GoldLine | ReadFault:
     )
 
 
-def _check(record: Record, limits: ReadLimits) -> ReadFault | None:
+def _problem(record: Record, limits: ReadLimits) -> str | None:
     """Return what is wrong with the record's id or HTML, or None."""
-    problem = check_id(record) or check_text(record, "html", limits.characters)
-    return record.fault(problem) if problem else None
+    return check_id(record) or check_text(record, "html", limits.characters)
 
 
-def _check_type(record: Record) -> ReadFault | None:
+def _type_problem(record: Record) -> str | None:
     """Return what is wrong with the document type, or None. Any short name is allowed."""
     if record.value.get("doc_type") is None:
         return None
-    problem = check_text(record, "doc_type", _LONGEST_TYPE)
-    return record.fault(problem) if problem else None
+    return check_text(record, "doc_type", _LONGEST_TYPE)
 
 
-def _check_page(record: Record, labels: tuple[str, ...]) -> ReadFault | None:
+def _page_problem(record: Record, labels: tuple[str, ...]) -> str | ReadFault | None:
     """Return what is wrong with the fact tags or the length of the text, or None. A tag's line is
     that of a page file, else one within the HTML. Labels of the shipped sets may be missing from
     `labels`; any other tag that is not an element is a fault."""
     if unknown := unknown_tags(record.value["html"], [*labels, *KNOWN_LABELS]):
         reason = unknown_tags_reason(unknown, labels)
         line = record.value["html"].count("\n", 0, unknown[0].start) + 1
-        return record.fault(reason, line=line) if record.is_page else record.fault(reason)
+        return record.fault(reason, line=line) if record.is_page else reason
     try:
         page = read_page(record.value["html"], labels)
     except FactTagError as error:
         if record.is_page:
             return record.fault(error.reason, line=error.line)
-        return record.fault(f"in 'html', {error}")
+        return f"in 'html', {error}"
     if len(page.text) > LONGEST_TEXT:
-        return record.fault(f"'html' has more than {LONGEST_TEXT:,} characters of visible text")
+        return f"'html' has more than {LONGEST_TEXT:,} characters of visible text"
     return None

@@ -13,9 +13,19 @@ from typing import Any, cast
 
 from portal.facts import visible_text
 from portal.facts.markup import Kind, tokens
-from scoring.benchmarks.base import ItemResult, OptionError, Options, Payload
-from scoring.benchmarks.items import Combined, Contribution, ItemSummary, Sides, excerpt, own_score
-from scoring.benchmarks.judging import JUDGE, Judging, named_judge
+from scoring.benchmarks.base import Judging
+from scoring.benchmarks.items import (
+    Combined,
+    Contribution,
+    ItemResult,
+    ItemSummary,
+    Options,
+    Payload,
+    Sides,
+    excerpt,
+    own_score,
+)
+from scoring.benchmarks.options import JUDGE, OptionError
 from scoring.judge.checks import Checked, Override, check_rows, mean_summary, page_summary
 from scoring.judge.facts import PageAnswer, merge, page_questions
 from scoring.judge.questions import FACT_PROMPTS, FactsAnswer, Question
@@ -32,11 +42,12 @@ from scoring.metrics.facts import (
 from scoring.metrics.facts.hallucinated import NOTHING_READ, hallucinated
 from scoring.metrics.text import NO_PREDICTION, TextScores, general_score, text_scores
 
-from .columns import DOCUMENT_TYPES, document_type
 from .options import (
     FIRST_FFA,
+    MATCHER,
     PAGE_SCORES,
     accuracy_of,
+    check_options,
     first_labels,
     judge_model,
     judge_version,
@@ -45,10 +56,29 @@ from .options import (
     matcher_key,
     other_matchers,
 )
-from .options import check_options as check_any
 
+# The paper's five document types, with the words used in gold and datasets; all others are "other".
+OTHER = "other"
+DOCUMENT_TYPES = {
+    "financial_statement": "Financial statement",
+    "supplemental_report": "Supplemental report",
+    "tax_form": "Tax form",
+    "securities_transaction": "Securities transaction",
+    "financial_legal": "Financial legal document",
+    OTHER: "Other or not stated",
+}
 COUNTS = ("facts", "found", "correct")
 Matcher = Callable[[Page, Page], list[Verdict]]
+
+
+def document_type(stated: str) -> str:
+    """Return the document type that gold states, as a key of DOCUMENT_TYPES.
+
+    >>> document_type("tax_form"), document_type("Tax form"), document_type("poem")
+    ('tax_form', 'tax_form', 'other')
+    """
+    key = stated.strip().lower().replace(" ", "_")
+    return key if key in DOCUMENT_TYPES else OTHER
 
 
 def score_item(gold: Payload, prediction: Payload | None, options: Options) -> ItemResult:
@@ -146,15 +176,15 @@ def _type_counts(
     return counts
 
 
-_TEXT = ("r1", "rl", "edit_distance")
+TEXT_FIGURES = ("r1", "rl", "edit_distance")
 
-COMBINED = {"general": Combined(_TEXT, general_score)}
+COMBINED = {"general": Combined(TEXT_FIGURES, general_score)}
 
 
 def contributions(result: Mapping[str, Any], options: Mapping[str, str]) -> Iterator[Contribution]:
     if result["missing"] and options["missing"] == "skip":
         return
-    for key in _TEXT:
+    for key in TEXT_FIGURES:
         yield Contribution(key, result["text"][key])
     first = first_labels(dict(options))
     for label, counts in result["types"].items():
@@ -190,18 +220,15 @@ def sides(gold: Payload, prediction: Payload | None, options: Mapping[str, str])
 NOTHING_TO_JUDGE = "There is no text to judge."
 
 
-def check_options(raw: Mapping[str, object], model: str) -> Options:
+def judge_options(raw: Mapping[str, object], model: str) -> Options:
     """Return complete, canonical options with this judge as the matcher; `prompt` in `raw` is the
     version of its prompt. Raises OptionError.
 
-    >>> chosen = check_options({"override": "reference"}, "gpt-4o")
+    >>> chosen = judge_options({"override": "reference"}, "gpt-4o")
     >>> chosen["matcher"], chosen["override"]
     ('judge(gpt-4o,facts-1)', 'reference')
     """
-    if "matcher" in raw:
-        raise OptionError("option matcher is the judge here; grade has the others")
-    rest = {name: value for name, value in raw.items() if name != "prompt"}
-    return check_any({**rest, "matcher": named_judge(model, raw.get("prompt"))})
+    return check_options(MATCHER.with_judge(raw, model))
 
 
 def questions(
@@ -299,7 +326,7 @@ def _by(matcher: str, result: ItemResult) -> ItemResult | None:
 
 JUDGING = Judging(
     model=judge_model,
-    options=check_options,
+    options=judge_options,
     questions=questions,
     score_item=_score_item,
     summary=_summary,

@@ -5,9 +5,13 @@ or ZIP of `ID.txt`.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from scoring.benchmarks.base import GoldLine, Options, PredictionLine
-from scoring.benchmarks.checking import check_id, check_text, holds_nul, kind_of
+from scoring.benchmarks.base import GoldLine, PredictionLine
+from scoring.benchmarks.checking import check_id, check_text, holds_nul, kind_of, read_lines
+from scoring.benchmarks.items import Options, Payload
 from scoring.benchmarks.reading import (
     DEFAULT_LIMITS,
     ReadFault,
@@ -25,34 +29,25 @@ MOST_VALUES = 20_000
 def read_gold(
     source: Source,
     *,
-    options: Options | None = None,  # noqa: ARG001 - the contract's; nothing here depends on it
+    options: Options | None = None,  # noqa: ARG001 - nothing here depends on it
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[GoldLine | ReadFault]:
     """Yield the gold lines. Gold with more than MOST_VALUES numbers and strings is a fault."""
-    for record in read_records(source, limits):
-        if isinstance(record, ReadFault):
-            yield record
-        elif problem := _gold_problem(record):
-            yield record.fault(problem)
-        else:
-            payload = {key: record.value[key] for key in ("id", "gold")}
-            yield GoldLine(payload["id"], payload, record.file, record.line)
+    records = read_records(source, limits)
+    return read_lines(GoldLine, records, _gold_problem, partial(_payload, key="gold"))
 
 
 def read_predictions(
     source: Source, *, limits: ReadLimits = DEFAULT_LIMITS
 ) -> Iterator[PredictionLine | ReadFault]:
     """Yield the prediction lines. Keys other than `id` and `text` are ignored."""
-    for record in read_records(source, limits):
-        if isinstance(record, ReadFault):
-            yield record
-            continue
-        record = _as_text(record)
-        if problem := _prediction_problem(record, limits):
-            yield record.fault(problem)
-        else:
-            payload = {key: record.value[key] for key in ("id", "text")}
-            yield PredictionLine(payload["id"], payload, record.file, record.line)
+    records = map(_as_text, read_records(source, limits))
+    problem = partial(_prediction_problem, limits=limits)
+    return read_lines(PredictionLine, records, problem, partial(_payload, key="text"))
+
+
+def _payload(value: dict[str, Any], key: str) -> Payload:
+    return {"id": value["id"], key: value[key]}
 
 
 def _gold_problem(record: Record) -> str | None:
@@ -72,12 +67,11 @@ def _gold_problem(record: Record) -> str | None:
     return None
 
 
-def _as_text(record: Record) -> Record:
+def _as_text(record: Record | ReadFault) -> Record | ReadFault:
     """Return a text file's record with its content under `text`."""
-    if not record.is_page:
+    if isinstance(record, ReadFault) or not record.is_page:
         return record
-    value = {"id": record.value["id"], "text": record.value["html"]}
-    return Record(record.file, record.line, value, is_page=True)
+    return replace(record, value={"id": record.value["id"], "text": record.value["html"]})
 
 
 def _prediction_problem(record: Record, limits: ReadLimits) -> str | None:

@@ -3,32 +3,49 @@ means over the documents of a submission.
 """
 
 import math
+import re
 from array import array
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from hashlib import sha256
+from itertools import accumulate
+from pathlib import Path
 from typing import Any, cast, get_args
 
-from scoring.benchmarks.base import (
-    Column,
-    Headline,
+from scoring.benchmarks.base import Column, Headline, Scores, load_figures
+from scoring.benchmarks.graded import (
+    NOT_FOUND,
+    FieldGrades,
+    FieldName,
+    GradedField,
+    GradedItem,
+    WrongFields,
+    field_rows,
+    record_sheet,
+    text_sheet,
+)
+from scoring.benchmarks.items import (
+    Contribution,
     ItemResult,
-    Option,
-    OptionError,
+    ItemSummary,
     Options,
     Payload,
-    Scores,
-    complete_options,
+    excerpt,
 )
-from scoring.benchmarks.charts import Chart
-from scoring.benchmarks.items import Contribution, ItemSummary, excerpt
+from scoring.benchmarks.options import Option, OptionError, complete_options
 from scoring.metrics.document_accuracy import (
     DISCLOSURES,
+    NUMBER,
     SECTIONS,
     WEIGHTS,
     Containment,
     DocumentMatch,
     Matching,
+    extract_all_numbers,
     match_document,
+    normalize_number,
     normalize_text,
 )
 
@@ -91,6 +108,23 @@ def check_options(raw: Mapping[str, object]) -> Options:
     return complete_options(OPTIONS, raw)
 
 
+# Longer lists appear in the signature as their length and a digest, so that it fits a table.
+_LONGEST_LIST = 90
+
+
+def signed(options: Options) -> Iterator[str]:
+    """Yield the parts of the signature.
+
+    >>> list(signed(check_options({"sections": "notes", "disclosures": ""})))
+    ['matching:exact', 'sections:notes', 'disclosures:', 'missing:zero']
+    """
+    for name, value in options.items():
+        if len(value) > _LONGEST_LIST:
+            digest = sha256(value.encode()).hexdigest()[:12]
+            value = f"{len(phrases_of(options, name))} phrases {digest}"
+        yield f"{name}:{value}"
+
+
 ACCURACY = "Accuracy"
 PARTS = tuple(WEIGHTS)
 FINAL = "final_score"
@@ -119,9 +153,7 @@ def columns_for(options: Options) -> tuple[Column, ...]:
     )
 
 
-def headline_for(
-    options: Options,  # noqa: ARG001 - the same under all of them
-) -> Headline:
+def headline_for(_: Options) -> Headline:
     return Headline(
         "share of the numbers, line items, sections and disclosures of {count} statements that are "
         "in the text, weighted",
@@ -145,22 +177,18 @@ def _weights() -> str:
     )
 
 
-CHARTS = (
-    Chart(
-        "parts",
-        "profile",
-        "Score by part",
-        "The four parts of the final score for every system. The best systems have colours.",
-        PARTS,
-    ),
-)
-
+FIGURES = load_figures(Path(__file__).with_name("figures.toml"))
 
 # The most missed values that a result lists. The counts cover all of them.
 MOST_MISSED = 50
 
 _KEYS = (*PARTS, FINAL)
-_COUNTED = ("numbers", "line_items", "sections", "disclosures")
+_PART_NAMES = {
+    "numbers": "number",
+    "line_items": "line item",
+    "sections": "section",
+    "disclosures": "disclosure",
+}
 
 
 def score_item(gold: Payload, prediction: Payload | None, options: Options) -> ItemResult:
@@ -171,29 +199,20 @@ def score_item(gold: Payload, prediction: Payload | None, options: Options) -> I
     the number of values in the gold (`total`), the number `found`, and the first MOST_MISSED that
     were `missed`.
     """
-    match = match_document(
-        gold["gold"],
-        "" if prediction is None else prediction["text"],
-        matching=cast("Matching", options["matching"]),
-        sections=phrases_of(options, "sections"),
-        disclosures=phrases_of(options, "disclosures"),
-    )
+    match = _match(gold, prediction, options)
     is_skipped = prediction is None and options["missing"] == "skip"
     return {
         "id": gold["id"],
         "missing": prediction is None,
         **(dict.fromkeys(_KEYS) if is_skipped else match.report()),
-        "parts": {name: _part(part) for name, part in _parts(match).items()},
+        "parts": {name: _part(getattr(match, name)) for name in _PART_NAMES},
     }
 
 
-def aggregate(
-    results: Iterable[ItemResult],
-    options: Options,  # noqa: ARG001 - what they change has been done to each result
-) -> Scores:
+def aggregate(results: Iterable[ItemResult], _: Options) -> Scores:
     """Return means over the documents, in any order; `results` may be a stream."""
     values: dict[str, array[float]] = {key: array("d") for key in _KEYS}
-    counts = dict.fromkeys((f"{name}{end}" for name in _COUNTED for end in ("", "_found")), 0)
+    counts = dict.fromkeys((f"{name}{end}" for name in _PART_NAMES for end in ("", "_found")), 0)
     items = missing = 0
     for result in results:
         items += 1
@@ -202,7 +221,7 @@ def aggregate(
             continue
         for key in _KEYS:
             values[key].append(result[key])
-        for name in _COUNTED:
+        for name in _PART_NAMES:
             counts[name] += result["parts"][name]["total"]
             counts[f"{name}_found"] += result["parts"][name]["found"]
     return Scores(
@@ -214,8 +233,14 @@ def aggregate(
     )
 
 
-def _parts(match: DocumentMatch) -> dict[str, Containment]:
-    return {name: getattr(match, name) for name in _COUNTED}
+def _match(gold: Payload, prediction: Payload | None, options: Options) -> DocumentMatch:
+    return match_document(
+        gold["gold"],
+        "" if prediction is None else str(prediction["text"]),
+        matching=cast("Matching", options["matching"]),
+        sections=phrases_of(options, "sections"),
+        disclosures=phrases_of(options, "disclosures"),
+    )
 
 
 def _part(part: Containment) -> ItemResult:
@@ -223,22 +248,99 @@ def _part(part: Containment) -> ItemResult:
     return {"total": part.total, "found": part.found, "missed": missed}
 
 
-def contributions(
-    result: Mapping[str, Any],
-    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
-) -> Iterator[Contribution]:
+def contributions(result: Mapping[str, Any], _: Mapping[str, str]) -> Iterator[Contribution]:
     if result[FINAL] is None:
         return
     for key in (*PARTS, FINAL):
         yield Contribution(key, result[key])
 
 
-def summarise(
-    result: Mapping[str, Any],
-    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
-) -> ItemSummary:
+def summarise(result: Mapping[str, Any], _: Mapping[str, str]) -> ItemSummary:
     """Return its final score and the kinds of values that were not found."""
     parts: Mapping[str, Any] = result["parts"]
     short = sorted(name for name, part in parts.items() if part["found"] < part["total"])
     errors = tuple(f"{name.replace('_', ' ')} not found" for name in short)
     return ItemSummary(result[FINAL], errors=errors)
+
+
+def _wrong(result: Mapping[str, Any]) -> WrongFields | None:
+    if result[FINAL] is None:
+        return None
+    parts = [(name, result["parts"][part]) for part, name in _PART_NAMES.items()]
+    return WrongFields(
+        Counter(FieldName(name, name, value) for name, part in parts for value in part["missed"]),
+        is_cut=any(part["total"] - part["found"] > len(part["missed"]) for _, part in parts),
+    )
+
+
+def _graded(
+    gold: Payload, prediction: Payload | None, _: ItemResult, options: Options
+) -> GradedItem:
+    match = _match(gold, prediction, options)
+    fields = []
+    for part, name in _PART_NAMES.items():
+        counted = getattr(match, part)
+        missed = frozenset(counted.missed)
+        fields += [
+            GradedField(name, name, value, None, NOT_FOUND)
+            if value in missed
+            else GradedField(name, name, value, value, "")
+            for value in counted.wanted
+        ]
+    record = gold["gold"] if isinstance(gold["gold"], dict) else {"gold": gold["gold"]}
+    text = None if prediction is None else str(prediction["text"])
+    return GradedItem(
+        tuple(fields),
+        record_sheet(record, list(_paths(record, fields))),
+        None if text is None else text_sheet(text, _places(text, fields)),
+    )
+
+
+def _paths(record: Mapping[str, Any], fields: list[GradedField]) -> Iterator[tuple[str, str]]:
+    """Return the path of each value in the gold. The phrases of sections and disclosures are fixed
+    and may be in no path."""
+    found: dict[str, tuple[str, str]] = {}
+    for row in field_rows(record):
+        path = re.sub(r"\[\d+\]", "", row.path)
+        found.setdefault(normalize_text(row.text), (path, row.text))
+        for number in extract_all_numbers(row.text):
+            found.setdefault(normalize_number(number).rstrip("."), (path, number))
+    for field in fields:
+        yield found.get(field.value, ("", ""))
+
+
+def _places(text: str, fields: list[GradedField]) -> Iterator[tuple[int, int, int]]:
+    """Return the first place of each value that was found."""
+    numbers: dict[str, tuple[int, int]] = {}
+    for each in NUMBER.finditer(text):
+        digits = each.group().rstrip(".,")
+        numbers.setdefault(normalize_number(digits), (each.start(), each.start() + len(digits)))
+    phrases = _Phrases(text)
+    for at, field in enumerate(fields):
+        if field.error:
+            continue
+        find = numbers.get if field.kind == _PART_NAMES["numbers"] else phrases.find
+        if place := find(field.value):
+            yield *place, at
+
+
+class _Phrases:
+    """Finds normalised phrases in a text."""
+
+    def __init__(self, text: str) -> None:
+        words = list(re.finditer(r"\S+", text))
+        self.lower = [word.group().lower() for word in words]
+        self.text = " ".join(self.lower)
+        self.original = [word.start() for word in words]
+        self.starts = [0, *accumulate(len(word) + 1 for word in self.lower)][:-1]
+
+    def find(self, phrase: str) -> tuple[int, int] | None:
+        start = self.text.find(phrase) if phrase else -1
+        return None if start < 0 else (self._place(start), self._place(start + len(phrase) - 1) + 1)
+
+    def _place(self, at: int) -> int:
+        word = bisect_right(self.starts, at) - 1
+        return self.original[word] + at - self.starts[word]
+
+
+FIELD_GRADES = FieldGrades(_wrong, _graded)

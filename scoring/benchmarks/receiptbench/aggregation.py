@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from scoring.benchmarks.base import ItemResult, Options, Scores
+from scoring.benchmarks.base import Scores
+from scoring.benchmarks.items import ItemResult, Options
 from scoring.metrics.receipts import ERRORS, FIELDS, TASKS, Counts, Rates, rates
 from scoring.metrics.receipts.values import WEIGHTS
 
@@ -19,7 +20,6 @@ from .columns import (
     LANGUAGES,
     NON_ENGLISH,
     OTHER,
-    OVERALL,
     PARTS,
     RATES,
     WRONG,
@@ -28,7 +28,7 @@ from .columns import (
     part_key,
     weights_key,
 )
-from .scorer import LEFT_OUT, UNPARSEABLE
+from .scorer import LEFT_OUT, OVERALL, UNPARSEABLE
 
 _ENGLISH = "en"
 
@@ -107,10 +107,7 @@ class _Sums:
                 counts[f"{key}_right"] += result[key]
 
 
-def aggregate(
-    results: Iterable[ItemResult],
-    options: Options,  # noqa: ARG001 - what they change has been done to each result
-) -> Scores:
+def aggregate(results: Iterable[ItemResult], _: Options) -> Scores:
     """Compute the figures of all receipts, in any order; `results` may be a stream.
 
     A sub-task adds up the counts of its fields, `overall` those of all (micro average).

@@ -1,13 +1,25 @@
-"""The figures of ReceiptBench: its columns, further tables and charts."""
+"""The figures of ReceiptBench: its columns and further tables.
 
+figures.toml has the columns that are not listed here, and the charts.
+"""
+
+from itertools import chain
 from pathlib import Path
 
-from scoring.benchmarks.base import Column, Headline, Options, RuleTable, View, load_reported
-from scoring.benchmarks.charts import Chart
+from scoring.benchmarks.base import (
+    Column,
+    Headline,
+    RuleTable,
+    View,
+    load_figures,
+    load_reported,
+)
+from scoring.benchmarks.items import Options
 from scoring.metrics.receipts import ERRORS, FIELDS, TASKS
 from scoring.metrics.receipts.values import WEIGHTS
 
-OVERALL = "overall"
+from .scorer import OVERALL
+
 # Tables 9 and 10 have the main table's figures for other receipts, under keys with these prefixes.
 BALANCED, NON_ENGLISH = "balanced", "non_english"
 PARTS = {BALANCED: "Category-balanced", NON_ENGLISH: "Non-English"}
@@ -28,12 +40,11 @@ OTHER = "other"
 _CODES = {name.lower(): code for code, names in LANGUAGES.items() for name in (code, *names)}
 
 _FOLDER = Path(__file__).parent
+FIGURES = load_figures(_FOLDER / "figures.toml")
 _FIELD_NAMES = tuple(rule.name for rule in FIELDS)
 
 
-def views_for(
-    options: Options,  # noqa: ARG001 - the views are the same under all of them
-) -> tuple[View, ...]:
+def views_for(_: Options) -> tuple[View, ...]:
     """Return tables 9 to 13 of the paper, F1 by language, and the most error-prone fields."""
     return _VIEWS
 
@@ -196,11 +207,7 @@ _VIEWS = (
 
 RATES = ("precision", "recall", "f1", "accuracy")
 
-TASK_GROUP = "F1 by sub-task"
-OVERALL_GROUP = "All fields"
-CHECK_GROUP = "Checks"
-RATE_GROUP = "Rates by sub-task"
-FIELD_GROUP = "F1 by field"
+_RATE_GROUP = "Rates by sub-task"
 
 _HELP = {
     "precision": "TP / (TP + FP)",
@@ -208,26 +215,16 @@ _HELP = {
     "f1": "2 TP / (2 TP + FP + FN)",
     "accuracy": "(TP + TN) / (TP + FP + FN + TN)",
 }
-_LABELS = {"f1": "F1"}
 
 
-def columns_for(
-    options: Options,  # noqa: ARG001 - the columns are the same under all of them
-) -> tuple[Column, ...]:
+def columns_for(_: Options) -> tuple[Column, ...]:
     """Return F1 of the four sub-tasks and overall in the order of table 3, then the detail
     columns."""
-    return (
-        *_TASK_COLUMNS,
-        *_OVERALL_COLUMNS,
-        *_CHECK_COLUMNS,
-        *_rate_columns(),
-        *_FIELD_COLUMNS,
-    )
+    shared = (FIGURES.columns[group] for group in ("tasks", "overall", "checks"))
+    return (*chain(*shared), *_ERROR_COLUMNS, *_rate_columns(), *_FIELD_COLUMNS)
 
 
-def headline_for(
-    options: Options,  # noqa: ARG001 - the same under all of them
-) -> Headline:
+def headline_for(_: Options) -> Headline:
     return Headline(
         f"F1 over the {len(FIELDS)} fields of {{count}} receipts",
         "items",
@@ -253,7 +250,7 @@ def _rate_columns() -> tuple[Column, ...]:
         _detail(
             f"{task}_{rate}",
             f"{task.capitalize()}, {rate}",
-            RATE_GROUP,
+            _RATE_GROUP,
             f"{_HELP[rate]} over {_size(task)}",
         )
         for task in TASKS
@@ -262,90 +259,17 @@ def _rate_columns() -> tuple[Column, ...]:
     )
 
 
-_TASK_COLUMNS = (
-    *(
-        Column(task, task.capitalize(), TASK_GROUP, f"micro F1 over {_size(task)}")
-        for task in TASKS
-    ),
+_ERROR_COLUMNS = tuple(
     Column(
-        OVERALL,
-        "Overall",
-        TASK_GROUP,
-        f"Micro F1 over all {len(FIELDS)} fields",
-        rank="board",
-    ),
-)
-_OVERALL_COLUMNS = tuple(
-    _detail(rate, _LABELS.get(rate, rate.capitalize()), OVERALL_GROUP, _HELP[rate])
-    for rate in RATES
-)
-_CHECK_COLUMNS = (
-    Column(
-        "reward",
-        "Reward",
-        CHECK_GROUP,
-        "metric-aware reward, mean over fields and receipts, from -0.5 to 1",
-        unit="",
-        decimals=4,
-        headline=False,
-    ),
-    _detail(
-        "arithmetic",
-        "Adds up",
-        CHECK_GROUP,
-        "predictions whose line items add up to the total, of those that have both",
-    ),
-    _detail(
-        "arithmetic_gold",
-        "Gold adds up",
-        CHECK_GROUP,
-        "gold receipts whose line items add up to the total, of those that have both",
-    ),
-    Column(
-        "unparseable",
-        "Unparseable",
-        CHECK_GROUP,
-        "unreadable responses, of all responses",
+        error_key(error),
+        f"Errors: {error}",
+        "Checks",
+        f"share of {error} among all errors",
         direction="down",
         headline=False,
-    ),
-    *(
-        Column(
-            error_key(error),
-            f"Errors: {error}",
-            CHECK_GROUP,
-            f"share of {error} among all errors",
-            direction="down",
-            headline=False,
-        )
-        for error in ERRORS
-    ),
+    )
+    for error in ERRORS
 )
 _FIELD_COLUMNS = tuple(
-    _detail(rule.name, rule.name, FIELD_GROUP, f"F1; {rule.kind}, {rule.task}") for rule in FIELDS
-)
-
-
-CHARTS = (
-    Chart(
-        "tasks",
-        "profile",
-        "Score by sub-task",
-        "F1 of every system in each of the four sub-tasks. The best systems have colours.",
-        TASKS,
-    ),
-    Chart(
-        "languages",
-        "profile",
-        "Score by language",
-        "F1 over all fields by the language of the receipt. The best systems have colours.",
-        tuple(part_key("language", code) for code in (*LANGUAGES, OTHER)),
-    ),
-    Chart(
-        "errors",
-        "shares",
-        "Error profile",
-        "The kinds of errors of each system, as shares of all its errors.",
-        tuple(error_key(error) for error in ERRORS),
-    ),
+    _detail(rule.name, rule.name, "F1 by field", f"F1; {rule.kind}, {rule.task}") for rule in FIELDS
 )

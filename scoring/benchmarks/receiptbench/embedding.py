@@ -18,7 +18,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from scoring.benchmarks.base import OptionError, Options
+from scoring.benchmarks.items import Options
+from scoring.benchmarks.options import OptionError
 from scoring.metrics.receipts.values import Embedding
 
 PACKAGE = "sentence_transformers"

@@ -1,21 +1,27 @@
-"""The options of ReceiptBench. They hold everything that can change a figure.
-
-One of them chooses what decides whether two values of a semantic field mean the same.
-"""
+"""The options of ReceiptBench. They hold everything that can change a figure."""
 
 import re
 from collections.abc import Mapping
 
-from scoring.benchmarks.base import Option, OptionError, Options, complete_options
-from scoring.benchmarks.judging import judge_prompt, read_judge
+from scoring.benchmarks.items import Options
+from scoring.benchmarks.options import (
+    JudgeChoice,
+    Option,
+    OptionError,
+    complete_options,
+    judge_prompt,
+)
 from scoring.judge.questions import FIELD_PROMPTS
 from scoring.metrics.receipts import SEMANTIC_THRESHOLD
 from scoring.metrics.receipts.amounts import Read, read_amount, read_amount_as_published
 from scoring.metrics.receipts.values import WEIGHTS
 
 from .embedding import NAME, NO_EMBEDDING, Helpers
+from .embedding import lacking as embedding_lacking
 
 LEVENSHTEIN = "levenshtein"
+# What decides whether two values of a semantic field mean the same.
+SEMANTIC = JudgeChoice("semantic", (LEVENSHTEIN,), FIELD_PROMPTS)
 # Amounts are read by their value, or by the published cleaning.
 VALUE, REFERENCE = "value", "reference"
 _READERS: dict[str, Read] = {VALUE: read_amount, REFERENCE: read_amount_as_published}
@@ -30,23 +36,6 @@ def reader_of(options: Options) -> Read:
     return _READERS[options.get("amounts", VALUE)]
 
 
-def canonical_semantic(value: object) -> str:
-    """Return the option's canonical form. Raises OptionError.
-
-    >>> canonical_semantic("levenshtein"), canonical_semantic("judge(gpt-4o)")
-    ('levenshtein', 'judge(gpt-4o,fields-1)')
-    """
-    text = str(value).strip()
-    if text == LEVENSHTEIN:
-        return text
-    if judge := read_judge(text, FIELD_PROMPTS.version_of):
-        return judge[1]
-    raise OptionError(
-        f"option semantic must be {LEVENSHTEIN}, judge(MODEL) or judge(MODEL,PROMPT) with "
-        f"{', '.join(FIELD_PROMPTS.shipped)} or fields-published, not {value!r}"
-    )
-
-
 def _decides(options: Options) -> str:
     # Old gradings do not have this option.
     return options.get("semantic", LEVENSHTEIN)
@@ -58,19 +47,12 @@ def judge_model(options: Options) -> str:
     >>> judge_model({"semantic": "judge(gpt-4o,fields-1)"}), judge_model({})
     ('gpt-4o', '')
     """
-    judge = read_judge(_decides(options), FIELD_PROMPTS.version_of)
-    return judge[0] if judge else ""
+    return SEMANTIC.model(_decides(options))
 
 
 def judge_version(options: Options) -> str:
     """Return the version of the judge's prompt in these options; empty if there is no judge."""
     return judge_prompt(_decides(options))
-
-
-def prompt_lacking(options: Options) -> str:
-    """Return why the judge's prompt cannot be used here; empty if it can."""
-    version = judge_version(options)
-    return FIELD_PROMPTS.lacking(version) if version else ""
 
 
 def judge_name(options: Options) -> str:
@@ -139,9 +121,30 @@ def _options(helpers: Helpers) -> tuple[Option, ...]:
         Option("amounts", VALUE, choices=tuple(_READERS)),
         Option("mismatch", "both", choices=("both", "fp")),
         Option("missing", "zero", choices=("zero", "skip")),
-        Option("semantic", LEVENSHTEIN, canonical=canonical_semantic),
+        Option("semantic", LEVENSHTEIN, canonical=SEMANTIC.canonical),
         Option("embedding", NO_EMBEDDING, canonical=canonical_embedding),
     )
+
+
+# Rules that the paper leaves open.
+_RULES = ("lists:most-accepted", "no-answer:no-tn", "accuracy:(tp+tn)/all")
+
+
+def signed(options: Options) -> tuple[str, ...]:
+    """Return the parts of the signature.
+
+    >>> signed(check_options({}))[:2]
+    ('weights:C', 'amounts:value')
+    """
+    chosen = (f"{name}:{options[name]}" for name in ("weights", "amounts", "mismatch", "missing"))
+    embedding = options.get("embedding", NO_EMBEDDING)
+    return (*chosen, f"judge:{judge_name(options)}", f"embedding:{embedding}", *_RULES)
+
+
+def lacking(options: Options, *, helpers: Helpers) -> str:
+    """Return the embedding or the judge's prompt that these options need and that is not set up
+    here; empty if none."""
+    return embedding_lacking(options, helpers=helpers) or SEMANTIC.lacking(_decides(options))
 
 
 def words(options: Options) -> tuple[str, ...]:

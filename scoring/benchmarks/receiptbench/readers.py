@@ -17,8 +17,9 @@ from pathlib import PurePosixPath
 from typing import Any, NoReturn
 
 from portal.files.archives import Archive
-from scoring.benchmarks.base import GoldLine, Options, PredictionLine
-from scoring.benchmarks.checking import check_id, check_text, holds_nul, kind_of
+from scoring.benchmarks.base import GoldLine, PredictionLine
+from scoring.benchmarks.checking import check_id, check_text, holds_nul, kind_of, read_lines
+from scoring.benchmarks.items import Options, Payload
 from scoring.benchmarks.reading import (
     DEFAULT_LIMITS,
     ReadFault,
@@ -175,24 +176,14 @@ _LINE_KEYS = ("content", "amount", "ifTax")
 def read_gold(
     source: Source,
     *,
-    options: Options | None = None,  # noqa: ARG001 - the contract's; nothing here depends on it
+    options: Options | None = None,  # noqa: ARG001 - nothing here depends on it
     limits: ReadLimits = DEFAULT_LIMITS,
 ) -> Iterator[GoldLine | ReadFault]:
     """Yield the gold lines. An unknown field or a value of a wrong type is a fault.
 
     Missing fields are empty.
     """
-    for record in read_any(source, limits):
-        if isinstance(record, ReadFault):
-            yield record
-        elif problem := _gold_problem(record):
-            yield record.fault(problem)
-        else:
-            keys = ("id", "fields", *_NAMES, "balanced")
-            payload = {
-                key: record.value[key] for key in keys if record.value.get(key) not in (None, "")
-            }
-            yield GoldLine(payload["id"], payload, record.file, record.line)
+    return read_lines(GoldLine, read_any(source, limits), _gold_problem, _gold_payload)
 
 
 def read_predictions(
@@ -200,17 +191,18 @@ def read_predictions(
 ) -> Iterator[PredictionLine | ReadFault]:
     """Yield the prediction lines. A response may be any text, or null, which means no words at all.
     A value in `fields` may have any type; a wrong type is scored as wrong."""
-    for record in read_any(source, limits):
-        if isinstance(record, ReadFault):
-            yield record
-        elif problem := _prediction_problem(record, limits):
-            yield record.fault(problem)
-        else:
-            key = "fields" if "fields" in record.value else "response"
-            payload = {"id": record.value["id"], key: record.value[key]}
-            if payload[key] is None:
-                payload[key] = ""
-            yield PredictionLine(payload["id"], payload, record.file, record.line)
+    problem = partial(_prediction_problem, limits=limits)
+    return read_lines(PredictionLine, read_any(source, limits), problem, _prediction_payload)
+
+
+def _gold_payload(value: dict[str, Any]) -> Payload:
+    keys = ("id", "fields", *_NAMES, "balanced")
+    return {key: value[key] for key in keys if value.get(key) not in (None, "")}
+
+
+def _prediction_payload(value: dict[str, Any]) -> Payload:
+    key = "fields" if "fields" in value else "response"
+    return {"id": value["id"], key: "" if value[key] is None else value[key]}
 
 
 def _gold_problem(record: Record) -> str | None:

@@ -6,21 +6,33 @@ pure function of both.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn, cast
 
-from scoring.benchmarks.base import ItemResult, OptionError, Options, Payload
+from scoring.benchmarks.base import Judging
+from scoring.benchmarks.graded import (
+    FieldGrades,
+    FieldName,
+    GradedField,
+    GradedItem,
+    WrongFields,
+    graded_record,
+)
 from scoring.benchmarks.items import (
     MOST_CHARACTERS,
     Contribution,
+    ItemResult,
     ItemSummary,
+    Options,
+    Payload,
     Sides,
     excerpt,
     own_score,
 )
-from scoring.benchmarks.judging import Judging, named_judge
+from scoring.benchmarks.options import OptionError
 from scoring.judge.fields import Pair, Verdicts, field_question, pairs_of
 from scoring.judge.questions import FIELD_PROMPTS, FieldAnswer, Question
 from scoring.metrics.limits import TooLargeError
@@ -39,12 +51,11 @@ from scoring.metrics.receipts import (
 )
 from scoring.metrics.receipts.values import WEIGHTS, Weights
 
-from .columns import OVERALL
 from .embedding import Helpers, embedding_for
-from .options import check_options as check_any
-from .options import judge_model, judge_version, reader_of
+from .options import SEMANTIC, check_options, judge_model, judge_version, reader_of
 from .readers import UnparseableError, read_fields
 
+OVERALL = "overall"
 READ, MISSING, LEFT_OUT, UNPARSEABLE = "read", "missing", "left_out", "unparseable"
 
 _NAMES = frozenset(rule.name for rule in FIELDS)
@@ -213,10 +224,7 @@ def _counts(weighted: Mapping[str, Mapping[str, Outcome]]) -> ItemResult:
     }
 
 
-def contributions(
-    result: Mapping[str, Any],
-    options: Mapping[str, str],  # noqa: ARG001 - what they change has been done to the result
-) -> Iterator[Contribution]:
+def contributions(result: Mapping[str, Any], _: Mapping[str, str]) -> Iterator[Contribution]:
     """F1 = 2 TP / (2 TP + FP + FN), over all fields of a sub-task and over all fields."""
     if result["outcome"] == LEFT_OUT:
         return
@@ -237,11 +245,7 @@ def summarise(result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSumm
     return ItemSummary(score, result["category"], tuple(sorted(found)))
 
 
-def sides(
-    gold: Payload,
-    prediction: Payload | None,
-    options: Mapping[str, str],  # noqa: ARG001 - fields are read alike under all of them
-) -> Sides:
+def sides(gold: Payload, prediction: Payload | None, _: Mapping[str, str]) -> Sides:
     return Sides(gold["fields"], None if prediction is None else _fields(prediction))
 
 
@@ -262,18 +266,14 @@ MOST_PAIRS = 1_000
 _MOST_SHOWN = 100
 
 
-def check_options(raw: Mapping[str, object], model: str, *, helpers: Helpers) -> Options:
+def judge_options(raw: Mapping[str, object], model: str, *, helpers: Helpers) -> Options:
     """Return complete, canonical options with this judge; `prompt` in `raw` is the version of its
     prompt. Raises OptionError.
 
-    >>> check_options({}, "gpt-4o", helpers=Helpers())["semantic"]
+    >>> judge_options({}, "gpt-4o", helpers=Helpers())["semantic"]
     'judge(gpt-4o,fields-1)'
     """
-    if "semantic" in raw:
-        raise OptionError("option semantic is the judge here; grade has the other")
-    rest = {name: value for name, value in raw.items() if name != "prompt"}
-    judge = named_judge(model, raw.get("prompt"))
-    return check_any({**rest, "semantic": judge}, helpers=helpers)
+    return check_options(SEMANTIC.with_judge(raw, model), helpers=helpers)
 
 
 def questions(
@@ -352,8 +352,60 @@ def _summary(results: Iterable[ItemResult]) -> dict[str, Any]:
 def judging_with(helpers: Helpers) -> Judging:
     return Judging(
         model=judge_model,
-        options=partial(check_options, helpers=helpers),
+        options=partial(judge_options, helpers=helpers),
         questions=questions,
         score_item=partial(score_judged, helpers=helpers),
         summary=_summary,
     )
+
+
+def _wrong(result: Mapping[str, Any]) -> WrongFields | None:
+    if result["outcome"] == LEFT_OUT:
+        return None
+    failed = (name for name, field in result["fields"].items() if field.get("errors"))
+    return WrongFields(Counter(FieldName(name, name, "") for name in failed))
+
+
+def _graded(
+    gold: Payload, prediction: Payload | None, result: ItemResult, options: Options
+) -> GradedItem | None:
+    if result["outcome"] == LEFT_OUT:
+        return None
+    shown = sides(gold, prediction, options)
+    assert isinstance(shown.gold, dict)
+    found = shown.prediction if isinstance(shown.prediction, dict) else {}
+    fields = [
+        _field(rule.name, shown.gold, found, result["fields"].get(rule.name, {})) for rule in FIELDS
+    ]
+    response = None if prediction is None else str(prediction.get("response", ""))
+    # A value may be a list, which no row contains as a whole.
+    return graded_record(fields, shown, response, is_whole=True)
+
+
+def _field(
+    name: str, gold: Mapping[str, Any], found: Mapping[str, Any], outcome: Mapping[str, Any]
+) -> GradedField:
+    error = ", ".join(sorted(outcome.get("errors", ())))
+    # Without a value, a field is rightly empty or was not found.
+    read = _text(found.get(name)) or (None if error else "")
+    return GradedField(name, name, _text(gold.get(name)), read, error)
+
+
+def _text(value: Any) -> str:
+    if value is None or value == []:
+        return ""
+    if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+        return "; ".join(map(_line_item, value))
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _line_item(item: Mapping[str, Any]) -> str:
+    """Return the texts of a line item, and the names of its flags that are true."""
+    texts = [str(value) for value in item.values() if not isinstance(value, bool)]
+    flags = [key for key, value in item.items() if value is True]
+    return " ".join(texts) + (f" ({', '.join(flags)})" if flags else "")
+
+
+FIELD_GRADES = FieldGrades(_wrong, _graded)

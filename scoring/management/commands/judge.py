@@ -13,8 +13,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from tqdm import tqdm
 
 from scoring.benchmarks import Benchmark, ItemResult, OptionError, Options, Payload, get_benchmark
+from scoring.benchmarks.base import Judging
 from scoring.benchmarks.checking import JoinedItem, JoinedItems
-from scoring.benchmarks.judging import Judging
 from scoring.judge.asking import Asker, FolderCache, Judged, Plan, judge_all, plan
 from scoring.judge.endpoint import Budget
 from scoring.judging.services import (

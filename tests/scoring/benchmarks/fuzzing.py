@@ -18,8 +18,8 @@ from scoring.benchmarks import (
     check_gold,
     check_predictions,
 )
-from scoring.benchmarks.base import Options
 from scoring.benchmarks.checking import holds_nul
+from scoring.benchmarks.items import Options
 from tests.many import together
 from tests.scoring.benchmarks.samples import SAMPLES, Side, as_lines
 

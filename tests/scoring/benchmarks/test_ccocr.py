@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scoring.benchmarks import OptionError, ReadFault, Scores, check_gold, check_predictions
 from scoring.benchmarks.base import GoldLine, PredictionLine
 from scoring.benchmarks.ccocr import CCOCR
-from scoring.benchmarks.ccocr.columns import GROUNDED, OPS, SUBSETS, TRACK_TITLES, find_subset
+from scoring.benchmarks.ccocr.figures import GROUNDED, OPS, SUBSETS, TRACK_TITLES, find_subset
 from scoring.benchmarks.ccocr.scorer import unit_rule
 from scoring.metrics.reading import UnitRule
 from tests.many import short_id

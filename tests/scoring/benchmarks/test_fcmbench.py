@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scoring.benchmarks import OptionError, ReadFault, check_gold, check_predictions
 from scoring.benchmarks.base import GoldLine, PredictionLine
 from scoring.benchmarks.fcmbench import FCMBENCH
-from scoring.benchmarks.fcmbench.columns import CONDITIONS, TASKS, condition_key
-from scoring.benchmarks.fcmbench.scorer import MOST_FIELDS
+from scoring.benchmarks.fcmbench.figures import CONDITIONS, condition_key
+from scoring.benchmarks.fcmbench.scorer import MOST_FIELDS, TASKS
 from scoring.benchmarks.items import MOST_CHARACTERS
 from tests.counting import LINEAR, growth
 from tests.many import together

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from scoring.benchmarks import BENCHMARKS, GoldLine, OptionError, PredictionLine, check_gold
 from scoring.benchmarks.fincriticaled import FINCRITICALED
-from scoring.benchmarks.fincriticaled.columns import DOCUMENT_TYPES, SEVERITY, type_key
+from scoring.benchmarks.fincriticaled.figures import SEVERITY, type_key
+from scoring.benchmarks.fincriticaled.scorer import DOCUMENT_TYPES
 from scoring.benchmarks.items import Observation, replicated, resampled_documents
-from scoring.benchmarks.judging import JUDGE, NAMES, TITLES
+from scoring.benchmarks.options import JUDGE, NAMES, TITLES
 from scoring.metrics.facts import ERROR_TYPES, MATCHERS
 from scoring.models.gradings import MOST_SIGNATURE
 

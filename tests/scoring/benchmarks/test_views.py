@@ -128,7 +128,7 @@ def test_fincriticaled_by_document_type() -> None:
 
 def test_document_types_are_those_of_the_dataset_manager() -> None:
     from portal.datasets.models import DocumentType
-    from scoring.benchmarks.fincriticaled.columns import DOCUMENT_TYPES
+    from scoring.benchmarks.fincriticaled.scorer import DOCUMENT_TYPES
 
     assert set(DOCUMENT_TYPES) == set(DocumentType.values)
 

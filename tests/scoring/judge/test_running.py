@@ -4,9 +4,9 @@ from functools import partial
 
 import pytest
 
-from scoring.benchmarks.base import ItemResult
 from scoring.benchmarks.fincriticaled import FINCRITICALED
-from scoring.benchmarks.fincriticaled.scorer import check_options, questions, score_judged
+from scoring.benchmarks.fincriticaled.scorer import judge_options, questions, score_judged
+from scoring.benchmarks.items import ItemResult
 from scoring.judge.asking import Asker, FolderCache, judge_all, plan
 from scoring.judge.endpoint import Budget, Prices
 from scoring.judge.facts import merge
@@ -27,7 +27,7 @@ from .server import (
     victim,
 )
 
-OPTIONS = check_options({}, MODEL)
+OPTIONS = judge_options({}, MODEL)
 FAULTS = (status(429, retry_after="0"), status(500), dropped, broken)
 Document = tuple[dict[str, str], dict[str, str] | None]
 
@@ -162,7 +162,7 @@ def test_a_lying_judge_gains_nothing(server: JudgeServer, asker_of: AskerOf) -> 
 def test_results_have_the_shape_of_other_matchers(server: JudgeServer, asker_of: AskerOf) -> None:
     item = document(1)
     result = judge(asker_of(), item)
-    other = FINCRITICALED.score_item(*item, FINCRITICALED.check_options({}))
+    other = FINCRITICALED.score_item(*item, FINCRITICALED.judge_options({}))
     assert set(result) == {*other, "judge"}
     assert set(result["facts"][0]) == {*other["facts"][0], "why"}
     for mine, theirs in zip(result["facts"], other["facts"], strict=True):
@@ -183,6 +183,6 @@ def test_the_override_is_an_option(
         return rows(call, lambda fact: (True, False, fact["value"]))
 
     server.script = strict
-    options = check_options({"override": override}, MODEL)
+    options = judge_options({"override": override}, MODEL)
     result = judge(asker_of(), document(1), options)
     assert [fact["correct"] for fact in result["facts"]] == [correct] * 3

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scoring.benchmarks.graded import MOST_CHARACTERS
 from scoring.benchmarks.items import Sides
-from scoring.benchmarks.records import MOST_CHARACTERS
 from scoring.results.fields import (
     LONGEST_VALUE,
     MOST_ROWS,

@@ -1,5 +1,6 @@
 """A minimal benchmark. See README.md in this folder."""
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -7,17 +8,14 @@ from scoring.benchmarks.base import (
     Benchmark,
     Column,
     GoldLine,
-    ItemResult,
-    Options,
-    Payload,
     PredictionLine,
     ReportedRow,
     Scores,
     View,
-    complete_options,
 )
-from scoring.benchmarks.checking import check_id
-from scoring.benchmarks.items import ItemSummary
+from scoring.benchmarks.checking import check_id, read_lines
+from scoring.benchmarks.items import ItemResult, ItemSummary, Options, Payload
+from scoring.benchmarks.options import complete_options
 from scoring.benchmarks.reading import (
     DEFAULT_LIMITS,
     ReadFault,
@@ -27,7 +25,6 @@ from scoring.benchmarks.reading import (
     read_records,
 )
 
-KEY, VERSION = "toy", "1"
 LARGE = 100
 
 COLUMNS = (Column("right", "Right", "Sums", "Right answers, of all questions", rank="board"),)
@@ -63,36 +60,19 @@ def views_for(options: Options) -> tuple[View, ...]:
 
 
 def read_gold(
-    source: Source,
-    *,
-    options: Options | None = None,
-    limits: ReadLimits = DEFAULT_LIMITS,
+    source: Source, *, options: Options | None = None, limits: ReadLimits = DEFAULT_LIMITS
 ) -> Iterator[GoldLine | ReadFault]:
-    for record in _records(source, limits):
-        if isinstance(record, ReadFault):
-            yield record
-        else:
-            yield GoldLine(record.value["id"], record.value, record.file, record.line)
+    return read_lines(GoldLine, read_records(source, limits), _problem, dict)
 
 
 def read_predictions(
     source: Source, *, limits: ReadLimits = DEFAULT_LIMITS
 ) -> Iterator[PredictionLine | ReadFault]:
-    for record in _records(source, limits):
-        if isinstance(record, ReadFault):
-            yield record
-        else:
-            yield PredictionLine(record.value["id"], record.value, record.file, record.line)
+    return read_lines(PredictionLine, read_records(source, limits), _problem, dict)
 
 
-def _records(source: Source, limits: ReadLimits) -> Iterator[Record | ReadFault]:
-    for record in read_records(source, limits):
-        if isinstance(record, ReadFault):
-            yield record
-        elif problem := check_id(record) or _sum_problem(record):
-            yield record.fault(problem)
-        else:
-            yield record
+def _problem(record: Record) -> str | None:
+    return check_id(record) or _sum_problem(record)
 
 
 def _sum_problem(record: Record) -> str | None:
@@ -132,23 +112,11 @@ def summarise(result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSumm
     return ItemSummary(float(result["right"]), "large" if result["large"] else "small")
 
 
-def signature(options: Options) -> str:
-    return f"{KEY}|v{VERSION}"
-
-
-TOY = Benchmark(
-    key=KEY,
-    version=VERSION,
+TOY = Benchmark.of(
+    sys.modules[__name__],
+    key="toy",
+    version="1",
     title="Toy sums",
-    check_options=check_options,
-    columns_for=columns_for,
-    read_gold=read_gold,
-    read_predictions=read_predictions,
-    score_item=score_item,
-    aggregate=aggregate,
-    signature=signature,
-    summarise=summarise,
-    views_for=views_for,
     names_every_id=True,
     example='{"id": "q1", "sum": 42}',
 )

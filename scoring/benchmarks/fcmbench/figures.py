@@ -1,31 +1,178 @@
-"""Aggregates the answers of a submission: by subtask, task, language and capture condition."""
+"""FCMBench: its figures, tables by language and by capture condition, and their values.
+
+figures.toml has the columns that are not listed here, and the charts; tasks.toml the tasks.
+"""
 
 import math
+import tomllib
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from scoring.benchmarks.base import ItemResult, Options, Scores
+from scoring.benchmarks.base import (
+    Column,
+    Headline,
+    Scores,
+    TaskTree,
+    TreeItem,
+    TreeStage,
+    TreeTask,
+    View,
+    load_figures,
+    load_reported,
+)
+from scoring.benchmarks.items import ItemResult, Options
 from scoring.metrics.fields import mean_relative_score, relative_scores
 
-from .columns import (
-    AVERAGE,
-    CHINESE,
-    CONDITIONS,
-    ENGLISH,
-    LANGUAGE_TASKS,
-    NORMAL,
-    PERCEPTION,
-    PREFIXES,
-    QUALITY_TASK,
-    REASONING,
-    SUBSET,
-    TASKS,
-    condition_key,
-    language_of,
+from .scorer import LEFT_OUT, PERCEPTION, REASONING, TASKS, UNPARSEABLE
+
+_FOLDER = Path(__file__).parent
+FIGURES = load_figures(_FOLDER / "figures.toml")
+_TASKS = FIGURES.columns["tasks"]
+
+# Asks which distortion an image has, so comparisons of conditions and languages leave it out.
+QUALITY_TASK = "IQE"
+NORMAL = "Normal Captures"
+# The other conditions, in the order of the paper's table 2.
+CONDITIONS = (
+    "Off-axis Viewpoints",
+    "Uneven Illumination",
+    "Specular Reflections",
+    "Out-of-focus",
+    "Small ROIs",
+    "Secondary Captures",
+    "Cluttered Background",
+    "Overlaid Watermarks",
+    "Cropped Captures",
+    "Multi-doc Images",
 )
-from .scorer import LEFT_OUT, UNPARSEABLE
+
+CHINESE, ENGLISH = "Chinese", "English"
+_ENGLISH_PREFIX = "en."
+
+
+def language_of(subtask: str) -> str:
+    """Return the language: English subtasks begin with `en.`; all others are Chinese."""
+    return ENGLISH if subtask.startswith(_ENGLISH_PREFIX) else CHINESE
+
+
+def _load_tree() -> TaskTree:
+    content = tomllib.loads((_FOLDER / "tasks.toml").read_text(encoding="utf-8"))
+    return TaskTree(
+        work="a credit review",
+        stages=tuple(
+            TreeStage(**{**row, "tasks": tuple(row["tasks"])}) for row in content["stage"]
+        ),
+        tasks=tuple(TreeTask(**row) for row in content["task"]),
+        task_field="task",
+        read=_read,
+    )
+
+
+def _read(gold: Mapping[str, Any]) -> TreeItem:
+    return TreeItem(gold["task"], gold["subtask"], gold["robustness"], gold["response"])
+
+
+TREE = _load_tree()
+
+
+def columns_for(_: Options) -> tuple[Column, ...]:
+    """Return the seven tasks and their mean in the order of table 4, then the detail columns."""
+    return (*_TASKS, *FIGURES.columns["means"], *FIGURES.columns["details"])
+
+
+def headline_for(_: Options) -> Headline:
+    return Headline(
+        "mean F1 of seven tasks of a credit review, over {count} questions",
+        "items",
+        {"perception": "Perception", "reasoning": "Reasoning"},
+    )
+
+
+# Prefixes of the keys of a language's figures. There is no English RR.
+PREFIXES = {CHINESE: "zh_", ENGLISH: "en_"}
+LANGUAGE_TASKS = {CHINESE: TASKS, ENGLISH: tuple(task for task in TASKS if task != "RR")}
+AVERAGE = "without_iqe"
+
+
+def views_for(_: Options) -> tuple[View, ...]:
+    """Return tables A5 and A6 of the paper, its ratios per capture condition, and the columns of
+    the benchmark's leaderboard."""
+    return _VIEWS
+
+
+def condition_key(condition: str) -> str:
+    """Return the key of the column of a capture condition.
+
+    >>> condition_key("Multi-doc Images")
+    'relative_multi_doc_images'
+    """
+    return f"relative_{condition.lower().replace(' ', '_').replace('-', '_')}"
+
+
+def _language(language: str) -> View:
+    key, prefix, tasks = language.lower(), PREFIXES[language], LANGUAGE_TASKS[language]
+    averaged = ", ".join(task for task in tasks if task != QUALITY_TASK)
+    help_text = f"Mean of {averaged}: {QUALITY_TASK} is left out"
+    columns = (
+        *(
+            Column(f"{prefix}{task.key}", task.key, language, task.title)
+            for task in TREE.tasks
+            if task.key in tasks
+        ),
+        Column(f"{prefix}{AVERAGE}", "Average", language, help_text, rank="board"),
+    )
+    return View(
+        key,
+        language,
+        f"F1 on {language} prompts and documents. The average is over {averaged}; {QUALITY_TASK} "
+        "is left out.",
+        columns,
+        load_reported(_FOLDER / f"reported_{key}.csv"),
+    )
+
+
+_CONDITIONS = View(
+    "conditions",
+    "Robustness",
+    f"Mean F1 of the tasks except {QUALITY_TASK} under each condition, divided by that on normal "
+    "captures. More than 100 % is better than on normal captures.",
+    (
+        Column("f1_normal", NORMAL, "F1", f"mean of the tasks except {QUALITY_TASK}"),
+        *(
+            Column(
+                condition_key(condition),
+                condition,
+                "Relative to normal captures",
+                f"F1 under {condition} / F1 under {NORMAL}",
+            )
+            for condition in CONDITIONS
+        ),
+        Column(
+            "relative",
+            "Mean",
+            "Relative to normal captures",
+            "Mean of the ten conditions",
+            rank="board",
+        ),
+    ),
+)
+# A figure of reported rows alone: which items the published subset has is not known here.
+SUBSET = "overall_subset"
+_OFFICIAL = View(
+    "official",
+    "Full and subset",
+    "The columns of the benchmark's own leaderboard: the mean of the tasks on the full test set "
+    "and on its published subset. The subset has figures in reported rows only.",
+    (
+        *FIGURES.columns["official"],
+        *_TASKS,
+    ),
+    needs=SUBSET,
+)
+_VIEWS = (_language(CHINESE), _language(ENGLISH), _CONDITIONS, _OFFICIAL)
 
 
 class Cell(NamedTuple):
@@ -41,10 +188,7 @@ Cells = Mapping[Cell, "array[float]"]
 Figures = dict[str, float | int | None]
 
 
-def aggregate(
-    results: Iterable[ItemResult],
-    options: Options,  # noqa: ARG001 - what they change has been done to each result
-) -> Scores:
+def aggregate(results: Iterable[ItemResult], _: Options) -> Scores:
     """Compute the figures of all answers, in any order; `results` may be a stream.
 
     A subtask is the mean of its answers, a task the mean of its subtasks, `overall` the mean of the

@@ -1,20 +1,180 @@
-"""Aggregates the images of a submission: by subset, track and orientation."""
+"""CC-OCR: its tracks and subsets, its figures, further tables, and their values.
+
+subsets.toml has the subsets, figures.toml the columns that are not listed here, and the charts.
+Each further table shows one track by subset, or one of the analyses.
+"""
 
 import math
+import tomllib
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
 
-from scoring.benchmarks.base import ItemResult, Options, Scores
+from scoring.benchmarks.base import Column, Headline, Scores, View, load_figures, load_reported
+from scoring.benchmarks.items import ItemResult, Options
 from scoring.metrics.reading import Overlap, grounding_f1, macro_f1, micro_f1
 from scoring.metrics.structured import FieldCounts, field_f1, mean_accuracy
 
-from .columns import GROUNDED, GROUNDING_PREFIX, SUBSETS, TRACK_TITLES, find_subset
 from .scorer import TOO_LARGE, UNPARSEABLE
 
-ROTATED = "multi_scene"
+_FOLDER = Path(__file__).parent
+FIGURES = load_figures(_FOLDER / "figures.toml")
+
+Op = Literal["ocr", "doc", "table", "formula", "molecular", "kie", "grounding"]
+OPS: tuple[str, ...] = get_args(Op)
+
+# Each track by its own name and by the one in the published data.
+TRACKS = {
+    "multi_scene": "multi_scene",
+    "multi_scene_ocr": "multi_scene",
+    "multi_lan": "multi_lan",
+    "multi_lan_ocr": "multi_lan",
+    "doc_parsing": "doc_parsing",
+    "kie": "kie",
+}
+TRACK_TITLES = {
+    "multi_scene": "Multi-scene",
+    "multi_lan": "Multilingual",
+    "doc_parsing": "Document parsing",
+    "kie": "Key information",
+}
+
+
+@dataclass(frozen=True)
+class Subset:
+    """A subset of the paper's table 9.
+
+    `released` is its name in the published data, `distinct` a name that separates it from the
+    subset of the same name in another track; either may be empty.
+    """
+
+    track: str
+    op: str
+    group: str
+    name: str
+    images: int
+    feature: str
+    released: str = ""
+    distinct: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key of its column."""
+        return f"{self.track}_{self.name.lower().replace('-', '_')}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name in (self.name, self.released, self.distinct) if name)
+
+
+def _load() -> tuple[Subset, ...]:
+    text = (_FOLDER / "subsets.toml").read_text(encoding="utf-8")
+    return tuple(Subset(**row) for row in tomllib.loads(text)["subset"])
+
+
+SUBSETS = _load()
+_BY_NAME = {(subset.track, name.lower()): subset for subset in SUBSETS for name in subset.names}
+
+# English subsets of the first track, in which the paper measures grounding.
+GROUNDED = tuple(
+    subset for subset in SUBSETS if subset.track == "multi_scene" and "zh" not in subset.name
+)
+
+
+def find_subset(track: str, name: str) -> Subset | None:
+    """Return the subset of this name, ignoring case, in this track, or None if it is not one of the
+    39.
+
+    >>> find_subset("multi_scene", "zh_doc").name
+    'Doc_zh'
+    """
+    return _BY_NAME.get((track, name.lower()))
+
+
+_GROUNDING_PREFIX = "grounding_"
+
+
+def columns_for(_: Options) -> tuple[Column, ...]:
+    """Return tracks and overall, repetition, then the detail columns. Subsets are in the views."""
+    return FIGURES.columns["main"]
+
+
+def headline_for(_: Options) -> Headline:
+    supporting = ("multi_scene", "doc_parsing", "kie")
+    return Headline(
+        "mean of four tracks of reading and parsing, over {count} images",
+        "items",
+        {key: TRACK_TITLES[key] for key in supporting},
+    )
+
+
+_MEASURE_WORDS = {
+    "ocr": "macro F1",
+    "doc": "edit similarity",
+    "table": "TEDS",
+    "formula": "edit similarity",
+    "molecular": "edit similarity",
+    "kie": "field F1",
+}
+
+
+def views_for(_: Options) -> tuple[View, ...]:
+    """Return tables 2 to 8 of the paper."""
+    return _VIEWS
+
+
+def _view(key: str, title: str, help_text: str, columns: tuple[Column, ...]) -> View:
+    return View(key, title, help_text, columns, load_reported(_FOLDER / f"reported_{key}.csv"))
+
+
+def _track_view(track: str) -> View:
+    title = TRACK_TITLES[track]
+    columns = (
+        *(_subset(subset) for subset in SUBSETS if subset.track == track),
+        Column(track, "Total", title, "Mean of the subsets", rank="board"),
+    )
+    return _view(track, title, "The track by subset.", columns)
+
+
+def _subset(subset: Subset) -> Column:
+    help_text = f"{subset.feature}: {_MEASURE_WORDS[subset.op]}"
+    return Column(subset.key, subset.name, subset.group, help_text)
+
+
+def _grounding_view() -> View:
+    help_text = "F1 of words that are read correctly in the right place"
+    columns = (
+        *(
+            Column(f"{_GROUNDING_PREFIX}{subset.key}", subset.name, subset.group, help_text)
+            for subset in GROUNDED
+        ),
+        Column("grounding", "Total", "Grounding", "Mean of the subsets", rank="board"),
+    )
+    return _view("grounding", "Grounding", f"{help_text}.", columns)
+
+
+_VIEWS = (
+    *map(_track_view, TRACK_TITLES),
+    _grounding_view(),
+    _view(
+        "orientation",
+        "Multi-orientation",
+        "Macro F1 of the first track on original and on rotated images.",
+        FIGURES.columns["orientation"],
+    ),
+    _view(
+        "repetition",
+        "Repetition",
+        "Outputs of which over a quarter is one repeated unit, such as a word or a line.",
+        FIGURES.columns["repetition"],
+    ),
+)
+
+
+_ROTATED = "multi_scene"
 
 Figures = dict[str, float | int | None]
 
@@ -78,10 +238,7 @@ _SUMS = {
 }
 
 
-def aggregate(
-    results: Iterable[ItemResult],
-    options: Options,  # noqa: ARG001 - what they change has been done to each result
-) -> Scores:
+def aggregate(results: Iterable[ItemResult], _: Options) -> Scores:
     """Compute the figures of all images, in any order; `results` may be a stream.
 
     A track is the mean of its subsets, `overall` the mean of the four tracks, None unless all four
@@ -207,7 +364,7 @@ def _grounding_scores(parts: Parts) -> dict[str, float | None]:
             scores.append(_headline(key, part))
             subset = find_subset(key.track, key.subset.removesuffix("_grounding"))
             found[subset.name if subset else ""] = scores[-1]
-    named = {f"{GROUNDING_PREFIX}{subset.key}": found.get(subset.name) for subset in GROUNDED}
+    named = {f"{_GROUNDING_PREFIX}{subset.key}": found.get(subset.name) for subset in GROUNDED}
     return {"grounding": _mean_or_none(scores), **named}
 
 
@@ -217,7 +374,7 @@ def _rotated(parts: Parts, orientation: int | None = None) -> dict[str, float]:
     merged: defaultdict[str, Part] = defaultdict(Part)
     for key, part in parts.items():
         wanted = key.orientation if orientation is None else orientation
-        is_counted = key.track == ROTATED and key.op == "ocr"
+        is_counted = key.track == _ROTATED and key.op == "ocr"
         if is_counted and key.orientation is not None and key.orientation == wanted:
             merged[key.subset].absorb(part)
     return {subset: _reading(part)["macro_f1"] for subset, part in merged.items()}
@@ -228,7 +385,7 @@ def _difference(normal: Parts, rotated: Mapping[str, float]) -> float | None:
     upright = {
         key.subset: _headline(key, part)
         for key, part in normal.items()
-        if key.track == ROTATED and key.op == "ocr"
+        if key.track == _ROTATED and key.op == "ocr"
     }
     return _mean_or_none(rotated[subset] - upright[subset] for subset in rotated.keys() & upright)
 
