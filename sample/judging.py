@@ -12,7 +12,7 @@ from portal.datasets.models import ReleaseItem
 from portal.facts import visible_text
 from scoring.benchmarks import ItemResult
 from scoring.benchmarks.fincriticaled import scorer as judged
-from scoring.judge.facts import PageAnswer
+from scoring.judge.items import PageAnswer
 from scoring.judge.questions import FactRow
 from scoring.judging.runs import store_judge_run
 from scoring.models import Board, JudgeCase, JudgeRun, JudgeSample, Submission

@@ -13,7 +13,7 @@ class ScoringConfig(AppConfig):
         from portal.accounts.account_data import register_account_data
         from portal.accounts.models import Team
         from scoring.benchmarks import BENCHMARKS
-        from scoring.judge.published import use_folder
+        from scoring.judge import use_folder
         from scoring.leaderboard.services import bump_boards_of_team
 
         from .account_data import SubmissionData

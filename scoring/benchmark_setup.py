@@ -78,7 +78,7 @@ class BenchmarkFormat:
         return {"id": name, **empty}
 
     def prompts(self) -> list[dict[str, str]]:
-        from .benchmarks.prompts import item_prompts
+        from .benchmarks import item_prompts
 
         found = item_prompts(self.key)
         return [{**asdict(each), "sha256": each.sha256} for each in found]

@@ -3,7 +3,6 @@
 from .canonical import Canonical, canonical_text, canonicalise, html_page
 from .document_files import (
     DocumentLine,
-    FactPage,
     read_document_json,
     read_document_line,
     read_line_spans,
@@ -12,7 +11,6 @@ from .document_files import (
     write_document_line,
     write_span_elements,
 )
-from .errors import ReadingError, RefusedHtml, TagError
 from .file_reading import decode_html
 from .finding import GRAVE_WARNINGS, FoundFact, SpanWarning, find_facts, snap, span_warnings
 from .grammar import text_borders
@@ -26,13 +24,14 @@ from .labelstudio.tasks import (
     read_tasks,
     write_task,
 )
+from .markup import RefusedHtml, TagError
 from .page_text import visible_text
 from .spans import (
     KNOWN_LABELS,
     LABEL_SETS,
     FactSpan,
+    ReadingError,
     Span,
-    SpanFault,
     check_labels,
     check_spans,
     codepoint_to_utf16,
@@ -43,7 +42,7 @@ from .spans import (
 )
 from .tags import TaggedPage, read_tags, write_tags
 from .values import SIGNS, FactValue, check_value, read_value
-from .xbrl import XbrlFact, read_xbrl
+from .xbrl import read_xbrl
 
 __all__ = [
     "GRAVE_WARNINGS",
@@ -52,7 +51,6 @@ __all__ = [
     "SIGNS",
     "Canonical",
     "DocumentLine",
-    "FactPage",
     "FactSpan",
     "FactValue",
     "FoundFact",
@@ -64,13 +62,11 @@ __all__ = [
     "Region",
     "SourcePage",
     "Span",
-    "SpanFault",
     "SpanWarning",
     "TagError",
     "TaggedPage",
     "Task",
     "TaskAnnotation",
-    "XbrlFact",
     "canonical_text",
     "canonicalise",
     "check_labels",

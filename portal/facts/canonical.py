@@ -14,7 +14,6 @@ import lxml.html
 import nh3
 
 from .cleaning import drop_hidden, is_xhtml, keep_attribute, reduce_markup
-from .errors import RefusedHtml
 from .file_reading import open_envelope
 from .markup import (
     FORMATTING_ELEMENTS,
@@ -24,6 +23,7 @@ from .markup import (
     TABLE_PARTS,
     VOID_ELEMENTS,
     Kind,
+    RefusedHtml,
     Token,
     tokens,
 )

@@ -16,7 +16,6 @@ from html import escape, unescape
 from itertools import accumulate
 from typing import NamedTuple
 
-from .errors import RefusedHtml
 from .markup import (
     DROPPED_NESTING,
     DROPPED_RAW,
@@ -24,6 +23,7 @@ from .markup import (
     KEPT_ELEMENTS,
     VOID_ELEMENTS,
     Kind,
+    RefusedHtml,
     Token,
     tokens,
 )

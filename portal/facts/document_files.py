@@ -29,10 +29,17 @@ from typing import Any, NamedTuple
 
 from .canonical import Canonical, canonical_text
 from .cleaning import is_xhtml
-from .errors import ReadingError, TagError
-from .markup import Kind, Token, tokens
+from .markup import Kind, TagError, Token, tokens
 from .page_text import Fragment, enclose, fragments
-from .spans import FactSpan, Span, check_labels, check_spans, require_labels, trim_span
+from .spans import (
+    FactSpan,
+    ReadingError,
+    Span,
+    check_labels,
+    check_spans,
+    require_labels,
+    trim_span,
+)
 from .tags import TaggedPart, locate, tagged_part
 from .values import check_value, read_value
 

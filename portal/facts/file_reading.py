@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Container
 from typing import IO, NamedTuple
 
-from .errors import RefusedHtml
+from .markup import RefusedHtml
 
 # The largest header that is checked, that of a tar archive, has 512 bytes.
 HEAD = 4096

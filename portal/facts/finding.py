@@ -236,17 +236,8 @@ _LOOK_ALIKES = tuple(
 
 # Warnings that make gold doubtful. The others are advice on what not to annotate.
 GRAVE_WARNINGS = frozenset(
-    {
-        "leading_space",
-        "trailing_space",
-        "unbalanced_parenthesis",
-        "several_facts",
-        "cut_fact",
-        "wrong_type",
-        "no_value",
-        "not_a_number",
-        "not_a_date",
-    }
+    "leading_space trailing_space unbalanced_parenthesis several_facts cut_fact wrong_type "
+    "no_value not_a_number not_a_date".split()
 )
 
 

@@ -21,18 +21,7 @@ from .markup import (
 )
 
 _MONTHS = (
-    ("January", "Jan"),
-    ("February", "Feb"),
-    ("March", "Mar"),
-    ("April", "Apr"),
-    ("May", "May"),
-    ("June", "Jun"),
-    ("July", "Jul"),
-    ("August", "Aug"),
-    ("September", "Sep"),
-    ("October", "Oct"),
-    ("November", "Nov"),
-    ("December", "Dec"),
+    "January February March April May June July August September October November December".split()
 )
 _UNITS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -44,8 +33,8 @@ _ORDINALS = ("first", "second", "third", "fourth")
 # A month as filings begin it: with a capital, or in capitals. "may" is a verb.
 MONTH = "|".join(
     form
-    for full, short in _MONTHS
-    for name in dict.fromkeys((full, "Sept" if short == "Sep" else full, short))
+    for full in _MONTHS
+    for name in dict.fromkeys((full, "Sept" if full == "September" else full, full[:3]))
     for form in (rf"{name}\b\.?", rf"{name.upper()}\b\.?")
 )
 _UNDER_TWENTY = "|".join(sorted(_UNITS, key=len, reverse=True))
@@ -65,7 +54,7 @@ _VALUES = {word: value for value, word in enumerate(_UNITS, start=1)} | {
 def month_number(name: str) -> int:
     """1 to 12 for a name that MONTH matches, in any case and with or without a full stop."""
     starts = name[:3].title()
-    return next(number for number, (_, short) in enumerate(_MONTHS, start=1) if short == starts)
+    return next(n for n, full in enumerate(_MONTHS, start=1) if full.startswith(starts))
 
 
 def words_number(words: str) -> int:

@@ -2,7 +2,7 @@
 
 A tree would move text (foster parenting) and limit the depth. Every character of the input belongs
 to exactly one token, in order, so joining the tokens restores the input. elements.toml classifies
-the elements and attributes of HTML.
+the elements and attributes of HTML. The errors of all readers of HTML are here too.
 """
 
 import re
@@ -121,3 +121,30 @@ def _raw(html: str, position: int, name: str) -> Token | None:
     if closing is None:
         return Token(Kind.UNCLOSED, position, len(html), name)
     return Token(Kind.RAW, position, closing.start(), name) if closing.start() > position else None
+
+
+class RefusedHtml(ValueError):
+    """A file or page that cannot become a document.
+
+    `reason` is a sentence for users; `code` a stable word for programs, one of
+    `binary encoding not_html empty too_large too_deep too_many unclosed unstable`.
+    """
+
+    def __init__(self, reason: str, code: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.code = code
+
+
+class TagError(ValueError):
+    """A fact tag that cannot be read as a span.
+
+    `line` and `column` of the input count from 1; `offset` is the same place in code points from 0.
+    """
+
+    def __init__(self, reason: str, html: str, offset: int) -> None:
+        self.reason = reason
+        self.offset = offset
+        self.line = html.count("\n", 0, offset) + 1
+        self.column = offset - html.rfind("\n", 0, offset)
+        super().__init__(f"line {self.line}, column {self.column}: {reason}")

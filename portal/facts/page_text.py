@@ -48,7 +48,7 @@ def _visible_nodes(html: str, unwrapped: frozenset[str]) -> Iterator[str]:
     pieces: list[str] = []
     hidden: list[str] = []
     for token in tokens(html):
-        if token.kind is Kind.TEXT or _is_shown_raw(token):
+        if token.kind is Kind.TEXT or is_shown_raw(token):
             if not hidden:
                 pieces.append(html[token.start : token.end])
             continue
@@ -57,16 +57,21 @@ def _visible_nodes(html: str, unwrapped: frozenset[str]) -> Iterator[str]:
         yield "".join(pieces)
         pieces.clear()
         if token.name in HIDDEN_NESTING:
-            if token.kind is Kind.START:
-                hidden.append(token.name)
-            elif token.name in hidden:
-                # Unclosed elements inside end with their parent.
-                while hidden.pop() != token.name:
-                    pass
+            track_hidden(hidden, token)
     yield "".join(pieces)
 
 
-def _is_shown_raw(token: Token) -> bool:
+def track_hidden(hidden: list[str], token: Token) -> None:
+    """Update the open elements of HIDDEN_NESTING by one of their tags."""
+    if token.kind is Kind.START:
+        hidden.append(token.name)
+    elif token.name in hidden:
+        # Unclosed elements inside end with their parent.
+        while hidden.pop() != token.name:
+            pass
+
+
+def is_shown_raw(token: Token) -> bool:
     """Whether the token is the content of a title, textarea, xmp or similar, even if unclosed."""
     is_raw = token.kind is Kind.RAW or (token.kind is Kind.UNCLOSED and token.name != "")
     return is_raw and token.name not in HIDDEN_RAW

@@ -1,4 +1,4 @@
-"""Spans over a canonical text: labels, checks, and conversion of browser offsets.
+"""Spans over a canonical text: labels, checks, errors, and conversion of browser offsets.
 
 A label is also the name of an inline tag. Offsets count code points; browsers count UTF-16 units.
 """
@@ -202,3 +202,15 @@ def codepoint_to_utf16(text: str, offsets: Sequence[int]) -> list[int]:
             raise ValueError(f"offset {offset} is outside 0 to {len(text)}")
         converted.append(offset + bisect_left(astral, offset))
     return converted
+
+
+class ReadingError(ValueError):
+    """A file of spans that cannot be read.
+
+    `field` is the path of the invalid field, such as `spans[3].quote`, and `reason` a sentence.
+    """
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason

@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from .canonical import Canonical, as_canonical, canonical_text, canonicalise, clean_html
 from .cleaning import is_xhtml
-from .errors import RefusedHtml, TagError
 from .file_reading import open_envelope
-from .markup import EDGAR_ELEMENTS, ELEMENT_NAMES, Kind, Token, tokens
+from .markup import EDGAR_ELEMENTS, ELEMENT_NAMES, Kind, RefusedHtml, TagError, Token, tokens
 from .page_text import Fragment, enclose, fragments
 from .spans import Span, check_spans, is_blank, require_labels
 
@@ -289,7 +288,7 @@ def _paired_tags(html: str, labels: Sequence[str]) -> list[TaggedPart]:
             opening, texts = token, []
         else:
             opening = _matching(html, token, opening)
-            identity = _identity(html, opening)
+            identity = identity_of(html, opening)
             parts.append(tagged_part(html, names[token.name], identity, (opening, token), texts))
             opening = None
     if opening:
@@ -312,7 +311,8 @@ def _matching(html: str, closing: Token, opening: Token | None) -> Token:
     return opening
 
 
-def _identity(html: str, opening: Token) -> str:
+def identity_of(html: str, opening: Token) -> str:
+    """Return the `id` of a fact tag, or an empty string."""
     match = _ID.search(html, opening.start, opening.end)
     return next((value for value in match.groups() if value), "") if match else ""
 

@@ -15,9 +15,8 @@ from typing import Literal, NamedTuple
 
 from .canonical import Canonical
 from .cleaning import is_xhtml, ixbrl_prefixes
-from .errors import TagError
 from .file_reading import open_envelope
-from .markup import Kind, Token, tokens
+from .markup import Kind, TagError, Token, tokens
 from .tags import TaggedPart, locate, tagged_part
 
 _CONCEPT = re.compile(r"""\sname\s*=\s*["']([^"']*)["']""", re.IGNORECASE)

@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from portal.files.archives import Archive, ArchiveFault, ArchiveLimits, open_archive
-from scoring.benchmarks import ReadFault, UnknownBenchmarkError, get_benchmark
-from scoring.benchmarks.prompts import ItemPrompt
+from scoring.benchmarks import ItemPrompt, ReadFault, UnknownBenchmarkError, get_benchmark
 from scoring.benchmarks.reading import LONGEST_ID, UnusableError, parse_object, read_records
 from scoring.offline.terminal import BadInput
 

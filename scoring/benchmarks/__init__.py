@@ -4,11 +4,15 @@ A benchmark is a folder with a card (README.md) and a `Benchmark` object, listed
 registers itself.
 """
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from pkgutil import resolve_name
+
+from scoring.judge import PUBLISHED, published_words
 
 from .base import (
     Benchmark,
@@ -28,7 +32,7 @@ from .base import (
     common_charts,
     deciding_column,
 )
-from .checking import GoldCheck, PredictionCheck, check_gold, check_predictions
+from .checking import GoldCheck, check_gold, check_predictions
 from .graded import WHOLE, FieldName, GradedItem, Sheet
 from .items import ItemResult, Options, Payload
 from .options import OptionError
@@ -139,7 +143,6 @@ __all__ = [
     "OptionError",
     "Options",
     "Payload",
-    "PredictionCheck",
     "PredictionLine",
     "ReadFault",
     "ReadLimits",
@@ -162,3 +165,42 @@ __all__ = [
     "deciding_column",
     "get_benchmark",
 ]
+
+
+_FOLDER = Path(__file__).parent
+# The places in the papers that the texts follow, by benchmark.
+_SOURCES = {
+    "fincriticaled": "FinCriticalED, sections 3.1 and 3.2, which give no prompt",
+    "receiptbench": "ReceiptBench, tables 5 and 7",
+    "fcmbench": "FCMBench, section 3.2; each item has its own question",
+    "ccocr": "CC-OCR, appendix A.3; many items have a prompt of their own",
+    "findoc": "financial-document-accuracy, README",
+}
+
+
+@dataclass(frozen=True)
+class ItemPrompt:
+    """A prompt: its version, its name (`item`, or the kind of item), its text and its source."""
+
+    version: str
+    name: str
+    text: str
+    source: str
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def item_prompts(benchmark: str) -> tuple[ItemPrompt, ...]:
+    """Return the prompts of a benchmark, by version and name; none for an unknown one."""
+    source = _SOURCES.get(benchmark, "")
+    shipped = tuple(
+        ItemPrompt(file.parent.name, file.stem, file.read_text(encoding="utf-8"), source)
+        for file in sorted((_FOLDER / benchmark / "prompts").glob("*/*.md"))
+    )
+    published = tuple(
+        ItemPrompt(PUBLISHED, name, text, "the paper's own words, given by the site's operator")
+        for name, text in published_words(benchmark).items()
+    )
+    return shipped + published

@@ -397,16 +397,7 @@ class Benchmark:
         return {**figures, **{column.key: column for column in self.columns_for(options)}}
 
 
-_CARD = (
-    "name",
-    "organisation",
-    "size",
-    "category",
-    "protocol",
-    "provenance",
-    "provenance_url",
-    "notes",
-)
+_CARD = "name organisation size category protocol provenance provenance_url notes".split()
 # Columns that few tables have.
 _MORE = ("architecture", "released_on")
 

@@ -19,7 +19,7 @@ from typing import IO, Any, NoReturn
 
 from portal.facts.file_reading import GZIP, OFFICE, TEXT, kind_of_file, mistaken, sentence
 from portal.files.archives import MEGABYTE, Archive, ArchiveFault, ArchiveLimits, open_archive
-from scoring.metrics.limits import is_deeper
+from scoring.metrics import is_deeper
 
 # A local path (commands), or an open binary file (uploads), which is not closed here.
 Source = Path | IO[bytes]

@@ -12,8 +12,7 @@ import httpx2
 import openai
 from openai.types.chat import ChatCompletion
 
-from .calling import Caller, Failed, FormRefused
-from .endpoint import Budget, Endpoint, Reply, Ticket, Unscored, Usage
+from .endpoint import Budget, Caller, Endpoint, Failed, FormRefused, Reply, Ticket, Unscored, Usage
 from .questions import Answer, Message, estimated_tokens, response_format
 
 

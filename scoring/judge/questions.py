@@ -24,7 +24,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from .published import PUBLISHED, published_words
+from scoring.judge import PUBLISHED, published_words
 
 
 def _no_text(value: object) -> object:

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from portal.facts import Span
+from portal.facts import Span, trim_span
 
 from . import OUTSIDE
 
@@ -88,17 +88,7 @@ def trim_spans(text: str, spans: Iterable[Span]) -> list[Span]:
     >>> trim_spans("in  2024 ", [Span(3, 9, "Date")])
     [Span(start=4, end=8, label='Date')]
     """
-    trimmed = []
-    for span in spans:
-        start, end = span.start, span.end
-        while start < end and text[start].isspace():
-            start += 1
-        while start < end and text[end - 1].isspace():
-            end -= 1
-        if start < end:
-            is_same = (start, end) == (span.start, span.end)
-            trimmed.append(span if is_same else Span(start, end, span.label))
-    return trimmed
+    return [trim_span(text, span) for span in spans if text[span.start : span.end].strip()]
 
 
 def entity_ratings(annotations: Sequence[Iterable[LabelledSpan]], labels: Sequence[str]) -> Ratings:

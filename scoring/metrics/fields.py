@@ -18,7 +18,7 @@ from decimal import Decimal
 from operator import itemgetter
 from typing import Any
 
-from .limits import is_deeper
+from scoring.metrics import is_deeper
 
 # Limits of one answer: characters of its text, levels of nesting, characters of all paths together
 # (the paths of nested keys can grow with the square of the text).

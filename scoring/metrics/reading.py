@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from .limits import TooLargeError, check_characters
+from scoring.metrics import TooLargeError, check_characters
 
 _FENCE = "```"
 

@@ -18,7 +18,8 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from .limits import TooLargeError, check_characters, is_deeper
+from scoring.metrics import TooLargeError, check_characters, is_deeper
+
 from .trees import Costs, Floats, Tree, check_size, tree_edit_distance, tree_of
 
 # Deeper records are refused, so that the result never depends on the stack size.

@@ -21,7 +21,8 @@ from lxml import etree
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from .limits import TooLargeError, check_characters
+from scoring.metrics import TooLargeError, check_characters
+
 from .reading import fenced
 from .trees import Costs, Floats, Integers, Tree, check_size, tree_edit_distance, tree_of
 

@@ -22,79 +22,27 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 
 Rule = tuple[str, str]
 
-_IRREGULAR = {
-    "skies": "sky",
-    "sky": "sky",
-    "dying": "die",
-    "lying": "lie",
-    "tying": "tie",
-    "news": "news",
-    "innings": "inning",
-    "inning": "inning",
-    "outings": "outing",
-    "outing": "outing",
-    "cannings": "canning",
-    "canning": "canning",
-    "howe": "howe",
-    "proceed": "proceed",
-    "exceed": "exceed",
-    "succeed": "succeed",
-}
 
-_STEP_2: tuple[Rule, ...] = (
-    ("ational", "ate"),
-    ("tional", "tion"),
-    ("enci", "ence"),
-    ("anci", "ance"),
-    ("izer", "ize"),
-    ("bli", "ble"),
-    ("alli", "al"),
-    ("entli", "ent"),
-    ("eli", "e"),
-    ("ousli", "ous"),
-    ("ization", "ize"),
-    ("ation", "ate"),
-    ("ator", "ate"),
-    ("alism", "al"),
-    ("iveness", "ive"),
-    ("fulness", "ful"),
-    ("ousness", "ous"),
-    ("aliti", "al"),
-    ("iviti", "ive"),
-    ("biliti", "ble"),
-    ("fulli", "ful"),
-)
-_STEP_3: tuple[Rule, ...] = (
-    ("icate", "ic"),
-    ("ative", ""),
-    ("alize", "al"),
-    ("iciti", "ic"),
-    ("ical", "ic"),
-    ("ful", ""),
-    ("ness", ""),
-)
-_STEP_4 = [
-    "al",
-    "ance",
-    "ence",
-    "er",
-    "ic",
-    "able",
-    "ible",
-    "ant",
-    "ement",
-    "ment",
-    "ent",
-    "ion",
-    "ou",
-    "ism",
-    "ate",
-    "iti",
-    "ous",
-    "ive",
-    "ize",
-]
+def _rules(text: str) -> tuple[Rule, ...]:
+    """Read rules such as `izer:ize`."""
+    pairs = (rule.partition(":") for rule in text.split())
+    return tuple((suffix, replacement) for suffix, _, replacement in pairs)
 
+
+_IRREGULAR = dict(
+    _rules(
+        "skies:sky sky:sky dying:die lying:lie tying:tie news:news innings:inning inning:inning "
+        "outings:outing outing:outing cannings:canning canning:canning howe:howe proceed:proceed "
+        "exceed:exceed succeed:succeed"
+    )
+)
+_STEP_2 = _rules(
+    "ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e "
+    "ousli:ous ization:ize ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous "
+    "aliti:al iviti:ive biliti:ble fulli:ful"
+)
+_STEP_3 = _rules("icate:ic ative: alize:al iciti:ic ical:ic ful: ness:")
+_STEP_4 = ("al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize").split()
 
 _CACHED_LENGTH = 40
 

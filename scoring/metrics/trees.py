@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .limits import TooLargeError
+from scoring.metrics import TooLargeError
 
 Indices = NDArray[np.intp]
 

@@ -20,7 +20,7 @@ from portal.datasets.access import visible_datasets, visible_releases
 from portal.datasets.models import Dataset, Release, ReleaseItem
 from portal.facts import visible_text
 from portal.facts.canonical import canonical_text, clean_html
-from portal.facts.errors import RefusedHtml
+from portal.facts.markup import RefusedHtml
 from portal.facts.page_text import Fragment, enclose, fragments
 from portal.facts.spans import Span
 from scoring.access import Viewer, require_items, shows_pages

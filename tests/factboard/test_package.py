@@ -106,7 +106,7 @@ def test_the_client_is_typed_and_there(run: Run) -> None:
 def test_cards_and_prompts_are_there(run: Run) -> None:
     code = (
         "from scoring.benchmarks import BENCHMARKS, benchmark_card, get_benchmark\n"
-        "from scoring.benchmarks.prompts import item_prompts\n"
+        "from scoring.benchmarks import item_prompts\n"
         "for key in BENCHMARKS: get_benchmark(key).reported, item_prompts(key)[0].text\n"
         "print(*(len(benchmark_card(key)) for key in BENCHMARKS))\n"
     )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from rapidfuzz.distance import Levenshtein
 
 from portal.facts import canonicalise, visible_text
-from portal.facts.errors import RefusedHtml
+from portal.facts.markup import RefusedHtml
 from tests.counting import LINEAR, growth
 from tests.facts.strategies import ANY_STRING, PAGES
 from tests.many import drawn, together

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from portal.facts.grammar import CELL, with_borders
-from portal.facts.labelstudio.drift import Places
+from portal.facts.labelstudio.placing import Places
 from portal.facts.markup import Kind, tokens
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from portal.facts.errors import ReadingError
 from portal.facts.page_text import TextPaths
-from portal.facts.spans import FactSpan
+from portal.facts.spans import FactSpan, ReadingError
 from portal.facts.values import read_value
 
 OBJECT = "html"

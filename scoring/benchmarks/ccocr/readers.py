@@ -37,7 +37,7 @@ from scoring.benchmarks.reading import (
     read_json_value,
     read_records,
 )
-from scoring.metrics.limits import TooLargeError, is_deeper
+from scoring.metrics import TooLargeError, is_deeper
 from scoring.metrics.reading import check_words, word_of
 from scoring.metrics.structured import DEEPEST, UnparseableError, check_gold_record, parse_record
 from scoring.metrics.tables import check_gold_table

@@ -32,7 +32,7 @@ from scoring.benchmarks.items import (
     named_errors,
 )
 from scoring.benchmarks.options import Option, complete_options
-from scoring.metrics.limits import TooLargeError
+from scoring.metrics import TooLargeError
 from scoring.metrics.reading import (
     Matches,
     Overlap,

@@ -112,7 +112,7 @@ def condition_key(condition: str) -> str:
     return f"relative_{condition.lower().replace(' ', '_').replace('-', '_')}"
 
 
-def _language(language: str) -> View:
+def _language_view(language: str) -> View:
     key, prefix, tasks = language.lower(), PREFIXES[language], LANGUAGE_TASKS[language]
     averaged = ", ".join(task for task in tasks if task != QUALITY_TASK)
     help_text = f"Mean of {averaged}: {QUALITY_TASK} is left out"
@@ -172,7 +172,7 @@ _OFFICIAL = View(
     ),
     needs=SUBSET,
 )
-_VIEWS = (_language(CHINESE), _language(ENGLISH), _CONDITIONS, _OFFICIAL)
+_VIEWS = (_language_view(CHINESE), _language_view(ENGLISH), _CONDITIONS, _OFFICIAL)
 
 
 class Cell(NamedTuple):

@@ -27,7 +27,7 @@ from scoring.benchmarks.items import (
 )
 from scoring.benchmarks.options import JUDGE, OptionError
 from scoring.judge.checks import Checked, Override, check_rows, mean_summary, page_summary
-from scoring.judge.facts import PageAnswer, merge, page_questions
+from scoring.judge.items import PageAnswer, merge, page_questions
 from scoring.judge.questions import FACT_PROMPTS, FactsAnswer, Question
 from scoring.metrics.facts import (
     ERROR_TYPES,
@@ -39,7 +39,7 @@ from scoring.metrics.facts import (
     read_page,
     read_prediction,
 )
-from scoring.metrics.facts.hallucinated import NOTHING_READ, hallucinated
+from scoring.metrics.facts.normalise import NOTHING_READ, hallucinated
 from scoring.metrics.text import NO_PREDICTION, TextScores, general_score, text_scores
 
 from .options import (

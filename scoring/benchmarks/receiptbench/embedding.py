@@ -28,15 +28,9 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}@[0-9a-f]{8}"
 # Everything that a vector depends on: files of the folder and of its modules. If the weights exist
 # in two formats, the first is loaded.
 _SETTINGS = (
-    "modules.json",
-    "config.json",
-    "config_sentence_transformers.json",
-    "sentence_bert_config.json",
-    "special_tokens_map.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "vocab.txt",
-)
+    "modules.json config.json config_sentence_transformers.json sentence_bert_config.json "
+    "special_tokens_map.json tokenizer.json tokenizer_config.json vocab.txt"
+).split()
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 # Models read a few hundred tokens; tokenizing more would be wasted.
 _MOST_CHARACTERS = 10_000

@@ -33,9 +33,9 @@ from scoring.benchmarks.items import (
     own_score,
 )
 from scoring.benchmarks.options import OptionError
-from scoring.judge.fields import Pair, Verdicts, field_question, pairs_of
+from scoring.judge.items import Pair, Verdicts, field_question, pairs_of
 from scoring.judge.questions import FIELD_PROMPTS, FieldAnswer, Question
-from scoring.metrics.limits import TooLargeError
+from scoring.metrics import TooLargeError
 from scoring.metrics.receipts import (
     FIELDS,
     Counts,

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from scoring.benchmark_setup import receipt_helpers
 from scoring.benchmarks.receiptbench.scorer import compared_weights
-from scoring.metrics.limits import TooLargeError
-from scoring.metrics.receipts.preference import Preference, agreement_with_people, weight_grid
+from scoring.metrics import TooLargeError
+from scoring.metrics.receipts.values import Preference, agreement_with_people, weight_grid
 
 _MOST_STEPS = 20
 _LISTED = 5

@@ -341,18 +341,7 @@ def _inner_errors(value: str, text: str) -> Errors:
 
 
 # The gravest first.
-_GRAVITY = (
-    "sign",
-    "decimal",
-    "digit",
-    "unit",
-    "separator",
-    "date",
-    "truncated",
-    "merged",
-    "other",
-    "spacing",
-)
+_GRAVITY = "sign decimal digit unit separator date truncated merged other spacing".split()
 _LEAST_TEXT_SIMILARITY = 0.6
 # A name is cut off if at least this many letters and digits remain, and at least this many are
 # missing.

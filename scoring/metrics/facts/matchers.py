@@ -43,19 +43,9 @@ from .places import FormFinder, PlaceJudge, Span
 from .tables import TableJudge, slid
 
 # Every fact that is not correct has one of these. The benchmark's card explains them.
-ERROR_TYPES = (
-    "missing",
-    "sign",
-    "decimal",
-    "separator",
-    "unit",
-    "digit",
-    "date",
-    "truncated",
-    "merged",
-    "misplaced",
-    "spacing",
-    "other",
+ERROR_TYPES = tuple(
+    "missing sign decimal separator unit digit date truncated merged misplaced spacing "
+    "other".split()
 )
 
 

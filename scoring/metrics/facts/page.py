@@ -11,55 +11,17 @@ from functools import cached_property
 from html import unescape
 
 from portal.facts.markup import Kind, Token, tokens
-from portal.facts.page_text import HIDDEN_NESTING, HIDDEN_RAW
+from portal.facts.page_text import HIDDEN_NESTING, is_shown_raw, track_hidden
 from portal.facts.spans import KNOWN_LABELS
+from portal.facts.tags import identity_of
 
 from .normalise import Normalised, normalise
 
 # Elements that begin and end a line, including those of tables.
 BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "br",
-        "caption",
-        "center",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]
+    "address article aside blockquote body br caption center dd div dl dt fieldset figcaption "
+    "figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tbody td tfoot th "
+    "thead tr ul".split()
 )
 
 
@@ -198,7 +160,6 @@ def _span(pattern: re.Pattern[str], tag: str) -> int:
     return min(max(int(match[1]), 1), _MOST_COLUMNS) if match else 1
 
 
-_ID = re.compile(r"""\sid\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""", re.IGNORECASE)
 # Noncharacters: no text uses them on purpose, and no entity decodes to one.
 _MARKS = "".join(map(chr, range(0xFDD0, 0xFDF0)))
 
@@ -322,7 +283,7 @@ class _Reader:
         self._line_start = 0
 
     def take(self, token: Token) -> None:
-        if token.kind is Kind.TEXT or _is_shown_raw(token):
+        if token.kind is Kind.TEXT or is_shown_raw(token):
             if not self._hidden:
                 self._pieces.append(self._html[token.start : token.end])
         elif token.name in self._unwrapped:
@@ -351,12 +312,7 @@ class _Reader:
 
     def _take_other_tag(self, token: Token) -> None:
         if token.name in HIDDEN_NESTING:
-            if token.kind is Kind.START:
-                self._hidden.append(token.name)
-            elif token.name in self._hidden:
-                # Elements left open inside end with the element around them.
-                while self._hidden.pop() != token.name:
-                    pass
+            track_hidden(self._hidden, token)
         elif token.name in BLOCKS:
             if not self._tables.in_cell:
                 self._end_line()
@@ -390,8 +346,7 @@ class _Reader:
 
     def _begun(self, label: str, token: Token) -> _Tagged:
         """Return the fact that this tag begins, or continues if it has the same id."""
-        match = _ID.search(self._html, token.start, token.end)
-        identity = next(filter(None, match.groups()), "") if match else ""
+        identity = identity_of(self._html, token)
         last = self._tagged[-1] if self._tagged else None
         if last is not None and identity and (last.label, last.identity) == (label, identity):
             return last
@@ -446,9 +401,3 @@ class _Reader:
             reason = f"there is other text between the parts of <{fact.label} id={fact.identity!r}>"
             raise self._fault(reason, fact.offset)
         fact.end = end
-
-
-def _is_shown_raw(token: Token) -> bool:
-    """Whether the token is text of an element without markup that is displayed, such as a title."""
-    is_raw = token.kind is Kind.RAW or (token.kind is Kind.UNCLOSED and token.name != "")
-    return is_raw and token.name not in HIDDEN_RAW

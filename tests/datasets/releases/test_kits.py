@@ -16,7 +16,7 @@ from portal.datasets.releases.gold import empty_line_of, gold_formats, prompts_o
 from portal.datasets.releases.services import freeze_gold
 from scoring.benchmark_setup import TITLES
 from scoring.benchmarks import BENCHMARKS, check_predictions, get_benchmark
-from scoring.judge.published import use_folder
+from scoring.judge import use_folder
 from tests.datasets.factories import jpeg
 from tests.datasets.releases.worlds import (
     RECORDS,

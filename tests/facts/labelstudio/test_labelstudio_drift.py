@@ -17,7 +17,7 @@ from portal.facts import (
     place_regions,
     write_task,
 )
-from portal.facts.labelstudio.drift import seen
+from portal.facts.labelstudio.placing import seen
 from tests.facts.labelstudio.test_labelstudio import LABELS, _fact_at, fact, tasks_of
 from tests.facts.strategies import PAGES, spans_over
 

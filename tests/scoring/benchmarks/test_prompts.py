@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scoring.benchmarks import BENCHMARKS
-from scoring.benchmarks.prompts import item_prompts
-from scoring.judge.published import use_folder
+from scoring.benchmarks import BENCHMARKS, item_prompts
+from scoring.judge import use_folder
 from scoring.metrics.receipts import FIELDS
 
 SHIPPED = {

@@ -7,7 +7,7 @@ import pytest
 
 from scoring.judge.asking import FolderCache, Record
 from scoring.judge.endpoint import Budget, Prices, Stopped, Unscored, Usage
-from scoring.judge.facts import page_questions
+from scoring.judge.items import page_questions
 from scoring.judge.questions import FactsAnswer, Question
 from scoring.metrics.facts import read_page
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scoring.judge.checks import mean_summary, overall_score, page_summary
 from scoring.judge.endpoint import Unscored
-from scoring.judge.facts import LONGEST_PAGE, merge, page_questions, shown_page, split
+from scoring.judge.items import LONGEST_PAGE, merge, page_questions, shown_page, split
 from scoring.judge.questions import FactRow, FactsAnswer
 from scoring.metrics.facts import MISSING, Fact, Verdict, read_page
 

@@ -8,7 +8,7 @@ import pytest
 
 from scoring.judge.asking import Asker
 from scoring.judge.endpoint import Unscored
-from scoring.judge.fields import Pair, Verdicts, field_question, pairs_of
+from scoring.judge.items import Pair, Verdicts, field_question, pairs_of
 from scoring.metrics.receipts import Protocol
 from tests.scoring.metrics.plain import compare_receipt
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from scoring.benchmarks import OptionError, get_benchmark
-from scoring.judge import questions
-from scoring.judge.published import use_folder
+from scoring.judge import questions, use_folder
 from scoring.judge.questions import FACT_PROMPTS, FIELD_PROMPTS, MissingPrompt, load_prompt
 
 FOLDER = Path(questions.__file__).with_name("prompts")

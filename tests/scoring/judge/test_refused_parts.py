@@ -7,7 +7,7 @@ import pytest
 
 from scoring.judge.asking import Asker
 from scoring.judge.endpoint import Budget, Prices, Unscored
-from scoring.judge.fields import Pair, field_question
+from scoring.judge.items import Pair, field_question
 
 from .conftest import AskerOf
 from .server import Call, JudgeServer, Reply, Script

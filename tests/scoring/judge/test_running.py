@@ -9,7 +9,7 @@ from scoring.benchmarks.fincriticaled.scorer import judge_options, questions, sc
 from scoring.benchmarks.items import ItemResult
 from scoring.judge.asking import Asker, FolderCache, judge_all, plan
 from scoring.judge.endpoint import Budget, Prices
-from scoring.judge.facts import merge
+from scoring.judge.items import merge
 
 from .conftest import AskerOf
 from .server import (

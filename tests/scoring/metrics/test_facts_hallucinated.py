@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.metrics.facts.hallucinated import (
+from scoring.metrics.facts.normalise import (
     MOST_CHARACTERS,
     MOST_SHOWN,
     hallucinated,
+    normalise,
     number_and_date_tokens,
 )
-from scoring.metrics.facts.normalise import normalise
 
 TEXTS = st.lists(
     st.sampled_from(["12", "1,200", "(3.5)", "May 27, 2021", "31 Dec", "2021-06-30", "$", "and"])

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from portal.facts import Span, canonicalise, read_tags, visible_text, write_tags
 from scoring.metrics.facts import FactTagError, match_aligned, read_page, read_prediction
 from scoring.metrics.facts import page as page_module
-from scoring.metrics.facts.hallucinated import hallucinated
-from scoring.metrics.facts.normalise import Normalised, normalise
+from scoring.metrics.facts.normalise import Normalised, hallucinated, normalise
 from tests.shared import REALDATA, needs_realdata
 
 MARKUP = st.lists(

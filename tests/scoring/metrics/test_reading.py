@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from scoring.metrics import TooLargeError
 from scoring.metrics import reading as fences
-from scoring.metrics.limits import TooLargeError
 from scoring.metrics.reading import (
     Matches,
     Overlap,

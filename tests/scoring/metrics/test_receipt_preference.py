@@ -9,13 +9,14 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from scoring.benchmarks.receiptbench.columns import PREFERENCE
-from scoring.metrics.receipts.preference import (
+from scoring.metrics.receipts.values import (
+    WEIGHTS,
     Preference,
+    Weights,
     accepted,
     agreement_with_people,
     weight_grid,
 )
-from scoring.metrics.receipts.values import WEIGHTS, Weights
 
 LEVENSHTEIN, TOKENS = Weights(1, 0, 0, 0), Weights(0, 1, 0, 0)
 

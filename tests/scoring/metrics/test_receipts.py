@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.metrics.limits import TooLargeError
+from scoring.metrics import TooLargeError
 from scoring.metrics.receipts import (
     ERRORS,
     FIELDS,

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from scoring.metrics import structured
-from scoring.metrics.limits import TooLargeError
+from scoring.metrics import TooLargeError, structured
 from scoring.metrics.structured import (
     DEEPEST,
     FieldCounts,

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from scoring.metrics import tables
-from scoring.metrics.limits import TooLargeError
+from scoring.metrics import TooLargeError, tables
 from scoring.metrics.tables import (
     Alphabet,
     Node,

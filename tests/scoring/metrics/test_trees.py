@@ -10,7 +10,7 @@ import zss  # type: ignore[import-untyped]
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.metrics.limits import TooLargeError
+from scoring.metrics import TooLargeError
 from scoring.metrics.trees import (
     MOST_PAIRS,
     Costs,

@@ -9,7 +9,7 @@ from django.test import Client
 
 from portal.accounts.models import User
 from portal.datasets.models import Document, PageImage, TextBoxes
-from portal.facts.errors import RefusedHtml
+from portal.facts.markup import RefusedHtml
 from scoring.models import Submission
 from scoring.results import items
 from scoring.results.facts import PER_PAGE

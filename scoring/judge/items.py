@@ -1,24 +1,30 @@
-"""Questions about the facts of a page, in parts of limited size, and merging of their answers.
+"""Questions about one item: the facts of a page, or the values of a receipt's fields.
 
-The judge sees what is displayed of a page and how it is laid out, nothing else. Attributes, styles,
-comments and scripts are most of a filing's bytes, and places where words for a judge can hide that
-no reader sees.
+A page is asked about in parts of limited size, whose answers are merged. The judge sees what is
+displayed of a page and how it is laid out, nothing else. Attributes, styles, comments and scripts
+are most of a filing's bytes, and could hide words for the judge that no reader sees.
+
+About a receipt, a first comparison with a judge that only records pairs of values collects the
+questions. A second one uses the answers as the judge. The pairs do not depend on the answers.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from typing import Any, NamedTuple
 
-from portal.facts.markup import Kind, Token, tokens
-from portal.facts.page_text import HIDDEN_NESTING, HIDDEN_RAW
+from portal.facts.markup import Kind, tokens
+from portal.facts.page_text import HIDDEN_NESTING, HIDDEN_RAW, track_hidden
 from portal.facts.spans import KNOWN_LABELS
 from scoring.metrics.facts import Fact, Page
+from scoring.metrics.receipts import FIELDS as RULES
+from scoring.metrics.receipts import Protocol, compare_field
 
 from .endpoint import Unscored
-from .questions import FACTS, FactRow, FactsAnswer, Prompt, Question
+from .questions import FACTS, FIELDS, FactRow, FactsAnswer, FieldAnswer, Prompt, Question
 
 # Characters of one side, about 100,000 tokens of a table of digits. The rest of a prediction is not
 # judged, so that its facts are not found.
@@ -45,7 +51,7 @@ def _pieces(html: str, unwrapped: set[str]) -> Iterator[str]:
     hidden: list[str] = []
     for token in tokens(html):
         if token.name in HIDDEN_NESTING:
-            _hide(hidden, token)
+            track_hidden(hidden, token)
         elif hidden or token.name in unwrapped or token.name in HIDDEN_RAW:
             continue
         elif token.kind is Kind.START:
@@ -54,15 +60,6 @@ def _pieces(html: str, unwrapped: set[str]) -> Iterator[str]:
             yield f"</{token.name}>"
         elif token.kind in {Kind.TEXT, Kind.RAW} or token.name:
             yield html[token.start : token.end]
-
-
-def _hide(hidden: list[str], token: Token) -> None:
-    if token.kind is Kind.START:
-        hidden.append(token.name)
-    elif token.name in hidden:
-        # Open elements inside end with the element around them.
-        while hidden.pop() != token.name:
-            pass
 
 
 def _start_tag(tag: str, name: str) -> str:
@@ -172,3 +169,56 @@ def _problem(asked: frozenset[int], answer: FactsAnswer) -> str:
 def _listed(numbers: Sequence[int]) -> str:
     shown = ", ".join(map(str, numbers[:20]))
     return f"{shown} and {len(numbers) - 20} more" if len(numbers) > 20 else shown
+
+
+_MOST_OUTPUT = 200
+# A reading with the same meaning is never that much longer than the reference, but an attempt to
+# instruct the judge is.
+_TIMES, _CHARACTERS = 4, 60
+
+
+class Pair(NamedTuple):
+    """Two values of a field, normalised, that are not equal."""
+
+    field: str
+    gold: str
+    prediction: str
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether the reading is too long to mean the same, so that the judge is not asked."""
+        return len(self.prediction) > _TIMES * len(self.gold) + _CHARACTERS
+
+
+class Verdicts:
+    """Answers as the judge of a protocol: deterministic and picklable."""
+
+    def __init__(self, same: Mapping[Pair, bool]) -> None:
+        self._same = dict(same)
+
+    def __call__(self, field: str, gold: str, prediction: str) -> bool:
+        """Raises KeyError for an unknown pair."""
+        pair = Pair(field, gold, prediction)
+        return not pair.is_hopeless and self._same[pair]
+
+
+def pairs_of(gold: Mapping[str, Any], prediction: Mapping[str, Any]) -> list[Pair]:
+    """The distinct pairs that a judge decides when these receipts are compared."""
+    noted: dict[Pair, None] = {}
+
+    def note(field: str, first: str, second: str) -> bool:
+        pair = Pair(field, first, second)
+        if not pair.is_hopeless:
+            noted[pair] = None
+        return False
+
+    for rule in RULES:
+        if rule.kind == "semantic":
+            values = gold.get(rule.name), prediction.get(rule.name)
+            compare_field(rule, *values, Protocol(judge=note))
+    return list(noted)
+
+
+def field_question(pair: Pair, prompt: Prompt = FIELDS) -> Question[FieldAnswer]:
+    sections = {"FIELD": pair.field, "REFERENCE": pair.gold, "READING": pair.prediction}
+    return Question(prompt, FieldAnswer, sections, _MOST_OUTPUT)
