@@ -6,11 +6,13 @@ registers itself.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections import UserDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import Any
 
 from scoring.judge import PUBLISHED, published_words
 
@@ -39,7 +41,7 @@ from .options import OptionError
 from .reading import ReadFault, ReadLimits
 
 
-class Registry(MutableMapping[str, Benchmark]):
+class Registry(UserDict[str, Benchmark]):
     """A dict of benchmarks that are imported on first use, from names such as "package:NAME".
 
     Scorers import numerical libraries that take as long to load as the rest of the site. Starting
@@ -47,37 +49,22 @@ class Registry(MutableMapping[str, Benchmark]):
     """
 
     def __init__(self, places: Mapping[str, str]) -> None:
-        self._places: dict[str, str | Callable[[], Benchmark] | Benchmark] = dict(places)
+        super().__init__()
+        self.data: dict[str, Any] = dict(places)
 
     def build_by(self, key: str, builder: Callable[[], Benchmark]) -> None:
         """Register a function that builds a known benchmark, once, on first use. It can pass in
         what only the site's settings know. Raises KeyError."""
-        if key not in self._places:
+        if key not in self:
             raise KeyError(key)
-        self._places[key] = builder
+        self.data[key] = builder
 
     def __getitem__(self, key: str) -> Benchmark:
-        place = self._places[key]
-        if isinstance(place, Benchmark):
-            return place
-        benchmark: Benchmark = resolve_name(place) if isinstance(place, str) else place()
-        self._places[key] = benchmark
+        place = self.data[key]
+        if not isinstance(place, Benchmark):
+            place = self.data[key] = resolve_name(place) if isinstance(place, str) else place()
+        benchmark: Benchmark = place
         return benchmark
-
-    def __setitem__(self, key: str, benchmark: Benchmark) -> None:
-        self._places[key] = benchmark
-
-    def __delitem__(self, key: str) -> None:
-        del self._places[key]
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._places
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
-
-    def __len__(self) -> int:
-        return len(self._places)
 
 
 BENCHMARKS = Registry(

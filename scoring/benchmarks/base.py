@@ -121,37 +121,17 @@ def deciding_column(columns: Iterable[Column]) -> Column:
     return column
 
 
-Kind = Literal[
-    "ranks",
-    "pair",
-    "profile",
-    "bars",
-    "radar",
-    "shares",
-    "parts",
-    "size",
-    "tokens",
-    "cost",
-    "released",
-    "history",
-    "spread",
-    "scaling",
-    "active",
-    "reasoning",
-]
-
-
 @dataclass(frozen=True)
 class Chart:
     """A chart, described by the keys of its figures. Figures that do not exist under the board's
-    options are left out.
+    options are left out. docs/charts.md describes what each kind draws.
 
     `description` is the sentence below its title. `reference` is a value to compare a profile
     with, such as 1 for "as good as before".
     """
 
     key: str
-    kind: Kind
+    kind: str
     title: str
     description: str
     figures: tuple[str, ...] = ()
@@ -404,22 +384,35 @@ _MORE = ("architecture", "released_on")
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of a benchmark that are the same under all options: columns by group, and
-    charts."""
+    """The figures of a benchmark that are the same under all options: columns by group, views of
+    them, charts, and the headline."""
 
     columns: Mapping[str, tuple[Column, ...]]
+    views: tuple[View, ...]
     charts: tuple[Chart, ...]
+    headline: Headline | None
 
 
 def load_figures(path: Path) -> Figures:
-    """Read a TOML file whose `chart` and `columns` have the fields of Chart and Column."""
+    """Read a TOML file whose `columns`, `view`, `chart` and `headline` have the fields of these
+    classes. A view names groups of columns, and the file of its reported rows."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
-    columns = content.get("columns", {})
-    charts = ({**row, "figures": tuple(row.get("figures", ()))} for row in content["chart"])
-    return Figures(
-        {name: tuple(Column(**row) for row in rows) for name, rows in columns.items()},
-        tuple(Chart(**row) for row in charts),
+    columns = {
+        name: tuple(Column(**row) for row in rows)
+        for name, rows in content.get("columns", {}).items()
+    }
+    views = tuple(_view(row, columns, path) for row in content.get("view", ()))
+    charts = tuple(
+        Chart(**row | {"figures": tuple(row.get("figures", ()))}) for row in content["chart"]
     )
+    headline = Headline(**content["headline"]) if "headline" in content else None
+    return Figures(columns, views, charts, headline)
+
+
+def _view(row: Mapping[str, Any], columns: Mapping[str, tuple[Column, ...]], path: Path) -> View:
+    own = tuple(column for group in row["columns"] for column in columns[group])
+    rows = load_reported(path.with_name(row["reported"])) if "reported" in row else ()
+    return View(row["key"], row["title"], row["help"], own, rows, row.get("needs", ""))
 
 
 _COMMON = load_figures(Path(__file__).with_name("charts.toml"))

@@ -5,6 +5,7 @@ figures of any documents, drawn any number of times, can be computed. Source of 
 METRICS §9 of the design, with the percentile bootstrap of `scoring.metrics.intervals`.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -154,6 +155,19 @@ class Sides(NamedTuple):
     prediction: str | dict[str, Any] | None
 
 
+def mean(values: Iterable[float]) -> float | None:
+    """Return the mean; None without values.
+
+    `fsum` is exact, so the order of the values cannot change the last digit.
+    """
+    listed = list(values)
+    return math.fsum(listed) / len(listed) if listed else None
+
+
+def share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
 def own_score(added: Iterable[Contribution], figure: str) -> float | None:
     """Return the figure of a submission that consists of this item alone.
 
@@ -162,7 +176,7 @@ def own_score(added: Iterable[Contribution], figure: str) -> float | None:
     """
     parts = [each for each in added if each.figure == figure]
     counted = sum(each.denominator for each in parts)
-    return sum(each.numerator for each in parts) / counted if counted else None
+    return share(sum(each.numerator for each in parts), counted)
 
 
 def named_errors(result: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,19 +29,6 @@ _SMALL = 1000
 # a token of its own. So "(1,200)" has three tokens, and a parenthesis missing from a span shows as
 # a disagreement.
 TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|\S")
-
-
-class LabelledSpan(Protocol):
-    """Half-open offsets in code points of the canonical text, and a label."""
-
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
-
-    @property
-    def label(self) -> str: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +77,7 @@ def trim_spans(text: str, spans: Iterable[Span]) -> list[Span]:
     return [trim_span(text, span) for span in spans if text[span.start : span.end].strip()]
 
 
-def entity_ratings(annotations: Sequence[Iterable[LabelledSpan]], labels: Sequence[str]) -> Ratings:
+def entity_ratings(annotations: Sequence[Iterable[Span]], labels: Sequence[str]) -> Ratings:
     """Return ratings of the distinct spans of one document, in document order.
 
     `annotations` holds one collection of spans per annotator. Raises ValueError for a label not in
@@ -101,7 +87,7 @@ def entity_ratings(annotations: Sequence[Iterable[LabelledSpan]], labels: Sequen
 
 
 def entity_items(
-    annotations: Sequence[Iterable[LabelledSpan]], labels: Sequence[str]
+    annotations: Sequence[Iterable[Span]], labels: Sequence[str]
 ) -> tuple[NDArray[np.int64], Ratings]:
     """Return the offsets of the distinct spans, of shape (items, 2), and their `entity_ratings`."""
     codes_of = _codes(labels)
@@ -121,7 +107,7 @@ def entity_items(
 
 
 def token_ratings(
-    text: str, annotations: Sequence[Collection[LabelledSpan]], labels: Sequence[str]
+    text: str, annotations: Sequence[Collection[Span]], labels: Sequence[str]
 ) -> Ratings:
     """Return ratings of every token of `text` (see TOKEN).
 
@@ -213,14 +199,14 @@ def _codes(labels: Sequence[str]) -> dict[str, int]:
     return {label: code for code, label in enumerate((OUTSIDE, *labels))}
 
 
-def _code(span: LabelledSpan, codes_of: dict[str, int]) -> int:
+def _code(span: Span, codes_of: dict[str, int]) -> int:
     try:
         return codes_of[span.label]
     except KeyError:
         raise ValueError(f"label {span.label!r} is not one of {list(codes_of)[1:]}") from None
 
 
-def _marks(spans: Iterable[LabelledSpan], codes_of: dict[str, int]) -> NDArray[np.int64]:
+def _marks(spans: Iterable[Span], codes_of: dict[str, int]) -> NDArray[np.int64]:
     """Return start, end and code of every span, of shape (spans, 3)."""
     rows = ((span.start, span.end, _code(span, codes_of)) for span in spans)
     return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 3)

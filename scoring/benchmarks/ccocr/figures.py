@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from scoring.benchmarks.base import Column, Headline, Scores, View, load_figures, load_reported
-from scoring.benchmarks.items import ItemResult, Options
+from scoring.benchmarks.items import ItemResult, Options, mean
 from scoring.metrics.reading import Overlap, grounding_f1, macro_f1, micro_f1
 from scoring.metrics.structured import FieldCounts, field_f1, mean_accuracy
 
@@ -102,13 +102,8 @@ def columns_for(_: Options) -> tuple[Column, ...]:
     return FIGURES.columns["main"]
 
 
-def headline_for(_: Options) -> Headline:
-    supporting = ("multi_scene", "doc_parsing", "kie")
-    return Headline(
-        "mean of four tracks of reading and parsing, over {count} images",
-        "items",
-        {key: TRACK_TITLES[key] for key in supporting},
-    )
+def headline_for(_: Options) -> Headline | None:
+    return FIGURES.headline
 
 
 _MEASURE_WORDS = {
@@ -159,18 +154,7 @@ def _grounding_view() -> View:
 _VIEWS = (
     *map(_track_view, TRACK_TITLES),
     _grounding_view(),
-    _view(
-        "orientation",
-        "Multi-orientation",
-        "Macro F1 of the first track on original and on rotated images.",
-        FIGURES.columns["orientation"],
-    ),
-    _view(
-        "repetition",
-        "Repetition",
-        "Outputs of which over a quarter is one repeated unit, such as a word or a line.",
-        FIGURES.columns["repetition"],
-    ),
+    *FIGURES.views,
 )
 
 
@@ -284,12 +268,12 @@ def _reading(part: Part) -> dict[str, float]:
 
 
 def _parsing(part: Part) -> dict[str, float]:
-    return {"score": _mean(part.values["score"])}
+    return {"score": _mean_of(part.values["score"])}
 
 
 def _table(part: Part) -> dict[str, float]:
-    teds = _mean(part.values["teds"])
-    return {"score": teds, "teds": teds, "teds_s": _mean(part.values["teds_s"])}
+    teds = _mean_of(part.values["teds"])
+    return {"score": teds, "teds": teds, "teds_s": _mean_of(part.values["teds_s"])}
 
 
 def _record(part: Part) -> dict[str, float]:
@@ -319,9 +303,9 @@ def _scores(parts: Parts) -> dict[str, float | None]:
     rotated = _rotated(parts)
     return {
         **tracks,
-        "overall": _mean(known) if len(known) == len(tracks) else None,
+        "overall": _mean_of(known) if len(known) == len(tracks) else None,
         **_measures(normal),
-        "multi_orientation": _mean_or_none(rotated.values()),
+        "multi_orientation": mean(rotated.values()),
         "diff": _difference(normal, rotated),
         **_subset_scores(normal),
         **_grounding_scores(parts),
@@ -329,7 +313,7 @@ def _scores(parts: Parts) -> dict[str, float | None]:
 
 
 def _track(normal: Parts, track: str) -> float | None:
-    return _mean_or_none(_headline(key, part) for key, part in normal.items() if key.track == track)
+    return mean(_headline(key, part) for key, part in normal.items() if key.track == track)
 
 
 def _headline(key: PartKey, part: Part) -> float:
@@ -343,7 +327,7 @@ def _measures(normal: Parts) -> dict[str, float | None]:
         for name, value in figures_of(key.op, part).items():
             found[name].append(value)
     names = ("macro_f1", "micro_f1", "score", "teds", "teds_s", "f1", "acc")
-    return {name: _mean_or_none(found[name]) for name in names}
+    return {name: mean(found[name]) for name in names}
 
 
 def _subset_scores(normal: Parts) -> dict[str, float | None]:
@@ -365,7 +349,7 @@ def _grounding_scores(parts: Parts) -> dict[str, float | None]:
             subset = find_subset(key.track, key.subset.removesuffix("_grounding"))
             found[subset.name if subset else ""] = scores[-1]
     named = {f"{_GROUNDING_PREFIX}{subset.key}": found.get(subset.name) for subset in GROUNDED}
-    return {"grounding": _mean_or_none(scores), **named}
+    return {"grounding": mean(scores), **named}
 
 
 def _rotated(parts: Parts, orientation: int | None = None) -> dict[str, float]:
@@ -387,7 +371,7 @@ def _difference(normal: Parts, rotated: Mapping[str, float]) -> float | None:
         for key, part in normal.items()
         if key.track == _ROTATED and key.op == "ocr"
     }
-    return _mean_or_none(rotated[subset] - upright[subset] for subset in rotated.keys() & upright)
+    return mean(rotated[subset] - upright[subset] for subset in rotated.keys() & upright)
 
 
 def _views(parts: Parts) -> dict[str, Figures]:
@@ -403,7 +387,7 @@ def _views(parts: Parts) -> dict[str, Figures]:
     for orientation in sorted({key.orientation for key in parts if key.orientation is not None}):
         scores = _rotated(parts, orientation)
         if scores:
-            found[f"multi_scene@{orientation}"] = {"macro_f1": _mean(scores.values())}
+            found[f"multi_scene@{orientation}"] = {"macro_f1": _mean_of(scores.values())}
     return found
 
 
@@ -421,11 +405,6 @@ def _order(key: PartKey) -> tuple[int, int, str, str, int]:
     return (list(TRACK_TITLES).index(key.track), place, key.subset, key.op, rotation)
 
 
-def _mean(values: Collection[float]) -> float:
-    # fsum is exact, so the order of the images cannot change the last digit.
+def _mean_of(values: Collection[float]) -> float:
+    """Return the mean of one value at least."""
     return math.fsum(values) / len(values)
-
-
-def _mean_or_none(values: Iterable[float]) -> float | None:
-    listed = list(values)
-    return _mean(listed) if listed else None

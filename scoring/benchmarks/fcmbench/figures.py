@@ -3,7 +3,6 @@
 figures.toml has the columns that are not listed here, and the charts; tasks.toml the tasks.
 """
 
-import math
 import tomllib
 from array import array
 from collections import Counter, defaultdict
@@ -23,7 +22,7 @@ from scoring.benchmarks.base import (
     load_figures,
     load_reported,
 )
-from scoring.benchmarks.items import ItemResult, Options
+from scoring.benchmarks.items import ItemResult, Options, mean, share
 from scoring.metrics.fields import mean_relative_score, relative_scores
 
 from .scorer import LEFT_OUT, PERCEPTION, REASONING, TASKS, UNPARSEABLE
@@ -31,24 +30,13 @@ from .scorer import LEFT_OUT, PERCEPTION, REASONING, TASKS, UNPARSEABLE
 _FOLDER = Path(__file__).parent
 FIGURES = load_figures(_FOLDER / "figures.toml")
 _TASKS = FIGURES.columns["tasks"]
+_TABLES = tomllib.loads((_FOLDER / "tasks.toml").read_text(encoding="utf-8"))
 
 # Asks which distortion an image has, so comparisons of conditions and languages leave it out.
 QUALITY_TASK = "IQE"
 NORMAL = "Normal Captures"
 # The other conditions, in the order of the paper's table 2.
-CONDITIONS = (
-    "Off-axis Viewpoints",
-    "Uneven Illumination",
-    "Specular Reflections",
-    "Out-of-focus",
-    "Small ROIs",
-    "Secondary Captures",
-    "Cluttered Background",
-    "Overlaid Watermarks",
-    "Cropped Captures",
-    "Multi-doc Images",
-)
-
+CONDITIONS = tuple(_TABLES["conditions"])
 CHINESE, ENGLISH = "Chinese", "English"
 _ENGLISH_PREFIX = "en."
 
@@ -59,13 +47,12 @@ def language_of(subtask: str) -> str:
 
 
 def _load_tree() -> TaskTree:
-    content = tomllib.loads((_FOLDER / "tasks.toml").read_text(encoding="utf-8"))
     return TaskTree(
         work="a credit review",
         stages=tuple(
-            TreeStage(**{**row, "tasks": tuple(row["tasks"])}) for row in content["stage"]
+            TreeStage(**{**row, "tasks": tuple(row["tasks"])}) for row in _TABLES["stage"]
         ),
-        tasks=tuple(TreeTask(**row) for row in content["task"]),
+        tasks=tuple(TreeTask(**row) for row in _TABLES["task"]),
         task_field="task",
         read=_read,
     )
@@ -83,12 +70,8 @@ def columns_for(_: Options) -> tuple[Column, ...]:
     return (*_TASKS, *FIGURES.columns["means"], *FIGURES.columns["details"])
 
 
-def headline_for(_: Options) -> Headline:
-    return Headline(
-        "mean F1 of seven tasks of a credit review, over {count} questions",
-        "items",
-        {"perception": "Perception", "reasoning": "Reasoning"},
-    )
+def headline_for(_: Options) -> Headline | None:
+    return FIGURES.headline
 
 
 # Prefixes of the keys of a language's figures. There is no English RR.
@@ -161,18 +144,7 @@ _CONDITIONS = View(
 )
 # A figure of reported rows alone: which items the published subset has is not known here.
 SUBSET = "overall_subset"
-_OFFICIAL = View(
-    "official",
-    "Full and subset",
-    "The columns of the benchmark's own leaderboard: the mean of the tasks on the full test set "
-    "and on its published subset. The subset has figures in reported rows only.",
-    (
-        *FIGURES.columns["official"],
-        *_TASKS,
-    ),
-    needs=SUBSET,
-)
-_VIEWS = (_language_view(CHINESE), _language_view(ENGLISH), _CONDITIONS, _OFFICIAL)
+_VIEWS = (_language_view(CHINESE), _language_view(ENGLISH), _CONDITIONS, *FIGURES.views)
 
 
 class Cell(NamedTuple):
@@ -220,10 +192,11 @@ def task_scores(cells: Cells) -> dict[str, float]:
         subtasks[cell.task, cell.subtask].append(values)
     tasks: defaultdict[str, list[float]] = defaultdict(list)
     for (task, _), parts in subtasks.items():
-        mean = _mean(value for part in parts for value in part)
-        if mean is not None:
-            tasks[task].append(mean)
-    return {task: math.fsum(tasks[task]) / len(tasks[task]) for task in TASKS if tasks[task]}
+        score = mean(value for part in parts for value in part)
+        if score is not None:
+            tasks[task].append(score)
+    means = {task: mean(tasks[task]) for task in TASKS}
+    return {task: score for task, score in means.items() if score is not None}
 
 
 def _count(result: ItemResult, counts: Counter[str]) -> None:
@@ -259,7 +232,7 @@ def _scores(scored: Cells, strict: Cells, counts: Counter[str]) -> dict[str, flo
         "overall": _mean_of(tasks, TASKS),
         SUBSET: None,
         "overall_strict": _mean_of(task_scores(strict), TASKS),
-        "unparseable": counts["unparseable"] / answered if answered else None,
+        "unparseable": share(counts["unparseable"], answered),
         "f1": _mean_answer(scored),
         "without_iqe": _mean_without_quality(tasks),
         **_robustness(scored),
@@ -309,7 +282,7 @@ def _conditions(cells: Cells) -> dict[str, Figures]:
 
 def _condition_scores(cells: Cells) -> dict[str, float | None]:
     parts = _by_condition(cells)
-    return {name: _mean(task_scores(part).values()) for name, part in parts.items()}
+    return {name: mean(task_scores(part).values()) for name, part in parts.items()}
 
 
 def _subtasks(cells: Cells) -> dict[str, Figures]:
@@ -331,7 +304,7 @@ def _answers(cells: Cells) -> Figures:
 
 
 def _mean_answer(cells: Cells) -> float | None:
-    return _mean(value for part in cells.values() for value in part)
+    return mean(value for part in cells.values() for value in part)
 
 
 def _in_language(cells: Cells, language: str) -> Cells:
@@ -353,10 +326,4 @@ def _mean_without_quality(tasks: Mapping[str, float]) -> float | None:
 
 
 def _mean_of(tasks: Mapping[str, float], names: Iterable[str]) -> float | None:
-    return _mean(tasks[name] for name in names if name in tasks)
-
-
-def _mean(values: Iterable[float]) -> float | None:
-    # fsum is exact, so the order of the answers cannot change the last digit.
-    listed = list(values)
-    return math.fsum(listed) / len(listed) if listed else None
+    return mean(tasks[name] for name in names if name in tasks)

@@ -4,10 +4,9 @@ figures.toml has the columns that are not listed here, and the charts. Severity-
 takes into account that some errors are graver than others; severity.toml has the weights.
 """
 
-import math
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from scoring.benchmarks.base import (
     load_figures,
     load_reported,
 )
-from scoring.benchmarks.items import ItemResult, Options
+from scoring.benchmarks.items import ItemResult, Options, mean, share
 from scoring.benchmarks.options import NAMES, TITLES
 from scoring.metrics.facts import ERROR_TYPES
 from scoring.metrics.text import general_score
@@ -164,17 +163,7 @@ def headline_for(options: Options) -> Headline:
     )
 
 
-_LABELS = {
-    "financial_statement": "Statement",
-    "supplemental_report": "Report",
-    "tax_form": "Tax form",
-    "securities_transaction": "Securities",
-    "financial_legal": "Legal",
-    OTHER: "Other",
-}
-_GROUP = "FFA by document type"
 _BY_MATCHER = "FFA by matcher"
-_JUDGED = "Pages by the judge"
 
 
 def type_key(document_type: str) -> str:
@@ -185,9 +174,10 @@ def type_key(document_type: str) -> str:
 def views_for(options: Options) -> tuple[View, ...]:
     """Return correct facts by document type; if more fact types are counted than in the paper's
     first version, also its table; accuracy among the found facts; the comparison of matchers."""
-    first = (_FIRST,) if first_labels(options) else ()
+    reported = _rows("v1", {"ffa": FIRST_FFA})
+    first = (replace(_FIRST, reported=reported),) if first_labels(options) else ()
     matchers = (_matchers(options),) if other_matchers(options) or judge_model(options) else ()
-    return (_VIEW, *first, _found_facts(options), *matchers)
+    return (_DOCUMENTS, *first, _found_facts(options), *matchers)
 
 
 def found_key(label: str) -> str:
@@ -286,28 +276,7 @@ _LATER_KEYS = {"ffa": "precision"} | {
 }
 
 
-_FIRST = View(
-    "first_version",
-    "Numbers and dates",
-    "The table of the paper's first version, which counts only numbers and dates.",
-    (
-        *_GENERAL,
-        *FIGURES.columns["first_version"],
-    ),
-    _rows("v1", {"ffa": FIRST_FFA}),
-)
-_VIEW = View(
-    "document_types",
-    "By document type",
-    "Correct facts by the document type that the gold states.",
-    (
-        *(
-            Column(type_key(key), _LABELS[key], _GROUP, f"{title}: correct facts")
-            for key, title in DOCUMENT_TYPES.items()
-        ),
-        Column("ffa", "All", _GROUP, "Correct facts, over all pages", rank="board"),
-    ),
-)
+_FIRST, _DOCUMENTS = FIGURES.views
 
 
 _EXTRA = ("tokens", "count")
@@ -365,12 +334,12 @@ class _Sums:
     def by_matchers(self, options: Options, facts: int) -> dict[str, float | None]:
         """Return the accuracy by each of the other matchers."""
         beside = {
-            matcher_key(matcher): _ratio(self.beside[matcher], facts)
+            matcher_key(matcher): share(self.beside[matcher], facts)
             for matcher in other_matchers(options)
         }
         if not judge_model(options):
             return beside
-        return beside | {key: _mean(values) for key, values in self.judged.items()}
+        return beside | {key: mean(values) for key, values in self.judged.items()}
 
 
 def aggregate(results: Iterable[ItemResult], options: Options) -> Scores:
@@ -417,8 +386,8 @@ def _scores(sums: _Sums, labels: tuple[str, ...], total: dict[str, int]) -> dict
         "ffa": _rate(total, "correct"),
         "weighted_ffa": SEVERITY.weighted_accuracy(sums.errors, total["facts"]),
         **_recovery(total),
-        "hallucinated": _ratio(sums.extra["count"], sums.extra["tokens"]),
-        **{f"err_{error}": _ratio(sums.errors[error], total["facts"]) for error in ERROR_TYPES},
+        "hallucinated": share(sums.extra["count"], sums.extra["tokens"]),
+        **{f"err_{error}": share(sums.errors[error], total["facts"]) for error in ERROR_TYPES},
         **{type_key(key): _rate(counts, "correct") for key, counts in documents.items()},
     }
 
@@ -428,7 +397,7 @@ def _first(facts: _Facts, labels: tuple[str, ...]) -> dict[str, float | None]:
 
 
 def _general(texts: dict[str, list[float]]) -> dict[str, float | None]:
-    means = {key: _mean(texts[key]) for key in TEXT_FIGURES}
+    means = {key: mean(texts[key]) for key in TEXT_FIGURES}
     known = {key: mean for key, mean in means.items() if mean is not None}
     general = general_score(**known) if len(known) == len(TEXT_FIGURES) else None
     return {**means, "general": general}
@@ -441,7 +410,7 @@ def _accuracies(facts: _Facts, labels: tuple[str, ...]) -> dict[str, float | Non
 def _of_found(facts: _Facts, labels: tuple[str, ...]) -> dict[str, float | None]:
     types = {label: facts.types[label] for label in labels}
     return {
-        found_key(label): _ratio(counts["correct"], counts["found"])
+        found_key(label): share(counts["correct"], counts["found"])
         for label, counts in types.items()
     }
 
@@ -449,8 +418,8 @@ def _of_found(facts: _Facts, labels: tuple[str, ...]) -> dict[str, float | None]
 def _recovery(counts: Mapping[str, int]) -> dict[str, float | None]:
     return {
         "found": _rate(counts, "found"),
-        "missing_rate": _ratio(counts["facts"] - counts["found"], counts["facts"]),
-        "precision": _ratio(counts["correct"], counts["found"]),
+        "missing_rate": share(counts["facts"] - counts["found"], counts["facts"]),
+        "precision": share(counts["correct"], counts["found"]),
     }
 
 
@@ -472,13 +441,4 @@ def _documents(documents: Mapping[str, _Facts], labels: tuple[str, ...]) -> dict
 
 
 def _rate(counts: Mapping[str, int], key: str) -> float | None:
-    return _ratio(counts[key], counts["facts"])
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    # fsum is exact, so the order of the pages cannot change the last digit.
-    return math.fsum(values) / len(values) if values else None
-
-
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+    return share(counts[key], counts["facts"])

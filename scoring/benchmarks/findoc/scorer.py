@@ -2,7 +2,6 @@
 means over the documents of a submission.
 """
 
-import math
 import re
 from array import array
 from bisect import bisect_right
@@ -33,6 +32,7 @@ from scoring.benchmarks.items import (
     Options,
     Payload,
     excerpt,
+    mean,
 )
 from scoring.benchmarks.options import Option, OptionError, complete_options
 from scoring.metrics.document_accuracy import (
@@ -125,6 +125,7 @@ def signed(options: Options) -> Iterator[str]:
         yield f"{name}:{value}"
 
 
+FIGURES = load_figures(Path(__file__).with_name("figures.toml"))
 ACCURACY = "Accuracy"
 PARTS = tuple(WEIGHTS)
 FINAL = "final_score"
@@ -153,17 +154,8 @@ def columns_for(options: Options) -> tuple[Column, ...]:
     )
 
 
-def headline_for(_: Options) -> Headline:
-    return Headline(
-        "share of the numbers, line items, sections and disclosures of {count} statements that are "
-        "in the text, weighted",
-        "items",
-        {
-            "numeric_accuracy": "Numbers",
-            "line_item_accuracy": "Line items",
-            "disclosure_accuracy": "Disclosures",
-        },
-    )
+def headline_for(_: Options) -> Headline | None:
+    return FIGURES.headline
 
 
 def _listed(options: Options, name: str) -> str:
@@ -176,8 +168,6 @@ def _weights() -> str:
         for part, weight in WEIGHTS.items()
     )
 
-
-FIGURES = load_figures(Path(__file__).with_name("figures.toml"))
 
 # The most missed values that a result lists. The counts cover all of them.
 MOST_MISSED = 50
@@ -227,8 +217,7 @@ def aggregate(results: Iterable[ItemResult], _: Options) -> Scores:
     return Scores(
         items=items,
         missing=missing,
-        # fsum is exact, so the order of the documents cannot change the last digit.
-        scores={key: math.fsum(part) / len(part) if part else None for key, part in values.items()},
+        scores={key: mean(part) for key, part in values.items()},
         counts=counts,
     )
 

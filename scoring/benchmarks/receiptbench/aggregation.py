@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.benchmarks.base import Scores
-from scoring.benchmarks.items import ItemResult, Options
+from scoring.benchmarks.items import ItemResult, Options, mean, share
 from scoring.metrics.receipts import ERRORS, FIELDS, TASKS, Counts, Rates, rates
 from scoring.metrics.receipts.values import WEIGHTS
 
@@ -143,14 +143,12 @@ def _scores(sums: _Sums) -> dict[str, float | None]:
     errors = table[:, _WIDTH:].sum(axis=0).tolist()
     scores: dict[str, float | None] = dict(_by_task(table))
     scores |= _rates(table, _ROWS[OVERALL])._asdict()
-    rewards = sums.rewards
-    # fsum is exact, so the order of the receipts cannot change the last digit.
-    scores["reward"] = math.fsum(rewards) / len(rewards) if rewards else None
+    scores["reward"] = mean(sums.rewards)
     for key in ("arithmetic", "arithmetic_gold"):
-        scores[key] = _share(counts[f"{key}_right"], counts[f"{key}_checked"])
-    scores["unparseable"] = _share(counts["unparseable"], counts["items"] - counts["missing"])
+        scores[key] = share(counts[f"{key}_right"], counts[f"{key}_checked"])
+    scores["unparseable"] = share(counts["unparseable"], counts["items"] - counts["missing"])
     for error, number in zip(ERRORS, errors, strict=True):
-        scores[error_key(error)] = _share(number, sum(errors))
+        scores[error_key(error)] = share(number, sum(errors))
     for task in TASKS:
         found = _rates(table, _ROWS[task])._asdict()
         scores |= {f"{task}_{rate}": found[rate] for rate in RATES if rate != "f1"}
@@ -294,7 +292,3 @@ def _sum(tables: list[Table]) -> Table:
     for table in tables:
         total += table
     return total
-
-
-def _share(part: float, whole: float) -> float | None:
-    return part / whole if whole else None

@@ -224,12 +224,8 @@ def columns_for(_: Options) -> tuple[Column, ...]:
     return (*chain(*shared), *_ERROR_COLUMNS, *_rate_columns(), *_FIELD_COLUMNS)
 
 
-def headline_for(_: Options) -> Headline:
-    return Headline(
-        f"F1 over the {len(FIELDS)} fields of {{count}} receipts",
-        "items",
-        {task: task.capitalize() for task in ("perception", "normalization", "reasoning")},
-    )
+def headline_for(_: Options) -> Headline | None:
+    return FIGURES.headline
 
 
 def error_key(error: str) -> str:

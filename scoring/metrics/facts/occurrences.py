@@ -11,6 +11,7 @@ gold facts in normalised text, and the rows of the text.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -36,22 +37,27 @@ _SKIPPED = "".join(HARMLESS) + CURRENCY
 @lru_cache(maxsize=20_000)
 def errors_before(outside: str, gold: str, edge: str, kind: FactKind) -> Errors:
     """Return the errors of the text before a value whose first character is `edge`."""
-    run = outside.partition(" ")[0]
-    if not run:
-        return NO_ERRORS
-    if kind == "number":
-        return _errors_before_number(run, gold, edge)
-    return _errors_next_to_words(run, gold, edge, kind)
+    return _errors_next_to(outside, gold, edge, kind, _errors_before_number)
 
 
 @lru_cache(maxsize=20_000)
 def errors_behind(outside: str, gold: str, edge: str, kind: FactKind) -> Errors:
     """Return the errors of the text after a value whose last character is `edge`."""
+    return _errors_next_to(outside, gold, edge, kind, _errors_behind_number)
+
+
+def _errors_next_to(
+    outside: str,
+    gold: str,
+    edge: str,
+    kind: FactKind,
+    next_to_number: Callable[[str, str, str], Errors],
+) -> Errors:
     run = outside.partition(" ")[0]
     if not run:
         return NO_ERRORS
     if kind == "number":
-        return _errors_behind_number(run, gold, edge)
+        return next_to_number(run, gold, edge)
     return _errors_next_to_words(run, gold, edge, kind)
 
 

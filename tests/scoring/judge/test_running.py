@@ -162,7 +162,7 @@ def test_a_lying_judge_gains_nothing(server: JudgeServer, asker_of: AskerOf) -> 
 def test_results_have_the_shape_of_other_matchers(server: JudgeServer, asker_of: AskerOf) -> None:
     item = document(1)
     result = judge(asker_of(), item)
-    other = FINCRITICALED.score_item(*item, FINCRITICALED.judge_options({}))
+    other = FINCRITICALED.score_item(*item, FINCRITICALED.check_options({}))
     assert set(result) == {*other, "judge"}
     assert set(result["facts"][0]) == {*other["facts"][0], "why"}
     for mine, theirs in zip(result["facts"], other["facts"], strict=True):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.metrics.agreement import LabelledSpan, Offsets, overlap_matches
+from portal.facts import Span
+from scoring.metrics.agreement import Offsets, overlap_matches
 from scoring.metrics.receipts import DEFAULT, FIELDS, Outcome, Protocol, compare_field
 from scoring.metrics.trees import Costs, Tree
 
@@ -93,9 +94,7 @@ class SpanAgreement:
         return 2 * matched / marked if marked else None
 
 
-def span_agreement(
-    first: Collection[LabelledSpan], second: Collection[LabelledSpan]
-) -> SpanAgreement:
+def span_agreement(first: Collection[Span], second: Collection[Span]) -> SpanAgreement:
     """Count the spans that two annotators of one document have in common.
 
     Exact: the same offsets and label. Overlap: the same label and at least one character in
@@ -110,7 +109,7 @@ def span_agreement(
     return SpanAgreement(len(keys[0] & keys[1]), overlapping, len(first), len(second))
 
 
-def _by_label(spans: Iterable[LabelledSpan]) -> defaultdict[str, list[Offsets]]:
+def _by_label(spans: Iterable[Span]) -> defaultdict[str, list[Offsets]]:
     found: defaultdict[str, list[Offsets]] = defaultdict(list)
     for span in spans:
         found[span.label].append((span.start, span.end))
