@@ -20,7 +20,7 @@ from .embedding import NAME, NO_EMBEDDING, Helpers
 from .embedding import lacking as embedding_lacking
 
 LEVENSHTEIN = "levenshtein"
-# What decides whether two values of a semantic field mean the same.
+# Decides whether two values of a semantic field mean the same.
 SEMANTIC = JudgeChoice("semantic", (LEVENSHTEIN,), FIELD_PROMPTS)
 # Amounts are read by their value, or by the published cleaning.
 VALUE, REFERENCE = "value", "reference"

@@ -19,10 +19,10 @@ from .normalise import Normalised, normalise
 
 # Elements that begin and end a line, including those of tables.
 BLOCKS = frozenset(
-    "address article aside blockquote body br caption center dd div dl dt fieldset figcaption "
+    "article aside blockquote body br caption center dd div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tbody td "
     "tfoot th thead tr ul".split()
-)
+) | {"address"}
 
 
 _SPAN = r"\s{name}\s*=\s*[\"']?\s*(\d{{1,4}})"
