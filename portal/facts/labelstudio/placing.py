@@ -98,8 +98,8 @@ class SeenText:
         near = found[max(middle - MAX_PLACES // 2, 0) :][:MAX_PLACES]
         free = [place for place in near if not taken.meets(*place)]
         if not free:
-            told = "is there, but marked already" if found else "is not in the document"
-            return Alike([], f"its text {told}")
+            reason = "is there, but marked already" if found else "is not in the document"
+            return Alike([], f"its text {reason}")
         return Alike(self._whole(self._in_context(free, context)))
 
     def _occurrences(self, sought: str) -> list[tuple[int, int]]:
@@ -243,8 +243,8 @@ class SourcePage:
         place = region.global_offsets
         if place is None or not 0 <= place[0] < place[1] <= len(self._text):
             return Context()
-        told = self._text[place[0] : place[1]]
-        return context_of(self._text, *place) if seen(told) == seen(region.text) else Context()
+        text = self._text[place[0] : place[1]]
+        return context_of(self._text, *place) if seen(text) == seen(region.text) else Context()
 
 
 def place_regions(
@@ -282,7 +282,7 @@ class _Placing:
         if problem := self._problem(region):
             self._refuse(region, problem)
             return True
-        if place := self._told_place(region):
+        if place := self._given_place(region):
             if self._take(region, place):
                 self._shifts.append((place[0], 0))
             return True
@@ -295,17 +295,17 @@ class _Placing:
             return f"the label {region.labels[0]!r} is not one of {', '.join(self._labels)}"
         return ""
 
-    def _told_place(self, region: Region) -> tuple[int, int] | None:
+    def _given_place(self, region: Region) -> tuple[int, int] | None:
         """The given place if its text matches; without a text, if nothing contradicts it."""
-        told = list(dict.fromkeys(self._told_places(region)))
+        given = list(dict.fromkeys(self._given_places(region)))
         if region.start and self._source and not self._page.paths.node(region.start):
             # The tree differs, so the same text at the same offset may be a coincidence.
             return None
         if region.text:
-            return next((p for p in told if self._page.seen.reads(*p, region.text)), None)
-        return told[0] if len(told) == 1 else None
+            return next((p for p in given if self._page.seen.reads(*p, region.text)), None)
+        return given[0] if len(given) == 1 else None
 
-    def _told_places(self, region: Region) -> Iterator[tuple[int, int]]:
+    def _given_places(self, region: Region) -> Iterator[tuple[int, int]]:
         """Offsets are code points; older versions of Label Studio used UTF-16 code units."""
         start, end = region.start_offset, region.end_offset
         first = last = TextNode("", 0, len(self._page.text), 0)
@@ -364,9 +364,9 @@ class _Placing:
 
     def _expected(self, region: Region) -> int | None:
         """The expected start of the region, from its offsets."""
-        told = next(iter(self._told_places(region)), None)
-        if told:
-            return told[0]
+        given = next(iter(self._given_places(region)), None)
+        if given:
+            return given[0]
         if region.global_offsets:
             return min(max(region.global_offsets[0], 0), len(self._page.text))
         return None if region.start else region.start_offset

@@ -274,7 +274,7 @@ class _Matcher:
         )
         in_order = sorted(self._facts, key=lambda fact: fact.place.start)
         for before, fact in reversed(list(pairwise(in_order))):
-            self._give_on(neighbours, before, fact)
+            self._pass_on(neighbours, before, fact)
         for fact in self._open():
             reading = neighbours.between(fact)
             if reading and not self._taken[slice(*reading)].any():
@@ -284,15 +284,15 @@ class _Matcher:
             if reading and not neighbours.is_beyond(fact, reading):
                 self._settle(fact, *reading, misread(fact.kind))
 
-    def _give_on(self, neighbours: Neighbours, before: GoldFact, fact: GoldFact) -> None:
-        """Give the damaged form of a value to an equal value just behind it that has none, if the
-        order of the words says so."""
+    def _pass_on(self, neighbours: Neighbours, before: GoldFact, fact: GoldFact) -> None:
+        """Pass the damaged form of a value on to an equal value just behind it that has none, if
+        the order of the words says so."""
         verdict = self._verdicts.get(before.n, MISSING)
         is_damaged = verdict.found and not verdict.correct and verdict.error != "misplaced"
         is_equal = (before.value, before.kind) == (fact.value, fact.kind)
         if not is_damaged or not is_equal or fact.n in self._verdicts:
             return
-        if neighbours.give_on(before, fact):
+        if neighbours.pass_on(before, fact):
             del self._verdicts[before.n]
             self._settle(fact, *self._places.pop(before.n), verdict.error)
 

@@ -90,8 +90,8 @@ class Neighbours:
         words = self._read.within(reading)
         return first <= last and not ((words >= first) & (words < last)).any()
 
-    def give_on(self, before: GoldFact, fact: GoldFact) -> bool:
-        """Give the reading of `before` to the next fact, which has none; whether that was done.
+    def pass_on(self, before: GoldFact, fact: GoldFact) -> bool:
+        """Pass the reading of `before` on to the next fact, which has none; whether that was done.
 
         It is if something else was read for `before`, and nothing for `fact`.
         """

@@ -64,10 +64,10 @@ class PlaceJudge:
         blank = np.full(_WINDOW, -1, dtype=np.int64)
         self._faces = np.concatenate((blank, alignment.to_gold, blank))
         self.surely_same = _in_runs(alignment)
-        say = np.where(alignment.same, np.where(self.surely_same, 1.0, _CHANCE), 0.0)
-        silent = np.zeros(_WINDOW)
-        self._say = np.concatenate((silent, say, silent))
-        self._inside = np.concatenate((silent, np.ones(len(say)), silent))
+        evidence = np.where(alignment.same, np.where(self.surely_same, 1.0, _CHANCE), 0.0)
+        padding = np.zeros(_WINDOW)
+        self._evidence = np.concatenate((padding, evidence, padding))
+        self._inside = np.concatenate((padding, np.ones(len(evidence)), padding))
 
     def faces(self, span: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the gold characters aligned with a stretch of the prediction (-1: none), and
@@ -128,8 +128,8 @@ class PlaceJudge:
         """Whether the nearest aligned characters at these positions are aligned with `row`, or none
         is aligned."""
         at = at[at < len(self._faces)]
-        speaking = at[self._say[at] > _CHANCE][:_LABEL]
-        same = self._rows[self._faces[speaking]] == row
+        aligned = at[self._evidence[at] > _CHANCE][:_LABEL]
+        same = self._rows[self._faces[aligned]] == row
         return bool(same.sum() * 2 >= len(same))
 
     def _rows_faced_by(self, prediction_row: int) -> dict[int, float]:
@@ -137,9 +137,9 @@ class PlaceJudge:
         empty if too few are aligned."""
         if prediction_row not in self._faced_rows:
             at = np.flatnonzero(self._prediction_rows == prediction_row)
-            speaks = self._say[at + _WINDOW] > _CHANCE
+            is_aligned = self._evidence[at + _WINDOW] > _CHANCE
             rows, counts = np.unique(
-                self._rows[self._alignment.to_gold[at[speaks]]], return_counts=True
+                self._rows[self._alignment.to_gold[at[is_aligned]]], return_counts=True
             )
             enough = counts.sum() >= _LABEL // 2
             shares = zip(rows.tolist(), (counts / max(counts.sum(), 1)).tolist(), strict=True)
@@ -157,14 +157,16 @@ class PlaceJudge:
         low = np.array((fact[0] - _NEAR, fact[1]))[:, None, None]
         high = np.array((fact[0], fact[1] + _NEAR))[:, None, None]
         faces = self._faces[at]
-        say = self._say[at] * _FADE
+        evidence = self._evidence[at] * _FADE
         agrees = (faces >= low) & (faces < high)
         if row >= 0:
             agrees |= self._rows[faces] == row
-        agreeing = np.where(agrees, say, -say).sum(axis=2).sum(axis=0)
-        heard = say.sum(axis=2).sum(axis=0)
+        agreeing = np.where(agrees, evidence, -evidence).sum(axis=2).sum(axis=0)
+        weight = evidence.sum(axis=2).sum(axis=0)
         present = (self._inside[at] * _FADE).sum(axis=2).sum(axis=0)
-        result: NDArray[np.float64] = agreeing / np.maximum(heard, np.maximum(_QUORUM * present, 1))
+        result: NDArray[np.float64] = agreeing / np.maximum(
+            weight, np.maximum(_QUORUM * present, 1)
+        )
         return result
 
 

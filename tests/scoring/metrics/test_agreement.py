@@ -37,9 +37,7 @@ TABLES = st.tuples(st.integers(1, 40), st.integers(2, 5)).flatmap(
 
 
 @dataclass(frozen=True)
-class Marked:
-    start: int
-    end: int
+class Marked(Span):
     label: str = "Number"
 
 
