@@ -22,8 +22,18 @@ import httpx2
 from PIL import Image, UnidentifiedImageError
 
 from portal.files.archives import MEGABYTE
-from scoring.judge.calling import INSTEAD, Caller, Failed, FormRefused
-from scoring.judge.endpoint import Budget, Endpoint, Stopped, Ticket, Unscored, Usage
+from scoring.judge.endpoint import (
+    INSTEAD,
+    Budget,
+    Caller,
+    Endpoint,
+    Failed,
+    FormRefused,
+    Stopped,
+    Ticket,
+    Unscored,
+    Usage,
+)
 from scoring.offline.terminal import BadInput
 
 from .core import LONGEST_REASON, EngineAnswer, RunItem

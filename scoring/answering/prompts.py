@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from scoring.benchmarks.prompts import ItemPrompt, item_prompts
+from scoring.benchmarks import ItemPrompt, item_prompts
 from scoring.offline.terminal import BadInput
 
 from .manifest import Prompt

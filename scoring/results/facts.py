@@ -14,7 +14,7 @@ from django.core.paginator import Page, Paginator
 from portal.datasets.imaging.drawing import Area, areas_of
 from portal.datasets.models import PageImage, TextBoxes
 from scoring.benchmarks import FieldName, GradedItem, Sheet
-from scoring.benchmarks.judging import NAMES, TITLES, short_name
+from scoring.benchmarks.options import NAMES, TITLES, short_name
 from scoring.models import Grading, ItemScore
 
 WRONG, DIFFER = "wrong", "differ"
@@ -324,8 +324,8 @@ class LinkedFields:
 def graded_item(
     grading: Grading,
     score: ItemScore,
-    gold: Mapping[str, Any],
-    prediction: Mapping[str, Any] | None,
+    gold: dict[str, Any],
+    prediction: dict[str, Any] | None,
 ) -> GradedItem | None:
     """Return the fields of an item; None if it was not graded by field."""
     grades = grading.submission.phase.board.spec.field_grades

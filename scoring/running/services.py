@@ -25,7 +25,7 @@ from scoring.answering.prompts import (
     check_asks,
     named_prompts,
 )
-from scoring.benchmarks.prompts import item_prompts
+from scoring.benchmarks import item_prompts
 from scoring.judging.services import JudgingRefused, endpoint_of, own_judge
 from scoring.models import Board, JudgeEndpoint, ModelRun, Phase, Submission
 from scoring.models.judging import Purpose

@@ -16,7 +16,7 @@ from factboard.targets import SAMPLES, FetchError, fetch_kit, open_sample
 from portal.datasets.models import Release
 from scoring.answering.kits import KitError, open_kit
 from scoring.answering.prompts import PromptError, PromptSet, named_prompts, prompt_of_file
-from scoring.benchmarks.prompts import ItemPrompt
+from scoring.benchmarks import ItemPrompt
 from tests.scoring.answering.kit_files import PNG, make_kit
 from tests.scoring.factories import make_board, make_release
 

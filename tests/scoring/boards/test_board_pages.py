@@ -10,7 +10,7 @@ from django.test import Client
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Dataset, Release
-from scoring.benchmarks.fincriticaled.columns import SEVERITY
+from scoring.benchmarks.fincriticaled.figures import SEVERITY
 from scoring.boards.protection import NewPhase
 from scoring.boards.services import add_phase
 from scoring.leaderboard.services import bump_board, load_reported
