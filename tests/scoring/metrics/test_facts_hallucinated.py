@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.metrics.facts.normalise import (
-    MOST_CHARACTERS,
+    LONGEST_SHOWN,
     MOST_SHOWN,
     hallucinated,
     normalise,
@@ -68,7 +68,7 @@ def test_the_list_is_bounded_and_all_tokens_are_counted() -> None:
     found = hallucinated("", "9" * 1000 + " 8" * 1000)
     assert found.count == 1001
     assert len(found.shown) == MOST_SHOWN
-    assert found.shown[0] == "9" * MOST_CHARACTERS
+    assert found.shown[0] == "9" * LONGEST_SHOWN
 
 
 @given(TEXTS, TEXTS)
