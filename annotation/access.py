@@ -27,7 +27,7 @@ from portal.accounts.access import is_organiser
 from portal.accounts.models import Invitation, User
 from portal.datasets.access import Workplace
 from portal.datasets.models import Dataset, Document
-from portal.web.prepared import Parameter, Prepared
+from portal.web.queries import Parameter, Prepared
 
 from .models import (
     Assignment,

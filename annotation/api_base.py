@@ -32,7 +32,7 @@ from portal.datasets.responses import image_response, sandboxed_html_response
 from portal.files.uploads import UploadTooLarge, checked_upload
 from portal.web.answers import answer
 from portal.web.api import BodyTooLarge, PlainJSONParser, checked
-from portal.web.tabs import Group, Tab, navigation
+from portal.web.markup import Group, Tab, navigation
 
 from .access import CampaignAccess, GivenAway, QualificationFirst
 from .errors import (

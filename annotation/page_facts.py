@@ -28,7 +28,7 @@ from portal.facts import (
     text_borders,
 )
 from portal.facts.spans import label_kind
-from portal.web.prepared import Parameter, Prepared
+from portal.web.queries import Parameter, Prepared
 
 from .models import CampaignDocument, Case, GoldSpan
 from .spans import Draft

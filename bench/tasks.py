@@ -15,8 +15,8 @@ from annotation.models import Assignment
 from annotation.workbench.services import save_spans
 from bench.filings import Filing, filing, filings, spans_of
 from bench.timing import best_of
+from portal.accounts.access import issue_token
 from portal.accounts.models import User
-from portal.accounts.tokens import issue_token
 from portal.datasets.models import (
     Dataset,
     Document,

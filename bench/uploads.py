@@ -3,8 +3,8 @@
 import time
 
 from bench.generated import fcmbench_lines
+from portal.accounts.access import issue_token
 from portal.accounts.models import User
-from portal.accounts.tokens import issue_token
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.services import freeze_lines
 from portal.jobs.models import Job

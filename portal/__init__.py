@@ -1,6 +1,7 @@
-"""The site: `settings`, `urls` and `home`, and the packages that all apps share.
+"""The site. This package is both the roof and the ground of the project.
 
-From the lowest up: `facts` (pure), `web` and `files`, `audit`, `jobs`, `accounts`, `datasets`. Each
-may import those below it. `annotation` and `scoring` are between `datasets` and `home`; nothing
-imports `home` and `urls`.
+The roof, `urls` and `home` (with `wsgi` as its entrance), knows all apps, and no other package
+imports it. The apps `annotation` and `scoring` are below it. Everything else here is the ground,
+which knows no app above it. From the top down: `datasets`, `accounts`, `jobs`, `audit`, `web` and
+`files`, `facts`. Each may import those after it. A contract in `pyproject.toml` checks this.
 """

@@ -7,13 +7,13 @@ that names the variable. `docs/operations.md` lists all variables.
 import secrets
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import environ
+import structlog
 from csp.constants import NONCE, NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
-
-from portal.logs import logging_config
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -78,6 +78,48 @@ def _secret_key(var_dir: Path) -> str:
     return path.read_text(encoding="ascii")
 
 
+def _logging(*, level: str, json: bool) -> dict[str, Any]:
+    """For loggers of the standard library and of structlog: one JSON object per line, or text."""
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+    renderer: Any = (
+        structlog.processors.JSONRenderer() if json else structlog.dev.ConsoleRenderer(colors=False)
+    )
+    processors = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.format_exc_info,
+        renderer,
+    ]
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "structured": {
+                "()": structlog.stdlib.ProcessorFormatter,
+                "foreign_pre_chain": shared,
+                "processors": processors,
+            }
+        },
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured"}},
+        "root": {"handlers": ["stderr"], "level": level.upper()},
+        "loggers": {
+            "django.server": {"handlers": ["stderr"], "propagate": False},
+            "celery": {"level": "WARNING"},
+            # Silence one line per call to the judge.
+            "httpx2": {"level": "WARNING"},
+        },
+    }
+
+
 DEBUG = _bool("DEBUG", default=False)
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
 VAR_DIR.mkdir(parents=True, exist_ok=True)
@@ -115,7 +157,6 @@ INSTALLED_APPS = [
     "portal.datasets",
     "annotation",
     "scoring",
-    "portal.home",
     "sample",
 ]
 
@@ -133,7 +174,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "portal.web.requests.PlainAddressMiddleware",
     "portal.web.api.PlainNewlinesMiddleware",
-    "portal.web.conditional.ApiConditionalMiddleware",
+    "portal.web.requests.ApiConditionalMiddleware",
     "portal.web.requests.KnownParametersMiddleware",
 ]
 
@@ -145,6 +186,11 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            "libraries": {
+                "markdown": "portal.web.markup",
+                "tables": "portal.web.markup",
+                "site": "portal.home.navigation",
+            },
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -196,7 +242,7 @@ CACHES = {
     },
     # Tables before they are rendered, for other pages and filters of them: 6 MB for 1,000 rows.
     "tables": {
-        "BACKEND": "portal.web.conditional.ObjectCache",
+        "BACKEND": "portal.web.requests.ObjectCache",
         "LOCATION": "tables",
         "OPTIONS": {"MAX_ENTRIES": 4},
     },
@@ -364,7 +410,7 @@ CONTENT_SECURITY_POLICY = {
 # --- API ------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "portal.accounts.tokens.TokenAuthentication",
+        "portal.accounts.access.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticatedOrReadOnly"],
@@ -387,40 +433,40 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "portal.home.openapi.document_errors",
+        "portal.home.api.document_errors",
     ],
     # Enums of fields that share a name; without an override their names would be hashes.
     "ENUM_NAME_OVERRIDES": {
-        "AssignmentFlagEnum": "portal.home.openapi.ASSIGNMENT_FLAG",
-        "AssignmentStateEnum": "portal.home.openapi.ASSIGNMENT_STATE",
-        "BatchAuditStateEnum": "portal.home.openapi.AUDIT_STATE",
-        "BatchStateEnum": "portal.home.openapi.BATCH_STATE",
-        "BoardStateEnum": "portal.home.openapi.BOARD_STATE",
-        "CampaignStateEnum": "portal.home.openapi.CAMPAIGN_STATE",
-        "CaseKindEnum": "portal.home.openapi.CASE_KIND",
-        "CaseStateEnum": "portal.home.openapi.CASE_STATE",
-        "DatasetTaskKindEnum": "portal.home.openapi.DATASET_TASK_KIND",
-        "DatasetVisibilityEnum": "portal.home.openapi.DATASET_VISIBILITY",
-        "DisputeStateEnum": "portal.home.openapi.DISPUTE_STATE",
-        "DocumentKindEnum": "portal.home.openapi.DOCUMENT_KIND",
-        "DocumentStateEnum": "portal.home.openapi.DOCUMENT_STATE",
-        "FindingKindEnum": "portal.home.openapi.FINDING_KIND",
-        "FindingDecisionEnum": "portal.home.openapi.FINDING_DECISION",
-        "FindingGivenDecisionEnum": "portal.home.openapi.FINDING_GIVEN_DECISION",
-        "DuplicateDecisionEnum": "portal.home.openapi.DUPLICATE_DECISION",
-        "DocumentTypeEnum": "portal.home.openapi.DOCUMENT_TYPE",
-        "ImportFormEnum": "portal.home.openapi.IMPORT_FORM",
-        "LabelFileFormEnum": "portal.home.openapi.LABEL_FILE_FORM",
-        "LabelFileStateEnum": "portal.home.openapi.LABEL_FILE_STATE",
-        "OwnGoldOutcomeEnum": "portal.home.openapi.OWN_GOLD_OUTCOME",
-        "RegradeStateEnum": "portal.home.openapi.REGRADE_STATE",
-        "ReleaseVisibilityEnum": "portal.home.openapi.RELEASE_VISIBILITY",
-        "ReviewGivenVerdictEnum": "portal.home.openapi.REVIEW_GIVEN_VERDICT",
-        "ReviewRoundStateEnum": "portal.home.openapi.REVIEW_ROUND_STATE",
-        "ReviewVerdictEnum": "portal.home.openapi.REVIEW_VERDICT",
-        "ScreeningVerdictEnum": "portal.home.openapi.SCREENING_VERDICT",
-        "SubmissionVerdictEnum": "portal.home.openapi.SUBMISSION_VERDICT",
-        "WorkStateEnum": "portal.home.openapi.WORK_STATE",
+        "AssignmentFlagEnum": "annotation.models.Assignment.Flag",
+        "AssignmentStateEnum": "annotation.models.Assignment.State",
+        "BatchAuditStateEnum": ["incomplete", "accepted", "rejected"],
+        "BatchStateEnum": "portal.datasets.models.Batch.State",
+        "BoardStateEnum": "scoring.models.Board.State",
+        "CampaignStateEnum": "annotation.models.Campaign.State",
+        "CaseKindEnum": "annotation.models.Case.Kind",
+        "CaseStateEnum": "annotation.models.Case.State",
+        "DatasetTaskKindEnum": "portal.datasets.models.DatasetTask.Kind",
+        "DatasetVisibilityEnum": "portal.datasets.models.Dataset.Visibility",
+        "DisputeStateEnum": "portal.datasets.models.Dispute.State",
+        "DocumentKindEnum": "portal.datasets.models.Document.Kind",
+        "DocumentStateEnum": "portal.datasets.models.Document.State",
+        "FindingKindEnum": "portal.datasets.models.PiiFinding.Kind",
+        "FindingDecisionEnum": "portal.datasets.models.PiiFinding.Decision",
+        "FindingGivenDecisionEnum": ["kept", "masked"],
+        "DuplicateDecisionEnum": "portal.datasets.models.NearDuplicate.Decision",
+        "DocumentTypeEnum": "portal.datasets.models.DocumentType",
+        "ImportFormEnum": "portal.datasets.models.ImportRun.Form",
+        "LabelFileFormEnum": "annotation.models.CampaignImport.Form",
+        "LabelFileStateEnum": "annotation.models.CampaignImport.State",
+        "OwnGoldOutcomeEnum": "annotation.workbench.selectors.OUTCOMES",
+        "RegradeStateEnum": "scoring.models.Regrade.State",
+        "ReleaseVisibilityEnum": "portal.datasets.models.Release.Visibility",
+        "ReviewGivenVerdictEnum": "annotation.review.api.GIVEN_VERDICTS",
+        "ReviewRoundStateEnum": "annotation.models.ReviewRound.State",
+        "ReviewVerdictEnum": "annotation.models.ReviewItem.Verdict",
+        "ScreeningVerdictEnum": "annotation.models.Screening.Verdict",
+        "SubmissionVerdictEnum": "portal.home.api.given_verdicts",
+        "WorkStateEnum": "portal.datasets.models.ImportRun.State",
     },
 }
 
@@ -429,4 +475,4 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
-LOGGING = logging_config(level=env.str("LOG_LEVEL", default="INFO"), json=not DEBUG)
+LOGGING = _logging(level=env.str("LOG_LEVEL", default="INFO"), json=not DEBUG)

@@ -1,16 +1,40 @@
-"""The root URL configuration."""
+"""The root URL configuration: the pages of `home`, the REST API, and the URLs of all apps."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
+import annotation.urls
+import portal.datasets.urls
+import scoring.urls
 from portal.accounts.urls import invitation_urlpatterns, team_urlpatterns
-from portal.home.urls import api_urlpatterns
+from portal.home import api, docs, views
+
+home_urlpatterns = [
+    path("", views.home, name="home"),
+    path("start/", views.start, name="start"),
+    path("terms/", views.legal, {"name": "terms"}, name="terms"),
+    path("privacy/", views.legal, {"name": "privacy"}, name="privacy"),
+    path("contact/", views.legal, {"name": "contact"}, name="contact"),
+    path("healthz", views.healthz, name="healthz"),
+]
+
+api_urlpatterns: list[URLPattern | URLResolver] = [
+    path("", api.Root.as_view(), name="root"),
+    path("schema/", api.SchemaView.as_view(), name="schema"),
+    path("docs/", views.api_docs, name="docs"),
+    path("", include("portal.accounts.invitations.api")),
+    path("", include("portal.accounts.api")),
+    path("", include("portal.accounts.teams.api")),
+    path("", include(portal.datasets.urls.api_urlpatterns)),
+    path("", include(annotation.urls.api_urlpatterns)),
+    path("", include(scoring.urls.api_urlpatterns)),
+]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     # The API comes first, because it gets the most requests.
     path("api/v1/", include((api_urlpatterns, "api"))),
-    path("", include("portal.home.urls")),
-    path("docs/", include("portal.docs.urls")),
+    path("", include((home_urlpatterns, "home"))),
+    path("docs/", include((docs.urlpatterns, "docs"))),
     path("accounts/", include("allauth.urls")),
     path("account/", include("portal.accounts.urls")),
     path("invitations/", include((invitation_urlpatterns, "invitations"))),

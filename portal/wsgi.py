@@ -6,7 +6,7 @@ import os
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from portal.web.conditional import build
+from portal.web.requests import build
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 

@@ -29,7 +29,7 @@ from annotation.page_facts import DoubtfulFact, doubtful_facts
 from annotation.review.selectors import review_blocks_release, unreviewed_pages
 from portal.datasets.models import Document, Release, ReleaseItem
 from portal.datasets.releases.services import suggest_version
-from portal.web.prepared import Parameter, Prepared
+from portal.web.queries import Parameter, Prepared
 
 Stage = CampaignDocument.Stage
 Purpose = CampaignDocument.Purpose

@@ -35,7 +35,7 @@ from annotation.spans import (
 from portal.datasets.models import PageImage
 from portal.facts import Span as TextSpan
 from portal.facts import trim_span
-from portal.web.prepared import Parameter, Prepared
+from portal.web.queries import Parameter, Prepared
 
 _STORED = Prepared(
     lambda: (

@@ -37,7 +37,7 @@ from annotation.qualification.services import grade_qualification
 from annotation.spans import KEY, PLACED, Draft, check_drafts, read_spans
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.web.prepared import Parameter, Prepared, PreparedDelete, PreparedUpdate, insert_rows
+from portal.web.queries import Parameter, Prepared, PreparedDelete, PreparedUpdate, insert_rows
 
 from .offers import Mark, keep_outcomes
 from .selectors import current_spans, spans_at, stored_spans

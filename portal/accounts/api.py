@@ -17,10 +17,10 @@ from rest_framework.response import Response
 from portal.accounts.invitations.api import AccountView
 from portal.web.refusals import Refused
 
+from .access import revoke_token
+from .account_data import export_file, request_export
 from .emails import is_email_confirmed, send_confirmation
 from .models import AccountExport, ApiToken, User
-from .own_data import export_file, request_export
-from .tokens import revoke_token
 
 
 class AccountShape(serializers.ModelSerializer[User]):

@@ -11,8 +11,7 @@ class AccountsConfig(AppConfig):
         from portal.accounts.invitations.selectors import register_offers
         from portal.accounts.teams.services import TeamOffers
 
-        from .account_data import register_account_data
-        from .own_data import AccountsData
+        from .account_data import AccountsData, register_account_data
 
         register_offers(TeamOffers())
         register_account_data(AccountsData())

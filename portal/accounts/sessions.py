@@ -7,7 +7,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import DateTimeField
 from django.utils import timezone
 
-from portal.web.prepared import Parameter, Prepared
+from portal.web.queries import Parameter, Prepared
 
 _ALIVE = Prepared(
     lambda: Session.objects.filter(

@@ -10,9 +10,9 @@ from portal.accounts.invitations.services import mint_secret
 from portal.jobs.handlers import Claim, handler
 from portal.jobs.services import enqueue
 
+from .account_data import DROP_KIND, ERASE_KIND, KEPT_FOR, KIND, drop_file, erase_rest, store_export
 from .emails import send_email
 from .models import AccountExport, Invitation, User, display_name, is_former
-from .own_data import DROP_KIND, ERASE_KIND, KEPT_FOR, KIND, drop_file, erase_rest, store_export
 
 
 @handler("send_invitation")

@@ -18,12 +18,17 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from portal.accounts.teams.selectors import own_teams
 from portal.web.refusals import ShowRefusals, errors_in, post_action
 
-from .access import UserRequest
-from .account_data import counted, fate_of
+from .access import UserRequest, issue_token, revoke_token
+from .account_data import (
+    counted,
+    delete_account,
+    end_sessions,
+    export_file,
+    fate_of,
+    request_export,
+)
 from .emails import is_email_confirmed
 from .models import AccountExport, ApiToken, User
-from .own_data import delete_account, end_sessions, export_file, request_export
-from .tokens import issue_token, revoke_token
 
 
 def has_second_factor(user: User) -> bool:

@@ -1,4 +1,4 @@
-"""Home and start pages, API documentation, error pages and the health check.
+"""Home and start pages, navigation, documentation, the root of the API, error pages, health check.
 
 May import all apps; imported only by the settings and `portal.urls`.
 """

@@ -21,7 +21,7 @@ from annotation.models import (
     ReviewRound,
 )
 from portal.accounts.models import User
-from portal.web.prepared import Parameter, Prepared
+from portal.web.queries import Parameter, Prepared
 from scoring.benchmarks import BENCHMARKS
 from scoring.leaderboard.columns import GROUPED, BoardColumn, TableFrame, table_frame
 from scoring.leaderboard.disclosure import entry_as_shown, shown_columns

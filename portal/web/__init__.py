@@ -1,4 +1,4 @@
-"""Code shared by the pages and the API of all apps: requests, responses, model fields, charts.
+"""Code shared by the pages and the API of all apps: requests, refusals, queries, fields, charts.
 
 May import only `portal.facts`.
 """

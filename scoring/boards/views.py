@@ -11,8 +11,8 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
-from portal.web.conditional import conditional
 from portal.web.refusals import form_page
+from portal.web.requests import conditional
 from scoring.access import board_for
 from scoring.judging.services import judge_fault, known_judge
 from scoring.leaderboard.filters import RowFilterForm

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.web.answers import answer
-from portal.web.conditional import conditional, kept_answer
+from portal.web.requests import conditional, kept_answer
 from scoring.benchmarks import View
 from scoring.charts.drawing import DrawingError
 from scoring.models import Category, Entry

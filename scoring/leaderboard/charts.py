@@ -20,7 +20,7 @@ from django.http import Http404
 
 from portal.files.tables import csv_text
 from portal.jobs.services import enqueue
-from portal.web.conditional import etag_of
+from portal.web.requests import etag_of
 from scoring.access import Viewer
 from scoring.benchmarks import Chart, Options, common_charts, deciding_column
 from scoring.charts.drawing import (

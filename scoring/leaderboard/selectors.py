@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from portal.accounts.access import is_organiser
 from portal.datasets.models import Dataset
-from portal.web.conditional import etag_of
-from portal.web.prepared import Parameter, Prepared
+from portal.web.queries import Parameter, Prepared
+from portal.web.requests import etag_of
 from scoring.access import Viewer, are_scores_due, board_for
 from scoring.benchmarks import View
 from scoring.models import Board, Category, Entry, Phase

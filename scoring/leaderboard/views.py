@@ -13,7 +13,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
 from portal.datasets.responses import TextFile, file_response
-from portal.web.conditional import conditional
+from portal.web.requests import conditional
 from scoring.access import board_for, submission_for
 from scoring.charts.drawing import DrawingError, library_version
 from scoring.charts.look import live_style

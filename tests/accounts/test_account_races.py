@@ -6,11 +6,11 @@ PostgreSQL.
 
 import pytest
 
-from portal.accounts.account_data import AccountKept
+from portal.accounts.access import TokenRefused, issue_token
+from portal.accounts.account_data import AccountKept, delete_account, request_export
 from portal.accounts.invitations.selectors import InvitationRefused
 from portal.accounts.invitations.services import accept_invitation
 from portal.accounts.models import AccountExport, Invitation, Team, User
-from portal.accounts.own_data import delete_account, request_export
 from portal.accounts.teams.services import (
     TeamRefused,
     add_to_team,
@@ -21,7 +21,6 @@ from portal.accounts.teams.services import (
     make_team,
     remove_from_team,
 )
-from portal.accounts.tokens import TokenRefused, issue_token
 from tests.accounts.invitations.emails import ORIGIN
 from tests.accounts.teams.people import owners, place_of, team_of
 from tests.annotation.test_races import at_once, kinds
@@ -145,6 +144,6 @@ def test_tabs_that_order_an_export_at_once_order_one(ann: User) -> None:
 def test_tabs_do_not_make_more_tokens_than_allowed(
     ann: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("portal.accounts.tokens.MAX_TOKENS", 1)
+    monkeypatch.setattr("portal.accounts.access.MAX_TOKENS", 1)
     results = at_once(*[lambda: issue_token(user=ann, name="x")] * 3)
     assert kinds(results) == [TokenRefused.__name__] * 2 + ["tuple"]

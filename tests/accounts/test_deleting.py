@@ -13,7 +13,14 @@ from django.db import connection
 from django.test import Client
 
 from annotation.models import Assignment, Campaign, CampaignImport, Membership
-from portal.accounts.account_data import AccountKept, fate_of
+from portal.accounts.access import issue_token
+from portal.accounts.account_data import (
+    AccountKept,
+    delete_account,
+    erase_rest,
+    fate_of,
+    request_export,
+)
 from portal.accounts.models import (
     ApiToken,
     Invitation,
@@ -22,9 +29,7 @@ from portal.accounts.models import (
     display_name,
     is_former,
 )
-from portal.accounts.own_data import delete_account, erase_rest, request_export
 from portal.accounts.teams.services import make_owner
-from portal.accounts.tokens import issue_token
 from portal.audit.models import Event
 from portal.jobs.models import Job
 from portal.jobs.services import enqueue

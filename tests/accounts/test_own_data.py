@@ -11,15 +11,15 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from annotation.models import Membership
-from portal.accounts.models import AccountExport, User
-from portal.accounts.own_data import (
+from portal.accounts.access import issue_token
+from portal.accounts.account_data import (
     ExportRefused,
     end_sessions,
     request_export,
     store_export,
     write_export,
 )
-from portal.accounts.tokens import issue_token
+from portal.accounts.models import AccountExport, User
 from portal.datasets.models import Dispute, ReleaseItem
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
@@ -216,7 +216,7 @@ def test_a_second_click_finds_the_file_under_way(ann: User) -> None:
 
 
 def test_files_a_day_are_limited(client_of: ClientOf, ann: User, monkeypatch: Any) -> None:
-    monkeypatch.setattr("portal.accounts.own_data.EXPORTS_PER_DAY", 1)
+    monkeypatch.setattr("portal.accounts.account_data.EXPORTS_PER_DAY", 1)
     request_export(user=ann)
     run_due_jobs()
     with pytest.raises(ExportRefused):
@@ -252,7 +252,7 @@ def test_a_failed_export_is_shown(client_of: ClientOf, ann: User, monkeypatch: A
     def broken(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("portal.accounts.own_data.write_export", broken)
+    monkeypatch.setattr("portal.accounts.account_data.write_export", broken)
     request_export(user=ann)
     Job.objects.update(max_attempts=1)
     run_due_jobs()

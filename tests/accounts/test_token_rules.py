@@ -8,13 +8,13 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from portal.accounts import tokens
-from portal.accounts.models import ApiToken, User
-from portal.accounts.tokens import (
+from portal.accounts import access as tokens
+from portal.accounts.access import (
     TokenRefused,
     issue_token,
     recognise_token,
 )
+from portal.accounts.models import ApiToken, User
 from tests.fixture_types import ClientOf
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,8 @@ from rest_framework.response import Response
 from rest_framework.test import APIRequestFactory
 from rest_framework.views import APIView
 
+from portal.accounts.access import issue_token, recognise_token, revoke_token
 from portal.accounts.models import ApiToken, User
-from portal.accounts.tokens import issue_token, recognise_token, revoke_token
 from portal.audit.models import Event
 from tests.fixture_types import ClientOf
 

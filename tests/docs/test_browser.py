@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from portal.docs import pages
+from portal.home import docs as pages
 from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 

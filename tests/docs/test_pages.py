@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from portal.docs import pages
-from portal.home.templatetags.site import HELP
+from portal.home import docs as pages
+from portal.home.navigation import HELP
 
 MARKDOWN = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -125,7 +125,7 @@ def test_search_needs_every_word_and_ranks_headings_first() -> None:
         ("decisions/023-no-oracles.md", "", "/docs/decisions/023-no-oracles/"),
         ("README.md", "", "/docs/"),
         ("../README.md", "", None),
-        ("../portal/docs/pages.py", "", None),
+        ("../portal/home/docs.py", "", None),
     ],
 )
 def test_links_between_files_become_links_between_pages(

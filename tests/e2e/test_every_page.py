@@ -24,7 +24,7 @@ _NARROW = {"width": 390, "height": 900}
 
 # Objects that the sample lacks, created by the services that the pages use.
 WORLD = """
-from portal.accounts.own_data import request_export
+from portal.accounts.account_data import request_export
 from portal.accounts.models import User
 from portal.accounts.teams.services import make_team
 from portal.datasets.models import Dataset, DatasetTask, ReleaseItem

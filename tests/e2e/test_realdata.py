@@ -39,7 +39,7 @@ class Client:
         self.token = site.shell(
             "import json\n"
             "from portal.accounts.models import User\n"
-            "from portal.accounts.tokens import issue_token\n"
+            "from portal.accounts.access import issue_token\n"
             f"user = User.objects.get(email={email!r})\n"
             "print(json.dumps(issue_token(user=user, name='test')[1]))"
         )

@@ -17,7 +17,7 @@ SHIPPED = "Tesseract 5, layout"
 TOKEN = """
 import json
 from portal.accounts.models import User
-from portal.accounts.tokens import issue_token
+from portal.accounts.access import issue_token
 user = User.objects.get(email="researcher@factboard.example")
 print(json.dumps(issue_token(user=user, name="e2e")[1]))
 """

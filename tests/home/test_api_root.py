@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver
 
+from portal.accounts.access import issue_token
 from portal.accounts.models import User
-from portal.accounts.tokens import issue_token
-from portal.home.urls import api_urlpatterns
+from portal.urls import api_urlpatterns
 from scoring.models import Board
 
 from .factories import make_board

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from portal.accounts.access import issue_token
 from portal.accounts.models import User
-from portal.accounts.tokens import issue_token
 from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks, in_both_looks
 

@@ -3,7 +3,7 @@
 import pytest
 from django.template import Context, Template
 
-from portal.home.templatetags.markdown import markdown
+from portal.web.markup import markdown
 
 
 def test_prose_becomes_html() -> None:

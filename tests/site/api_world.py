@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from annotation.models import Campaign, Case
+from portal.accounts.access import issue_token
 from portal.accounts.models import ApiToken, User
 from portal.accounts.teams.services import invite_to_team
-from portal.accounts.tokens import issue_token
 from portal.datasets.acceptance.services import open_batch
 from portal.datasets.curation.services import DrawSpec, create_selection
 from portal.datasets.dataset_tasks import start_task

@@ -10,7 +10,7 @@ from django.test import Client
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.response import Response
 
-from portal.home import openapi
+from portal.home import api as openapi
 
 SCHEMA = "/api/v1/schema/"
 pytestmark = pytest.mark.django_db
@@ -59,7 +59,7 @@ def test_another_release_generates_its_own(
 ) -> None:
     openapi.store_documents()
     changes: list[Callable[[], object]] = [
-        lambda: monkeypatch.setattr("portal.web.conditional.build", lambda: "other code"),
+        lambda: monkeypatch.setattr("portal.web.requests.build", lambda: "other code"),
         lambda: monkeypatch.setattr(openapi, "version", lambda name: "99"),
         lambda: setattr(
             settings, "SPECTACULAR_SETTINGS", settings.SPECTACULAR_SETTINGS | {"TITLE": "Other"}

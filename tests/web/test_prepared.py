@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from portal.accounts.models import ApiToken, User
 from portal.datasets.models import Dataset, Document
-from portal.web.prepared import Parameter, Prepared, PreparedDelete, PreparedUpdate, insert_rows
+from portal.web.queries import Parameter, Prepared, PreparedDelete, PreparedUpdate, insert_rows
 
 pytestmark = pytest.mark.django_db
 

@@ -1,6 +1,6 @@
 """Navigation in two rows: which links there are, and where one is."""
 
-from portal.web.tabs import Group, Link, Tab, navigation
+from portal.web.markup import Group, Link, Tab, navigation
 
 HOME = Group("", (Tab("home", "Overview", "/"),))
 WORK = Group("Work", (Tab("queue", "Queue", "/queue/"), Tab("done", "Done", "/done/")))

@@ -20,8 +20,16 @@ from portal.accounts.invitations.views import read_emails
 from portal.accounts.models import Invitation, Team, TeamMember
 from portal.web.api import checked
 
-from .access import TeamAccess, managed_team, own_membership, peopled_team, team_for
-from .selectors import own_teams, team_invitations, team_people
+from .selectors import (
+    TeamAccess,
+    managed_team,
+    own_membership,
+    own_teams,
+    peopled_team,
+    team_for,
+    team_invitations,
+    team_people,
+)
 from .services import (
     change_team,
     close_team,

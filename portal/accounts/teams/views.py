@@ -17,8 +17,16 @@ from portal.accounts.invitations.views import NO_EMAILS, InviteForm, never_store
 from portal.accounts.models import Invitation, Team, TeamMember
 from portal.web.refusals import ShowRefusals, errors_in, post_action
 
-from .access import TeamAccess, managed_team, own_membership, peopled_team, team_for
-from .selectors import own_teams, team_invitations, team_people
+from .selectors import (
+    TeamAccess,
+    managed_team,
+    own_membership,
+    own_teams,
+    peopled_team,
+    team_for,
+    team_invitations,
+    team_people,
+)
 from .services import (
     change_team,
     close_team,

@@ -20,7 +20,7 @@ from portal.datasets.models import (
 )
 from portal.datasets.responses import TextFile
 from portal.web.charts import Line, LineChart, Point, line_chart
-from portal.web.counting import count_by
+from portal.web.queries import count_by
 
 from .audits import (
     Acceptance,

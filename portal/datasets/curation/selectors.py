@@ -18,7 +18,7 @@ from portal.datasets.models import (
     ReleaseItem,
     Selection,
 )
-from portal.web.counting import count_by
+from portal.web.queries import count_by
 
 from .draws import StratifiedSample, StratumSample
 

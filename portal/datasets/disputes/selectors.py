@@ -29,7 +29,7 @@ from portal.datasets.models import (
 )
 from portal.datasets.releases.corrections import correction_words
 from portal.facts.page_text import Context, Excerpts
-from portal.web.counting import count_by
+from portal.web.queries import count_by
 
 PER_PAGE = 50
 FACTS_PER_PAGE = 100

@@ -28,7 +28,7 @@ from portal.datasets.models import (
     Release,
     TextBoxes,
 )
-from portal.web.counting import count_by
+from portal.web.queries import count_by
 
 from .content_rules import CONTENTS, Content, find_content
 

@@ -27,7 +27,7 @@ from portal.datasets.models import (
 from portal.datasets.models.releases import JsonLength
 from portal.datasets.responses import TextFile
 from portal.web.charts import Amount, BarChart, column_chart, row_chart
-from portal.web.counting import count_by
+from portal.web.queries import count_by
 
 from .statistics import (
     Amounts,

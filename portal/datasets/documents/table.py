@@ -22,7 +22,7 @@ from django.http import QueryDict
 from portal.accounts.access import is_organiser
 from portal.datasets.models import Dataset, Document, PageImage, Release, ReleaseItem
 from portal.datasets.models.documents import STRATA_FIELDS
-from portal.web.counting import count_by
+from portal.web.queries import count_by
 
 from .selectors import first_images
 

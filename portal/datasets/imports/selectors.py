@@ -15,7 +15,7 @@ from django.core.paginator import Page, Paginator
 from portal.datasets.dataset_tasks import trouble_of
 from portal.datasets.models import ImportItem, ImportRun
 from portal.files.tables import csv_text
-from portal.web.counting import count_by
+from portal.web.queries import count_by
 
 from .items import PICTURE_SUFFIXES
 

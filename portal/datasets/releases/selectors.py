@@ -34,7 +34,7 @@ from portal.datasets.releases.publishing.diff import (
 )
 from portal.datasets.releases.publishing.manifest import SCHEMES
 from portal.datasets.releases.publishing.rows import PublishedItem, draw_words
-from portal.web.counting import count_by
+from portal.web.queries import count_by
 
 from .corrections import dispute_notes, settled_by, unsettled_disputes
 from .exports import published_item, published_items, published_release

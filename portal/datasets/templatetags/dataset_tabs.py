@@ -4,7 +4,7 @@ from django import template
 from django.urls import reverse
 
 from portal.datasets.models import Dataset
-from portal.web.tabs import Group, Navigation, Tab, navigation
+from portal.web.markup import Group, Navigation, Tab, navigation
 
 register = template.Library()
 

@@ -132,7 +132,7 @@ def _collect_static() -> None:
 
 def _store_documents() -> None:
     # Imports the whole API, which the rest of this command does not need.
-    from portal.home.openapi import store_documents
+    from portal.home.api import store_documents
 
     store_documents()
 

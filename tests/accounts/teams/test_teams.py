@@ -10,8 +10,7 @@ from pytest_django import DjangoAssertNumQueries
 from portal.accounts.invitations.selectors import InvitationRefused, offer_of
 from portal.accounts.invitations.services import accept_invitation
 from portal.accounts.models import Invitation, Team, TeamMember, User
-from portal.accounts.teams.access import team_for
-from portal.accounts.teams.selectors import own_teams, team_people
+from portal.accounts.teams.selectors import own_teams, team_for, team_people
 from portal.accounts.teams.services import (
     TeamRefused,
     add_to_team,

@@ -13,8 +13,8 @@ from django.db import close_old_connections
 from factboard import Client
 from factboard.cli import main
 from factboard.client import settings as client_settings
+from portal.accounts.access import issue_token
 from portal.accounts.models import User
-from portal.accounts.tokens import issue_token
 from tests.scoring.conftest import board, graded, queued
 from tests.worlds import _worlds_end, pytest_fixture_setup
 

@@ -18,8 +18,8 @@ from factboard.client import (
     RefusedError,
     UnreachableError,
 )
+from portal.accounts.access import issue_token
 from portal.accounts.models import ApiToken, User
-from portal.accounts.tokens import issue_token
 from portal.datasets.models import Release
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Submission

@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Page
 
-from portal.docs import pages
+from portal.home import docs as pages
 from scoring.benchmarks import BENCHMARKS, UnknownBenchmarkError, benchmark_card
 from scoring.models import Board
 from tests.looks import faults_in_both_looks

@@ -120,7 +120,7 @@ def read(site: GradingSite, token: str, submission: int) -> Any:
 TOKEN = (
     "import json\n"
     "from portal.accounts.models import User\n"
-    "from portal.accounts.tokens import issue_token\n"
+    "from portal.accounts.access import issue_token\n"
     f"print(json.dumps(issue_token(user=User.objects.get(email={EMAIL!r}), name='t')[1]))"
 )
 

@@ -9,12 +9,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from portal.accounts.access import issue_token
 from portal.accounts.models import User
 from portal.accounts.teams.services import change_team, make_team
-from portal.accounts.tokens import issue_token
 from portal.datasets.models import Dataset
 from portal.jobs.worker import run_due_jobs
-from portal.web.conditional import etag_of
+from portal.web.requests import etag_of
 from scoring.boards.protection import NewPhase
 from scoring.boards.services import add_phase, edit_board, set_board_state
 from scoring.grading.regrades import start_regrade
@@ -218,7 +218,7 @@ def test_an_etag_is_of_the_values(monkeypatch: pytest.MonkeyPatch) -> None:
     assert etag_of({"a": 1, "b": [2]}) == etag_of({"b": [2], "a": 1})
     assert etag_of(1, 2) != etag_of(12)
     before = etag_of(1)
-    monkeypatch.setattr("portal.web.conditional.build", lambda: "another build")
+    monkeypatch.setattr("portal.web.requests.build", lambda: "another build")
     assert etag_of(1) != before
 
 

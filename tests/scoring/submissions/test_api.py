@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 from rest_framework.test import APIClient
 
+from portal.accounts.access import issue_token
 from portal.accounts.models import User
-from portal.accounts.tokens import issue_token
 from portal.jobs.models import Job
 from scoring import urls
 from scoring.boards.protection import NewPhase

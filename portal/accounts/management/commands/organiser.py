@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from portal.accounts.access import make_organiser, withdraw_organiser
 from portal.accounts.models import User
-from portal.accounts.organisers import make_organiser, withdraw_organiser
 from portal.web.refusals import Refused
 
 

@@ -1,4 +1,4 @@
-"""Reading `docs/*.md`: HTML with anchors, links between pages, and search.
+"""The pages of `docs/*.md` on the site: HTML with anchors, links between pages, and search.
 
 The files belong to the program and change only with it, so they are read once per process.
 """
@@ -12,16 +12,21 @@ from itertools import pairwise
 from pathlib import Path
 
 from django.conf import settings
-from django.urls import reverse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path, reverse
 from django.utils.safestring import SafeString
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from portal.home.templatetags.markdown import new_renderer
+from portal.web.markup import new_renderer
 
 FOLDER = Path(settings.BASE_DIR) / "docs"
 INDEX = "README"
 MOST_FOUND = 30
+LONGEST_QUERY = 100
 # Characters of a search result before and after the first word found.
 AROUND = 90
 
@@ -62,14 +67,13 @@ class Found:
 @cache
 def slugs() -> frozenset[str]:
     """Every page, as its path below `docs/` without the suffix."""
-    return frozenset(
-        path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md")
-    )
+    files = FOLDER.rglob("*.md")
+    return frozenset(file.relative_to(FOLDER).with_suffix("").as_posix() for file in files)
 
 
 @cache
 def images() -> frozenset[str]:
-    return frozenset(path.name for path in (FOLDER / "images").glob("*.png"))
+    return frozenset(file.name for file in (FOLDER / "images").glob("*.png"))
 
 
 @cache
@@ -151,8 +155,8 @@ def site_url(href: str, folder: str) -> str | None:
     """The URL on this site of a link in a file in `folder`; None for a file that is no page."""
     if re.match(r"[a-z]+:|#|/", href):
         return href
-    path, _, anchor = href.partition("#")
-    target = posixpath.normpath(posixpath.join(folder, path)).removesuffix(".md")
+    file, _, anchor = href.partition("#")
+    target = posixpath.normpath(posixpath.join(folder, file)).removesuffix(".md")
     if target not in slugs():
         return None
     return page_url(target, anchor)
@@ -185,3 +189,34 @@ def _extract(text: str, words: list[str]) -> str:
     start, end = max(0, first - AROUND), first + AROUND
     before, after = "… " if start else "", " …" if end < len(text) else ""
     return f"{before}{text[start:end].strip()}{after}"
+
+
+@require_safe
+def index_view(request: HttpRequest) -> HttpResponse:
+    query = request.GET.get("q", "")[:LONGEST_QUERY]
+    context = {"page": page(INDEX), "query": query, "found": find(query)}
+    return render(request, "docs/index.html", context)
+
+
+@require_safe
+def page_view(request: HttpRequest, slug: str) -> HttpResponse:
+    try:
+        shown = page(slug)
+    except KeyError:
+        raise Http404(f"There is no documentation page {slug!r}.") from None
+    return render(request, "docs/page.html", {"page": shown})
+
+
+@cache_control(max_age=3600, public=True)
+@require_safe
+def image_view(_request: HttpRequest, name: str) -> FileResponse:
+    if name not in images():
+        raise Http404(f"There is no image {name!r} in the documentation.")
+    return FileResponse((FOLDER / "images" / name).open("rb"), content_type="image/png")
+
+
+urlpatterns = [
+    path("", index_view, name="index"),
+    path("images/<str:name>", image_view, name="image"),
+    path("<path:slug>/", page_view, name="page"),
+]

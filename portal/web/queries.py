@@ -16,7 +16,7 @@ from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 
 from django.db import connections, router
-from django.db.models import AutoField, Expression, Field, Model, QuerySet
+from django.db.models import AutoField, Count, Expression, Field, Manager, Model, QuerySet
 from django.db.models.sql import DeleteQuery, UpdateQuery
 
 T = TypeVar("T")
@@ -192,3 +192,8 @@ def insert_rows(model: type[Model], names: Sequence[str], rows: Iterable[Sequenc
             f"INSERT INTO {table} ({quoted}) VALUES ({places})",  # noqa: S608 - names of the model
             [(*row, *defaults) for row in rows],
         )
+
+
+def count_by(rows: "QuerySet[Any, Any] | Manager[Any]", field: str) -> dict[Any, int]:
+    """Return the number of rows by value of the field, with one query."""
+    return dict(rows.order_by().values_list(field).annotate(Count("pk")))

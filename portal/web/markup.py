@@ -1,10 +1,15 @@
-"""Markdown of descriptions, guidelines and notes."""
+"""What templates share: Markdown, the heads of tables, and the tabs of a campaign or dataset.
 
-from collections.abc import Sequence
+`TEMPLATES` in the settings gives this library of tags the names `markdown` and `tables`.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
 from django import template
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -102,3 +107,84 @@ def markdown(text: str) -> SafeString:
     """The text as HTML. Cached, because guidelines are shown with every page."""
     # Safe: the renderer escapes the source.
     return SafeString(_renderer().render(text))
+
+
+@register.simple_tag
+def columns(*names: str) -> SafeString:
+    """Return a `<thead>` with one row. `#` before a name aligns the column's figures to the right;
+    a name in parentheses is only read by screen readers, for columns of buttons."""
+    return format_html(
+        "<thead><tr>{}</tr></thead>", format_html_join("", "{}", ((_head(name),) for name in names))
+    )
+
+
+def _head(name: str) -> SafeString:
+    if name.startswith("#"):
+        return format_html('<th scope="col" class="num">{}</th>', name[1:])
+    if name.startswith("("):
+        return format_html(
+            '<th scope="col"><span class="visually-hidden">{}</span></th>', name.strip("()")
+        )
+    return format_html('<th scope="col">{}</th>', name)
+
+
+@dataclass(frozen=True)
+class Tab:
+    name: str
+    label: str
+    href: str
+    shown: bool = True
+
+
+@dataclass(frozen=True)
+class Group:
+    label: str
+    tabs: tuple[Tab, ...]
+
+    @property
+    def href(self) -> str:
+        return self.tabs[0].href
+
+
+@dataclass(frozen=True)
+class Link:
+    label: str
+    href: str
+    current: str
+    """The value of aria-current: "page" on the page itself, "true" below it, or empty."""
+
+
+@dataclass(frozen=True)
+class Navigation:
+    groups: tuple[Link, ...]
+    group: str
+    """The name of the current group. It is empty if that group has one page only."""
+    pages: tuple[Link, ...]
+
+
+def navigation(groups: Iterable[Group], current: str, *, below: bool) -> Navigation:
+    """The links of both rows; `below` if the page is a subpage of the one that `current` names.
+
+    Hidden tabs and empty groups are left out. A group with one tab is shown as that tab.
+    """
+    rows, name, pages = [], "", tuple[Link, ...]()
+    mark = "true" if below else "page"
+    for group in map(_reduced, groups):
+        if not group.tabs:
+            continue
+        is_current = any(tab.name == current for tab in group.tabs)
+        has_pages = len(group.tabs) > 1
+        rows.append(
+            Link(group.label, group.href, ("true" if has_pages else mark) if is_current else "")
+        )
+        if is_current and has_pages:
+            name = group.label
+            pages = tuple(
+                Link(tab.label, tab.href, mark if tab.name == current else "") for tab in group.tabs
+            )
+    return Navigation(tuple(rows), name, pages)
+
+
+def _reduced(group: Group) -> Group:
+    tabs = tuple(tab for tab in group.tabs if tab.shown)
+    return Group(tabs[0].label if len(tabs) == 1 else group.label, tabs)

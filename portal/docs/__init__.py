@@ -1,1 +1,0 @@
-"""The pages of `docs/` on the site, with search and the help link of every other page."""
