@@ -1,7 +1,9 @@
-"""Queries that Django compiles to SQL once and runs many times with different values.
+"""Counting rows, and queries that Django compiles to SQL once and runs with different values.
 
-Compiling a query takes Django several times as long as the database needs to run it. Queries of
-frequent requests are therefore defined with `Parameter`s and kept:
+Compiling a query takes Django several times as long as the database needs to run it. Measured with
+the sample site, without compiled queries: opening a page to label takes 34 ms of CPU instead of 8,
+the leaderboard 17 instead of 13, reading a session 0.7 instead of 0.2. Lists gain under 1 ms and use
+the ORM. Compiled queries are defined with `Parameter`s and kept:
 
     _OWN = Prepared(lambda: Note.objects.filter(owner=Parameter("owner")).select_related("page"))
     _OWN.rows(owner=7)
