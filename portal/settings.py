@@ -172,7 +172,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "portal.web.requests.PlainAddressMiddleware",
+    "portal.web.requests.PlainPathMiddleware",
     "portal.web.api.PlainNewlinesMiddleware",
     "portal.web.requests.ApiConditionalMiddleware",
     "portal.web.requests.KnownParametersMiddleware",

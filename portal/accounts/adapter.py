@@ -1,6 +1,6 @@
 """The allauth adapter: who may sign up, and which email addresses count as confirmed."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from allauth.account import forms as allauth_forms
 from allauth.account.adapter import DefaultAccountAdapter
@@ -60,10 +60,23 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return bool(super().is_email_verified(request, email))
 
 
-class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]  # allauth ships no types
+class Relabelled(forms.Form):
+    """The labels of this site, because those of allauth are in title case."""
+
+    labels: ClassVar[dict[str, str]] = {}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, label in self.labels.items():
+            if name in self.fields:
+                self.fields[name].label = label
+
+
+class SignupForm(Relabelled, allauth_forms.SignupForm):  # type: ignore[misc]  # allauth ships no types
     """Sign-up with a display name. Invited users must use their invited email address."""
 
     field_order = ["name", "email", "password1", "password2"]
+    labels = {"password2": "Confirm password"}
     name = forms.CharField(max_length=120, label="Name", help_text="Shown with your work.")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -74,7 +87,6 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]  # allauth shi
             self.initial["email"] = invitation.email
             self.fields["email"].disabled = True
             self.fields["email"].help_text = "Your invitation is for this email address."
-        _relabel(self, password2="Confirm password")
 
     def save(self, request: HttpRequest) -> Any:
         user = super().save(request)
@@ -86,31 +98,17 @@ class SignupForm(allauth_forms.SignupForm):  # type: ignore[misc]  # allauth shi
         return user
 
 
-class LoginForm(allauth_forms.LoginForm):  # type: ignore[misc]
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _relabel(self, remember="Remember me")
+class LoginForm(Relabelled, allauth_forms.LoginForm):  # type: ignore[misc]
+    labels = {"remember": "Remember me"}
 
 
-class ChangePasswordForm(allauth_forms.ChangePasswordForm):  # type: ignore[misc]
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _relabel(
-            self,
-            oldpassword="Current password",
-            password1="New password",
-            password2="Confirm new password",
-        )
+class ChangePasswordForm(Relabelled, allauth_forms.ChangePasswordForm):  # type: ignore[misc]
+    labels = {
+        "oldpassword": "Current password",
+        "password1": "New password",
+        "password2": "Confirm new password",
+    }
 
 
-class ResetPasswordKeyForm(allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        _relabel(self, password1="New password", password2="Confirm new password")
-
-
-def _relabel(form: forms.Form, **labels: str) -> None:
-    """The labels of this site, because those of allauth are in title case."""
-    for name, label in labels.items():
-        if name in form.fields:
-            form.fields[name].label = label
+class ResetPasswordKeyForm(Relabelled, allauth_forms.ResetPasswordKeyForm):  # type: ignore[misc]
+    labels = {"password1": "New password", "password2": "Confirm new password"}

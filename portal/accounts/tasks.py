@@ -24,7 +24,7 @@ def send_invitation(claim: Claim) -> None:
     except InvitationRefused:
         return
     offer, origin = offer_of(invitation), claim.payload["origin"]
-    inviter = display_name(invitation.invited_by) if invitation.invited_by else "Somebody"
+    inviter = display_name(invitation.invited_by) if invitation.invited_by else "A former member"
     send_email(
         to=invitation.email,
         subject=f"{inviter} invites you to be {offer.what}",

@@ -173,13 +173,13 @@ def _by_kind(jobs: models.QuerySet[Job]) -> dict[str, int]:
 def _cancel_waiting(waiting: models.QuerySet[Job]) -> int:
     """Updates in bulk, except for kinds with an `on_cancelled` hook."""
     with_hook = [kind for kind, handler in HANDLERS.items() if handler.on_cancelled]
-    told = list(waiting.filter(kind__in=with_hook))
-    for job in told:
+    with_hooks = list(waiting.filter(kind__in=with_hook))
+    for job in with_hooks:
         leases.settle(job, Job.State.CANCELLED)
-    untold = waiting.exclude(kind__in=with_hook).update(
+    others = waiting.exclude(kind__in=with_hook).update(
         state=Job.State.CANCELLED, error="", finished_at=timezone.now()
     )
-    return len(told) + untold
+    return len(with_hooks) + others
 
 
 @transaction.atomic

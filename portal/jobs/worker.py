@@ -32,7 +32,7 @@ _stopping = mmap.mmap(-1, 1)
 class _Process:
     """Whether this process was asked to stop, and may be interrupted at this point."""
 
-    told_to_end: bool = False
+    end_is_asked: bool = False
     breakable: bool = False
 
 
@@ -50,7 +50,7 @@ def ask_to_stop() -> None:
 
 def stop_is_asked() -> bool:
     """Whether this process must not start another job."""
-    return _stopping[0] != 0 or _process.told_to_end
+    return _stopping[0] != 0 or _process.end_is_asked
 
 
 def hold_back(*signals: signal.Signals) -> None:
@@ -72,7 +72,7 @@ def heeding(*signals: signal.Signals) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # Python handles signals in the main thread only
         return
-    _process.told_to_end = False
+    _process.end_is_asked = False
     before = {number: signal.signal(number, _end) for number in signals}
     mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
     try:
@@ -88,7 +88,7 @@ def breakable() -> Iterator[None]:
     """Signals raise Interrupted inside this block, even if they arrived just before it."""
     _process.breakable = True
     try:
-        if _process.told_to_end:
+        if _process.end_is_asked:
             raise Interrupted
         yield
     finally:
@@ -96,7 +96,7 @@ def breakable() -> Iterator[None]:
 
 
 def _end(*_: object) -> None:
-    _process.told_to_end = True
+    _process.end_is_asked = True
     if _process.breakable:
         _process.breakable = False  # once is enough: only clean-up follows
         raise Interrupted

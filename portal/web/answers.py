@@ -41,12 +41,12 @@ def answer(
     chosen = [field.name for field in fields(shape) if field.name not in leave_out]
     made: dict[str, Any] = {}
     for field in [*chosen, *(extra for extra in given if extra not in chosen)]:
-        told = given.get(field)
-        if isinstance(told, serializers.Field):
+        own = given.get(field)
+        if isinstance(own, serializers.Field):
             # A copy, because REST framework orders fields by their time of creation.
-            made[field] = deepcopy(told)
+            made[field] = deepcopy(own)
         else:
-            made[field] = _field(hints[field], {"help_text": told} if told else {})
+            made[field] = _field(hints[field], {"help_text": own} if own else {})
     label = name or shape.__name__
     doc = {"__doc__": shape.__doc__, "__module__": shape.__module__}
     finished = type(label, (serializers.Serializer,), made | doc)

@@ -19,7 +19,7 @@ class OutgoingError(Exception):
     """The request failed. The message is shown to the user."""
 
 
-def check_address(url: str) -> None:
+def check_url(url: str) -> None:
     """Raises OutgoingError for URLs that cannot be used, without resolving the host."""
     parts = urlsplit(url)
     schemes = {"https", "http"} if settings.OUTGOING_TO_PRIVATE else {"https"}
@@ -43,7 +43,7 @@ def post(url: str, body: bytes, headers: dict[str, str]) -> int:
     from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, Timeout
     from urllib3.exceptions import HTTPError
 
-    check_address(url)
+    check_url(url)
     parts = urlsplit(url)
     host = str(parts.hostname)
     is_secure = parts.scheme == "https"

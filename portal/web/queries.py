@@ -2,8 +2,8 @@
 
 Compiling a query takes Django several times as long as the database needs to run it. Measured with
 the sample site, without compiled queries: opening a page to label takes 34 ms of CPU instead of 8,
-the leaderboard 17 instead of 13, reading a session 0.7 instead of 0.2. Lists gain under 1 ms and use
-the ORM. Compiled queries are defined with `Parameter`s and kept:
+the leaderboard 17 instead of 13, reading a session 0.7 instead of 0.2. Lists gain about 1 ms and
+use the ORM. Compiled queries are defined with `Parameter`s and kept:
 
     _OWN = Prepared(lambda: Note.objects.filter(owner=Parameter("owner")).select_related("page"))
     _OWN.rows(owner=7)

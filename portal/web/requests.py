@@ -30,7 +30,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
 
-class PlainAddressMiddleware:
+class PlainPathMiddleware:
     """Returns 404 for NUL in a path, before any query."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

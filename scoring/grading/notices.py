@@ -18,7 +18,7 @@ from portal.accounts.emails import send_email
 from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
 from portal.jobs.services import enqueue
-from portal.web.outgoing import OutgoingError, check_address, post
+from portal.web.outgoing import OutgoingError, check_url, post
 from scoring.leaderboard.disclosure import as_shown
 from scoring.models import Delivery, Grading, Webhook
 
@@ -37,7 +37,7 @@ def add_webhook(*, user: User, url: str) -> Webhook:
     """Raises WebhookRefused for an invalid or repeated URL, and if there are too many."""
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     try:
-        check_address(url)
+        check_url(url)
     except OutgoingError as error:
         raise WebhookRefused(f"{error}".capitalize() + ".") from error
     if Webhook.objects.of(user).filter(url=url).exists():

@@ -19,7 +19,7 @@ from tests.jobs.conftest import Register
 def _running() -> Iterator[None]:
     yield
     _stopping[0] = 0
-    _process.told_to_end = False
+    _process.end_is_asked = False
 
 
 def terminate() -> None:

@@ -21,9 +21,9 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _not_told_to_end() -> Iterator[None]:
+def _no_end_is_asked() -> Iterator[None]:
     yield
-    _process.told_to_end = False
+    _process.end_is_asked = False
 
 
 State = Job.State

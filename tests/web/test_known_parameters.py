@@ -29,10 +29,10 @@ def test_the_parameters_are_those_of_the_openapi_document() -> None:
     checked = 0
     for path, endpoint in endpoints(get_resolver().url_patterns):
         if operation := paths.get(path, {}).get("get"):
-            told = {
+            listed = {
                 each["name"] for each in operation.get("parameters", []) if each["in"] == "query"
             }
-            assert known_parameters(endpoint) - {"format"} == told - {"format"}, path
+            assert known_parameters(endpoint) - {"format"} == listed - {"format"}, path
             checked += 1
     assert checked > 50
 

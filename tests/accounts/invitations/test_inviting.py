@@ -69,7 +69,7 @@ def test_no_letter_blocks_the_page_that_orders_it(organiser: User) -> None:
     assert Job.objects.get().kind == "send_invitation"
 
 
-def test_a_name_cannot_add_headers_to_the_letter(organiser: User) -> None:
+def test_a_name_cannot_add_headers_to_the_email(organiser: User) -> None:
     organiser.name = "Olga\r\nBcc: everybody@example.org"
     organiser.save()
     invite(NORA, organiser)

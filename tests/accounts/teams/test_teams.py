@@ -190,7 +190,7 @@ def test_everybody_is_asked_whether_they_have_an_account_or_not(ann: User, ben: 
     assert "Ann invites you to be a member of the team “Fact finders”" in email_to(ben.email)
 
 
-def test_members_and_invited_people_get_no_second_letter(ann: User, ben: User) -> None:
+def test_members_and_invited_people_get_no_second_email(ann: User, ben: User) -> None:
     team = team_of(ann, ben)
     invited(team, "nora@example.org", ann)
     emails = [ben.email, "nora@example.org"]
