@@ -172,14 +172,14 @@ def _by_kind(jobs: models.QuerySet[Job]) -> dict[str, int]:
 
 def _cancel_waiting(waiting: models.QuerySet[Job]) -> int:
     """Updates in bulk, except for kinds with an `on_cancelled` hook."""
-    with_hook = [kind for kind, handler in HANDLERS.items() if handler.on_cancelled]
-    with_hooks = list(waiting.filter(kind__in=with_hook))
-    for job in with_hooks:
+    kinds = [kind for kind, handler in HANDLERS.items() if handler.on_cancelled]
+    hooked = list(waiting.filter(kind__in=kinds))
+    for job in hooked:
         leases.settle(job, Job.State.CANCELLED)
-    others = waiting.exclude(kind__in=with_hook).update(
+    others = waiting.exclude(kind__in=kinds).update(
         state=Job.State.CANCELLED, error="", finished_at=timezone.now()
     )
-    return len(with_hooks) + others
+    return len(hooked) + others
 
 
 @transaction.atomic

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.jobs.models import Job
-from portal.web.outgoing import OutgoingError, check_address, post
+from portal.web.outgoing import OutgoingError, check_url, post
 from scoring.grading.notices import WEBHOOKS, WebhookRefused, add_webhook
 from scoring.models import Board, Delivery, Phase, Webhook
 from scoring.submissions.services import check_upload, create_submission
@@ -149,7 +149,7 @@ def test_one_that_was_taken_away_is_told_nothing(
 )
 def test_what_is_no_address_to_send_to(url: str, words: str) -> None:
     with pytest.raises(OutgoingError, match=words):
-        check_address(url)
+        check_url(url)
 
 
 @pytest.mark.parametrize(
