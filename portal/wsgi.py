@@ -6,8 +6,6 @@ import os
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from portal.web.requests import build
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 # Loading the site creates hundreds of thousands of permanent objects. Disabling garbage collection
@@ -16,7 +14,9 @@ gc.disable()
 application = get_wsgi_application()
 # Otherwise the first request would wait until the code of all pages is loaded.
 get_resolver().url_patterns  # noqa: B018 - a property that loads
-# And until all of it is read, for the first ETag.
+# And until all of it is read, for the first ETag. REST framework needs the settings to be imported.
+from portal.web.requests import build  # noqa: E402
+
 build()
 gc.freeze()
 # A large page creates tens of thousands of objects that live until it is sent. With Python's
