@@ -29,6 +29,7 @@ MOST_FOUND = 30
 LONGEST_QUERY = 100
 # Characters of a search result before and after the first word found.
 AROUND = 90
+_BREAKS = ("softbreak", "hardbreak")
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,9 @@ def page(slug: str) -> Page:
     _give_anchors(tokens)
     sections = tuple(_sections(tokens))
     _point_to_site(tokens, slug)
+    # The title is the heading of the page on the site.
+    if tokens and tokens[0].tag == "h1":
+        tokens = tokens[3:]
     # Safe: the renderer escapes all text, and the files are our own.
     html = SafeString(renderer.renderer.render(tokens, renderer.options, {}))
     return Page(slug, sections[0].heading if sections else slug, html, sections)
@@ -130,7 +134,8 @@ def _sections(tokens: list[Token]) -> Iterator[Section]:
 
 def _text(token: Token) -> str:
     parts = token.children if token.children is not None else [token]
-    return " ".join(" ".join(part.content for part in parts if part.content).split())
+    words = (" " if part.type in _BREAKS else part.content for part in parts)
+    return " ".join("".join(words).split())
 
 
 def _point_to_site(tokens: list[Token], slug: str) -> None:
@@ -186,9 +191,11 @@ def find(query: str) -> list[Found]:
 def _extract(text: str, words: list[str]) -> str:
     folded = text.casefold()
     first = min((at for at in map(folded.find, words) if at >= 0), default=0)
-    start, end = max(0, first - AROUND), first + AROUND
-    before, after = "… " if start else "", " …" if end < len(text) else ""
-    return f"{before}{text[start:end].strip()}{after}"
+    # From the start of a word to the end of one.
+    start = text.rfind(" ", 0, max(0, first - AROUND)) + 1
+    end = text.find(" ", first + AROUND)
+    before = "… " if start else ""
+    return f"{before}{text[start:end]} …" if end >= 0 else f"{before}{text[start:]}"
 
 
 @require_safe
