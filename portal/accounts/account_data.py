@@ -1,4 +1,4 @@
-"""What the site stores about a user: the registry of apps, data exports, and account deletion.
+"""Personal data: the registry of apps that store it, data exports, and account deletion.
 
 Each app registers its own data source when it starts, because `portal.accounts` cannot import the
 apps above it. An export is a ZIP file, created by a job and deleted after some days.

@@ -40,6 +40,10 @@ def invitation_behind(request: HttpRequest) -> Invitation | None:
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
+    error_messages: ClassVar[dict[str, Any]] = DefaultAccountAdapter.error_messages | {
+        "email_password_mismatch": "The email address or the password is not correct."
+    }
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         if settings.SIGN_UP == "open":
             return True
@@ -61,15 +65,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
 
 
 class Relabelled(forms.Form):
-    """The labels of this site, because those of allauth are in title case."""
+    """Labels of this site: those of allauth are in title case, and repeated in the fields."""
 
     labels: ClassVar[dict[str, str]] = {}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, label in self.labels.items():
-            if name in self.fields:
-                self.fields[name].label = label
+        for name, field in self.fields.items():
+            field.label = self.labels.get(name, field.label)
+            field.widget.attrs.pop("placeholder", None)
+        if "password1" in self.fields:
+            self.fields["password1"].help_text = "At least 8 characters, and not a common password."
 
 
 class SignupForm(Relabelled, allauth_forms.SignupForm):  # type: ignore[misc]  # allauth ships no types

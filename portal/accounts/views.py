@@ -43,10 +43,12 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = User
         fields = ["name", "affiliation"]
+        # The page explains it next to the form.
+        help_texts = {"name": ""}
 
 
 # Lifetime of a token in days; 0 means that it never expires.
-LIFETIMES = {"30": "30 days", "90": "90 days", "365": "1 year", "0": "no expiry"}
+LIFETIMES = {"30": "30 days", "90": "90 days", "365": "1 year", "0": "never"}
 USUAL_LIFETIME = "365"
 
 
@@ -65,7 +67,7 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
         model = ApiToken
         fields = ["name", "scope"]
         labels = {"name": "Token name"}
-        help_texts = {"name": "The program that uses it, such as “grading script”."}
+        help_texts = {"name": "For example “grading script”."}
 
     def clean_lifetime(self) -> timedelta | None:
         days = int(self.cleaned_data["lifetime"])

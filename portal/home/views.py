@@ -8,14 +8,17 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from urllib.parse import urlencode
 
 import structlog
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -164,7 +167,12 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # noqa: ARG001
-    return _page(request, 404, "Page not found", "The page does not exist, or you may not see it.")
+    text = "This page does not exist, or you do not have access to it."
+    action = {}
+    if not getattr(request, "user", AnonymousUser()).is_authenticated:
+        query = urlencode({"next": request.path})
+        action = {"action_url": f"{reverse('account_login')}?{query}", "action_label": "Log in"}
+    return _page(request, 404, "Page not found", text, **action)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

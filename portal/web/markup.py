@@ -1,4 +1,4 @@
-"""What templates share: Markdown, the heads of tables, and the tabs of a campaign or dataset.
+"""Shared by templates: Markdown, the heads of tables, and the tabs of a campaign or dataset.
 
 `TEMPLATES` in the settings gives this library of tags the names `markdown` and `tables`.
 """

@@ -22,7 +22,7 @@ def _places() -> list[tuple[int, str, str]]:
 
 def test_an_empty_site_says_what_it_is_and_offers_a_first_step(client: Client) -> None:
     page = client.get("/").content.decode()
-    assert "Does the model get the facts right?" in page
+    assert "Leaderboards for models that read financial documents" in page
     assert "No boards yet" in page
     assert "Newest entries" not in page
     assert 'href="/accounts/signup/"' in page
