@@ -56,7 +56,7 @@ from scoring.leaderboard.services import shown_intervals
 from scoring.models import Board, Entry, Grading, ModelCard, Phase, Similarity, Submission
 from scoring.models.boards import moment
 
-from .provenance import Run, run_of
+from .manifests import Run, run_of
 from .summary import Losses, Place, largest_losses, place_of
 
 PER_PAGE = 50

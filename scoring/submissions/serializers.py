@@ -12,8 +12,7 @@ from scoring.answering.manifest import RunManifest
 from scoring.models import Grading, Submission
 from scoring.models.submissions import CARD_FIELDS
 
-from .manifests import ManifestRefused, filled_card, read_manifest
-from .provenance import Run
+from .manifests import ManifestRefused, Run, filled_card, read_manifest
 from .selectors import SubmissionLine, SubmissionPage
 from .services import CheckedUpload
 

@@ -10,7 +10,7 @@ from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.account_data import SubmissionData
 from scoring.models import Board, Submission
-from scoring.submissions.provenance import public_command
+from scoring.submissions.manifests import public_command
 from scoring.submissions.services import publish_submission, withdraw_submission
 from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import FLAWED, lines_of, make_submission, upload
