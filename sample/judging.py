@@ -16,8 +16,13 @@ from scoring.judge.items import PageAnswer
 from scoring.judge.questions import FactRow
 from scoring.judging.runs import store_judge_run
 from scoring.models import Board, JudgeCase, JudgeRun, JudgeSample, Submission
-from scoring.reliability.cases import matcher_result
-from scoring.reliability.services import add_expert, draw_sample, save_review, submit_review
+from scoring.reliability.cases import (
+    add_expert,
+    draw_sample,
+    matcher_result,
+    save_review,
+    submit_review,
+)
 
 from .parts import LABELS, Cast, SampleError
 

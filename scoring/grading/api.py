@@ -17,8 +17,17 @@ from scoring.access import board_for
 from scoring.models import Board, Regrade, RegradedPhase
 from scoring.web import DetailSerializer, actor_of, conflicts
 
-from .change_log import LogEntry, PhaseChange, done_regrades, log_entries
-from .regrade_plans import RegradePage, RegradeRefused, board_regrades, find_release, regrade_page
+from .regrade_changes import (
+    LogEntry,
+    PhaseChange,
+    RegradePage,
+    RegradeRefused,
+    board_regrades,
+    done_regrades,
+    find_release,
+    log_entries,
+    regrade_page,
+)
 from .regrades import cancel_regrade, start_regrade
 
 

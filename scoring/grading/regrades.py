@@ -42,7 +42,13 @@ from scoring.models import (
 from scoring.models.gradings import GradingQuerySet
 
 from .notices import queue_notice
-from .regrade_plans import PhasePlan, RegradePlan, RegradeRefused, regrade_plan, scored_submissions
+from .regrade_changes import (
+    PhasePlan,
+    RegradePlan,
+    RegradeRefused,
+    regrade_plan,
+    scored_submissions,
+)
 from .services import STRANDED_AFTER, advance, is_outdated, lock_phase, start_grading
 
 

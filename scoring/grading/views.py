@@ -14,8 +14,7 @@ from scoring.access import board_for
 from scoring.models import Board, Phase
 from scoring.web import warnings_of
 
-from .change_log import change_log
-from .regrade_plans import RegradeRefused, board_regrades, regrade_page, regrade_plan
+from .regrade_changes import RegradeRefused, board_regrades, change_log, regrade_page, regrade_plan
 from .regrades import cancel_regrade, start_regrade
 
 

@@ -23,14 +23,21 @@ from scoring.models import Board, JudgeCase, JudgeRun, JudgeSample, Phase, Submi
 from scoring.web import warnings_of
 
 from .cases import (
+    add_expert,
     case_html,
     case_page,
     case_to_review,
+    close_sample,
+    draw_sample,
     expert_cases,
     gold_facts,
     is_expert,
     readable_case,
     readable_cases,
+    remove_expert,
+    save_opinion,
+    save_review,
+    submit_review,
     work_page,
 )
 from .selectors import (
@@ -40,15 +47,6 @@ from .selectors import (
     reliability,
     samples_of,
     shown_samples,
-)
-from .services import (
-    add_expert,
-    close_sample,
-    draw_sample,
-    remove_expert,
-    save_opinion,
-    save_review,
-    submit_review,
 )
 
 RIGHT, WRONG = "right", "wrong"

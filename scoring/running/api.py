@@ -25,8 +25,8 @@ from scoring.results.api import DifferenceSerializer
 from scoring.submissions.manifests import ManifestRefused, read_manifest
 from scoring.web import DetailSerializer, OrganisersChange, actor_of, conflicts
 
-from .reruns import Rerun, RerunItem, reruns_of
-from .selectors import RunProgress, board_runs, run_page
+from .runs import try_model
+from .selectors import Rerun, RerunItem, RunProgress, board_runs, reruns_of, run_page
 from .services import (
     LONGEST_PROMPT,
     RunRefused,
@@ -38,7 +38,6 @@ from .services import (
     start_model_run,
     submit_model_run,
 )
-from .trials import try_model
 
 RunProgressSerializer = answer(
     RunProgress, "ModelRunProgress", done="Items that are not asked again."

@@ -1,12 +1,15 @@
 """The job of a run: asks about the items without an answer, then submits the answers.
 
-Calls are made outside of transactions. Each answer is stored as soon as it arrives.
+Calls are made outside of transactions. Each answer is stored as soon as it arrives. At the end, a
+test question: whether a board's endpoint for models reads a picture.
 """
 
+import io
 import json
 import platform
 import shlex
 import tempfile
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -18,7 +21,10 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db.models import Max, Min
 from django.utils import timezone
+from PIL import Image, ImageDraw, ImageFont
 
+from portal.accounts.models import User
+from portal.audit.models import record_event
 from portal.datasets.releases.exports import asked_items, missing_image
 from scoring.answering.core import (
     AnswerRecord,
@@ -34,20 +40,21 @@ from scoring.answering.kits import Kit, KitItem, kinds_of
 from scoring.answering.manifest import RunManifest, Tokens
 from scoring.answering.prompts import FILE, PromptError, PromptSet, system_prompts
 from scoring.answering.rendering import Outcome, storable, write_submission
-from scoring.judge.endpoint import Backoff, Budget, Prices, Usage
+from scoring.judge.endpoint import Backoff, Budget, Prices, Stopped, Usage
 from scoring.judging.services import (
     BoardJudge,
     JudgingRefused,
     MonthlyAllowance,
+    Trial,
     own_judge,
 )
-from scoring.models import ModelRun, RunAnswer, Submission
+from scoring.models import Board, ModelRun, RunAnswer, Submission
 from scoring.models.judging import Purpose
 from scoring.submissions.manifests import check_manifest, filled_card
 from scoring.submissions.services import check_upload, create_submission, find_submission
 
 from .selectors import spent_by
-from .services import RunRefused, check_same_endpoint
+from .services import RunRefused, check_same_endpoint, endpoint_for
 
 # Items that are read at once; images are read when an item is asked.
 _AT_ONCE = 100
@@ -407,3 +414,48 @@ def run_fault(totals: RunTotals) -> str:
         return totals.stopped
     failed = totals.progress.failed
     return f"{failed:,} item{'s have' if failed > 1 else ' has'} no answer." if failed else ""
+
+
+AMOUNT = "1,250.00"
+_QUESTION = "Which amount does the picture show? Answer with the amount alone."
+_DECODING = {"temperature": 0, "max_tokens": 1_000}
+# A user waits for the page.
+_SECONDS = 30
+_LONGEST_ANSWER = 100
+
+
+def try_model(*, board: Board, actor: User | None) -> Trial:
+    """Asks the board's model which amount a small picture shows. Raises RunRefused.
+
+    The question costs money like any other. It is asked once.
+    """
+    own = endpoint_for(board)
+    began = time.monotonic()
+    with open_engine(
+        own_judge(own),
+        board.pk,
+        what="try",
+        decoding=_DECODING,
+        timeout=min(settings.JUDGE_TIMEOUT, _SECONDS),
+        attempts=1,
+    ) as (engine, budget):
+        picture = ImageSource("test.png", _picture)
+        try:
+            answer = engine.answer(RunItem("test", _QUESTION, (picture,), question=_QUESTION))
+        except (Stopped, JudgingRefused) as stopped:
+            answer = EngineAnswer(state="failed", reason=str(stopped))
+        usage, cost = budget.usage, budget.spent
+    milliseconds = round((time.monotonic() - began) * 1000)
+    record_event(verb="try_model_endpoint", subject=board, actor=actor, cost=cost)
+    fault = "" if answer.state == "answered" else answer.reason or "the answer is empty"
+    text = " ".join(answer.text.split())[:_LONGEST_ANSWER]
+    return Trial(own.model, milliseconds, usage, cost, fault, text)
+
+
+def _picture() -> bytes:
+    image = Image.new("RGB", (320, 80), "white")
+    font = ImageFont.load_default(size=36)
+    ImageDraw.Draw(image).text((20, 18), f"Total {AMOUNT}", fill="black", font=font)
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()

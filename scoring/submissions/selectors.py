@@ -1,11 +1,14 @@
-"""Data for the pages of submissions."""
+"""Data for the pages of submissions: lists, and one submission with its result, its rank and its
+largest losses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any
 
+from django.core.cache import cache
 from django.core.paginator import Page, Paginator
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.utils import timezone
 
 from portal.accounts.access import is_organiser
 from portal.accounts.models import User
@@ -21,7 +24,7 @@ from scoring.access import (
     may_publish,
     rights_for,
 )
-from scoring.benchmarks import deciding_column
+from scoring.benchmarks import Benchmark, Column, View, deciding_column
 from scoring.figures import (
     Figure,
     FigureGroup,
@@ -30,6 +33,7 @@ from scoring.figures import (
     columns_of,
     figure,
     figure_groups,
+    is_score,
     other_counts,
     part_tables,
     view_figures,
@@ -49,17 +53,20 @@ from scoring.leaderboard.disclosure import (
     as_shown,
     part_figures,
     shown_columns,
+    shown_part,
     shown_part_words,
     shown_views,
 )
+from scoring.leaderboard.selectors import ranked_scores
 from scoring.leaderboard.services import shown_intervals
 from scoring.models import Board, Entry, Grading, ModelCard, Phase, Similarity, Submission
 from scoring.models.boards import moment
 
 from .manifests import Run, run_of
-from .summary import Losses, Place, largest_losses, place_of
 
 PER_PAGE = 50
+MOST_LOSSES = 3
+_RANKS_SECONDS = 600
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,44 @@ def _line(user: Viewer, submission: Submission, grading: Grading | None) -> Subm
 
 
 @dataclass(frozen=True)
+class Losses:
+    """The worst figures of a kind, worst first."""
+
+    title: str
+    unit: str
+    figures: list[Figure]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A rank on the leaderboard, and the number of ranked rows."""
+
+    rank: int
+    of: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """The figures of a finished grading."""
+
+    score: Figure
+    """The deciding figure."""
+    unit: str
+    losses: list[Losses]
+    groups: list[FigureGroup]
+    views: list[ViewFigures]
+    parts: list[PartTable]
+    counts: list[Figure]
+    """Counts that are not columns, such as all facts."""
+    words: Sequence[str]
+    """Explanations of the options."""
+
+    @property
+    def has_intervals(self) -> bool:
+        return any(group.has_intervals for group in self.groups)
+
+
+@dataclass(frozen=True)
 class SubmissionPage:
     """One submission as one reader may see it."""
 
@@ -129,17 +174,8 @@ class SubmissionPage:
     """Set only while it is being graded."""
     stages: StageLog | None
     """The log of the grading's jobs, for keepers only."""
-    score: Figure | None
-    """The deciding figure."""
-    score_unit: str
-    losses: list[Losses]
-    groups: list[FigureGroup]
-    views: list[ViewFigures]
-    parts: list[PartTable]
-    counts: list[Figure]
-    """Counts that are not columns, such as all facts."""
-    words: Sequence[str]
-    """Explanations of the options."""
+    result: Result | None
+    """Of a finished grading whose scores the reader sees."""
     place: Place | None
     """The rank, if the result on show is on the leaderboard and ranked."""
     entry: Entry | None
@@ -172,10 +208,6 @@ class SubmissionPage:
     def card(self) -> list[tuple[str, str]]:
         """Further short fields of the model card, as (label, text)."""
         return card_lines(self.submission)
-
-    @property
-    def has_intervals(self) -> bool:
-        return any(group.has_intervals for group in self.groups)
 
     @property
     def query(self) -> str:
@@ -281,7 +313,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         grading=grading,
         progress=grading_progress(grading) if grading and not grading.is_finished else None,
         stages=grading_stages(grading) if grading and rights.is_keeper else None,
-        **(_result(user, submission.phase, done) if done and done.scores else _NO_RESULT),
+        result=_result(user, submission.phase, done) if done and done.scores else None,
         place=place_of(submission, entry, done),
         entry=entry,
         history=grading_history(user, submission, gradings, current),
@@ -322,25 +354,7 @@ def _may_be_public(user: User, rights: Rights, done: Grading | None) -> bool:
     return done is not None and rights.may_steer and may_publish(user)
 
 
-class _Result(TypedDict):
-    """The fields of SubmissionPage that come from a finished grading."""
-
-    score: Figure | None
-    score_unit: str
-    losses: list[Losses]
-    groups: list[FigureGroup]
-    views: list[ViewFigures]
-    parts: list[PartTable]
-    counts: list[Figure]
-    words: Sequence[str]
-
-
-_NO_RESULT = _Result(
-    score=None, score_unit="", losses=[], groups=[], views=[], parts=[], counts=[], words=()
-)
-
-
-def _result(user: Viewer, phase: Phase, done: Grading) -> _Result:
+def _result(user: Viewer, phase: Phase, done: Grading) -> Result:
     spec = phase.board.spec
     options = spec.check_options(done.options)
     columns, views = spec.columns_for(options), spec.views_for(options)
@@ -349,9 +363,9 @@ def _result(user: Viewer, phase: Phase, done: Grading) -> _Result:
         columns = shown_columns(phase, columns)
         views = shown_views(phase, views)
     intervals, deciding = shown_intervals(phase, done.pk), deciding_column(columns)
-    return _Result(
+    return Result(
         score=figure(deciding, done.scores, done.counts, intervals),
-        score_unit=deciding.unit,
+        unit=deciding.unit,
         losses=largest_losses(spec, columns, views, done),
         groups=figure_groups(columns, done.scores, done.counts, intervals),
         views=view_figures(views, done.scores, done.counts),
@@ -359,3 +373,71 @@ def _result(user: Viewer, phase: Phase, done: Grading) -> _Result:
         counts=other_counts(figures, done.counts),
         words=spec.words(options),
     )
+
+
+def largest_losses(
+    spec: Benchmark, columns: Sequence[Column], views: Sequence[View], done: Grading
+) -> list[Losses]:
+    """Return the most frequent kinds of errors, and the parts with the lowest scores.
+
+    The benchmark's charts define which figures these are; without a chart of parts, those of its
+    first view, or those next to the deciding figure.
+    """
+    known = {column.key: column for view in views for column in view.columns}
+    known |= {column.key: column for column in columns}
+    errors = next((chart.figures for chart in spec.charts if chart.kind == "shares"), ())
+    title, parts = _parts(spec, columns, views)
+    found = [
+        _worst("Most frequent errors", [known[key] for key in errors if key in known], done),
+        _worst(f"Lowest {title}", [known[key] for key in parts if key in known], done),
+    ]
+    return [losses for losses in found if losses.figures]
+
+
+def _parts(
+    spec: Benchmark, columns: Sequence[Column], views: Sequence[View]
+) -> tuple[str, list[str]]:
+    """Return a title in lower case and the keys of figures that break the deciding figure down."""
+    deciding = deciding_column(columns)
+    for chart in spec.charts:
+        if chart.kind == "profile" and chart.reference is None:
+            return chart.title.lower(), list(chart.figures)
+    if views:
+        keys = [column.key for column in views[0].columns if column.key != deciding.key]
+        return f"score by {spec.part_name.lower() or 'part'}", keys
+    near = [column.key for column in columns if column.group == deciding.group]
+    return f"figures: {deciding.group}", [key for key in near if key != deciding.key]
+
+
+def _worst(title: str, columns: Sequence[Column], done: Grading) -> Losses:
+    """Return the figures furthest from perfect, without perfect ones. A perfect error rate is 0."""
+    lost = []
+    for column in columns:
+        value = done.scores.get(column.key)
+        if is_score(value):
+            lost.append((value if column.direction == "down" else 1 - value, column))
+    lost.sort(key=lambda pair: -pair[0])
+    worst = [column for loss, column in lost if loss > 0][:MOST_LOSSES]
+    unit = "%" if all(column.unit == "%" for column in worst) else ""
+    return Losses(title, unit, [figure(column, done.scores, done.counts) for column in worst])
+
+
+def place_of(submission: Submission, entry: Entry | None, done: Grading | None) -> Place | None:
+    """At most one query."""
+    if entry is None or done is None or entry.grading_id != done.pk:
+        return None
+    ranks = _kept_ranks(submission.phase)
+    return Place(ranks[entry.pk], len(ranks)) if entry.pk in ranks else None
+
+
+def _kept_ranks(phase: Phase) -> dict[int, int]:
+    """Return the ranks of the ranked entries, cached until the board changes."""
+    board, part = phase.board, shown_part(phase, timezone.now())
+    stamp = f"{board.pk}-{board.created_at.timestamp()}-{board.revision}"
+    key = f"scoring:ranks:1:{stamp}:{phase.pk}:{part}"
+    kept: dict[int, int] | None = cache.get(key)
+    if kept is None:
+        found = ranked_scores(board, phase)
+        kept = {entry: each.rank for entry, each in found.items() if each.rank is not None}
+        cache.set(key, kept, _RANKS_SECONDS)
+    return kept

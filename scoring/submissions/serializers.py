@@ -203,7 +203,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
         context = {
             "progress": self.page.progress,
             "stages": self.page.stages,
-            "views": self.page.views,
+            "views": self.page.result.views if self.page.result else [],
             "shows_parts": self.page.is_organiser,
         }
         return GradingSerializer(self.page.grading, context=context).data

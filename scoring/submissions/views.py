@@ -39,7 +39,7 @@ from scoring.grading.notices import (
     remove_webhook,
     webhooks_of,
 )
-from scoring.grading.regrade_plans import board_regrades
+from scoring.grading.regrade_changes import board_regrades
 from scoring.grading.selectors import cited_grading, latest_grading
 from scoring.grading.services import GradingRefused, cancel_grading, retry_grading
 from scoring.grading.similarity import similar_on_board

@@ -17,7 +17,7 @@ from portal.jobs.worker import run_due_jobs
 from scoring.judging.services import set_endpoint
 from scoring.models import Board, Submission, Webhook
 from scoring.models.judging import Purpose
-from scoring.reliability.services import draw_sample, save_review, submit_review
+from scoring.reliability.cases import draw_sample, save_review, submit_review
 from scoring.running.services import check_decoding, start_model_run
 from scoring.submissions.services import publish_submission
 from tests.accounts.teams.people import team_of

@@ -6,8 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from scoring.boards.protection import move_words
-from scoring.grading.change_log import gold_words
-from scoring.grading.regrade_plans import RegradeRefused, find_release, regrade_page
+from scoring.grading.regrade_changes import RegradeRefused, find_release, gold_words, regrade_page
 from scoring.grading.regrades import start_regrade
 from scoring.models import Board, Phase
 

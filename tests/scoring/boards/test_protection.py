@@ -15,7 +15,7 @@ from portal.jobs.worker import run_due_jobs
 from scoring.boards.protection import NewPhase, leaks
 from scoring.boards.services import DisclosureUnconfirmed, create_board, edit_phase, set_board_state
 from scoring.grading.notices import message
-from scoring.grading.regrade_plans import RegradeRefused
+from scoring.grading.regrade_changes import RegradeRefused
 from scoring.grading.regrades import start_regrade
 from scoring.models import Board, Entry, Grading, Phase, Regrade
 from scoring.submissions.services import publish_submission

@@ -15,9 +15,8 @@ from scoring.grading.chunks import load_chunk, score_chunk
 from scoring.grading.selectors import grading_progress
 from scoring.judge.reliability import Confusion
 from scoring.models import Board, Grading, Submission
-from scoring.reliability.cases import case_page
+from scoring.reliability.cases import add_expert, case_page, draw_sample, save_review, submit_review
 from scoring.reliability.selectors import reliability
-from scoring.reliability.services import add_expert, draw_sample, save_review, submit_review
 from scoring.submissions.services import publish_submission
 from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.boards.test_phases import form_of

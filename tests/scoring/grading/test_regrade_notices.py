@@ -13,7 +13,7 @@ from django.test import Client
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
 from portal.jobs.worker import run_due_jobs
-from scoring.grading.change_log import change_log, signature_change
+from scoring.grading.regrade_changes import change_log, signature_change
 from scoring.grading.regrades import cancel_regrade, start_regrade
 from scoring.grading.services import fail_grading
 from scoring.models import Board, Delivery, Phase, Regrade, Submission, Webhook

@@ -9,7 +9,7 @@ from django.db import connection
 from portal.accounts.models import User
 from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
-from scoring.grading.regrade_plans import RegradeRefused
+from scoring.grading.regrade_changes import RegradeRefused
 from scoring.grading.regrades import advance_regrade, start_regrade
 from scoring.leaderboard.services import are_being_resampled
 from scoring.models import Board, Entry, RankMove, Regrade, Submission

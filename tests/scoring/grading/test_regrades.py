@@ -15,7 +15,7 @@ from portal.jobs.models import Job
 from portal.jobs.worker import run_due_jobs
 from scoring.account_data import SubmissionData
 from scoring.benchmarks import BENCHMARKS
-from scoring.grading.regrade_plans import RegradeRefused
+from scoring.grading.regrade_changes import RegradeRefused
 from scoring.grading.regrades import (
     SCORER_CHANGED,
     advance_regrade,

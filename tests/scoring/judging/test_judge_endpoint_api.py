@@ -9,7 +9,7 @@ from django.utils import timezone
 from portal.accounts.models import User
 from scoring.models import Board, JudgeEndpoint, JudgeSample, JudgeSpending, Submission
 from scoring.models.judging import month_of_now
-from scoring.reliability.services import add_expert, draw_sample
+from scoring.reliability.cases import add_expert, draw_sample
 from scoring.submissions.services import publish_submission
 from tests.fixture_types import ApiOf, RunJobs
 from tests.scoring.factories import FLAWED, first_phase, make_submission

@@ -120,7 +120,8 @@ def test_a_view_has_intervals_and_ranks_of_its_own(researcher: User) -> None:
 
 
 def intervals_of(page: SubmissionPage) -> dict[str, str]:
-    figures = [figure for group in page.groups for figure in group.figures]
+    groups = page.result.groups if page.result else []
+    figures = [figure for group in groups for figure in group.figures]
     return {figure.key: figure.interval for figure in figures if figure.interval}
 
 

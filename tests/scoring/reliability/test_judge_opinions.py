@@ -5,8 +5,8 @@ import pytest
 from portal.accounts.models import User
 from scoring.judging.services import JudgingRefused
 from scoring.models import JudgeSample, Submission
+from scoring.reliability.cases import add_expert, save_opinion
 from scoring.reliability.selectors import reliability
-from scoring.reliability.services import add_expert, save_opinion
 from tests.fixture_types import ClientOf
 from tests.scoring.reliability.test_judging import (  # noqa: F401 - fixtures
     case_of,

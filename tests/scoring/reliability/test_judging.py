@@ -14,16 +14,17 @@ from scoring.judge.checks import page_summary
 from scoring.judging.runs import store_judge_run
 from scoring.judging.services import JudgingRefused
 from scoring.models import Board, ExpertReview, JudgeCase, JudgeSample, Submission
-from scoring.reliability.cases import case_page, expert_cases
-from scoring.reliability.selectors import PairLine, disagreements, reliability, samples_of
-from scoring.reliability.services import (
+from scoring.reliability.cases import (
     add_expert,
+    case_page,
     close_sample,
     draw_sample,
+    expert_cases,
     remove_expert,
     save_review,
     submit_review,
 )
+from scoring.reliability.selectors import PairLine, disagreements, reliability, samples_of
 from scoring.submissions.services import publish_submission
 from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.factories import FLAWED, first_phase, make_board, make_submission

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, JudgeSample
-from scoring.reliability.services import add_expert, draw_sample
+from scoring.reliability.cases import add_expert, draw_sample
 from scoring.submissions.services import publish_submission
 from tests.fixture_types import PageOf
 from tests.scoring.factories import FLAWED, first_phase, make_submission

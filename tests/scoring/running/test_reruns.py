@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, ModelRun, Phase, Similarity, Submission
-from scoring.running.reruns import agreement, same_answer
+from scoring.running.selectors import agreement, same_answer
 from scoring.submissions.services import PublicationRefused, open_items, publish_submission
 from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import FLAWED, PERFECT, lines_of, make_submission, upload

@@ -11,8 +11,8 @@ from portal.accounts.models import User
 from scoring.judging.services import spent_this_month
 from scoring.models import Board, JudgeSpending
 from scoring.models.judging import Purpose
+from scoring.running.runs import try_model
 from scoring.running.services import RunRefused
-from scoring.running.trials import try_model
 from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import make_board
 from tests.scoring.judge.server import Reply, serve

@@ -137,14 +137,14 @@ def test_a_summary_does_not_undo_rounding_or_parts(
     run_jobs()
     page = submission_page(researcher, submission)
     assert page.grading is not None
-    assert page.score is not None
-    assert page.score.value == page.grading.scores["ffa"]
-    assert [figure.count for losses in page.losses for figure in losses.figures] == [None] * sum(
-        len(losses.figures) for losses in page.losses
-    )
+    assert page.result is not None
+    assert page.result.score.value == page.grading.scores["ffa"]
+    assert [figure.count for losses in page.result.losses for figure in losses.figures] == [
+        None
+    ] * sum(len(losses.figures) for losses in page.result.losses)
     if "score_decimals" in phase:
-        assert page.score.text == "67"
-        assert [figure.text for figure in page.losses[0].figures] == ["17", "17"]
+        assert page.result.score.text == "67"
+        assert [figure.text for figure in page.result.losses[0].figures] == ["17", "17"]
 
 
 def test_before_scores_are_due_there_is_no_summary(
