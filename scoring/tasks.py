@@ -1,83 +1,23 @@
 """The jobs of scoring. Each can run twice and can be killed at any point."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from celery.signals import worker_init
 
 from portal.jobs.handlers import Claim, Retry, handler
 from portal.jobs.leases import describe
+from portal.jobs.models import Work
 from portal.jobs.worker import sweep
-from scoring.grading.chunks import (
-    JudgeAwaited,
-    load_chunk,
-    score_chunk,
-    store_scores,
-    summarise_older,
-)
-from scoring.grading.notices import (
-    DELIVERY_KIND,
-    NOTICE_KIND,
-    deliver,
-    end_delivery,
-    prepare_deliveries,
-    send_notice,
-)
-from scoring.grading.regrades import (
-    advance_regrade,
-    drop_jobs,
-    fail_regrade,
-    resume_stranded,
-    start_missing,
-)
+from scoring.grading import chunks, notices, regrades, similarity
+from scoring.grading import services as gradings
 from scoring.grading.selectors import owner_words
-from scoring.grading.services import (
-    AGGREGATE_KIND,
-    CHUNK_KIND,
-    REGRADE_KIND,
-    advance_batch_of,
-    aggregate_grading,
-    fail_grading,
-    finish_grading,
-    lock_grading,
-    mark_running,
-    settle_stranded,
-    split_chunk,
-)
-from scoring.grading.similarity import COMPARISON_KIND, flag_similar, write_digests
-from scoring.judging.runs import (
-    JUDGE_KIND,
-    end_run,
-    finish_run,
-    judge_items,
-    mark_judging,
-    open_run,
-    store_verdicts,
-)
-from scoring.leaderboard.charts import (
-    DRAWING_KIND,
-    draw_ahead,
-    kept_library,
-    public_charts,
-    queue_undrawn,
-)
-from scoring.leaderboard.services import (
-    RANKING_KIND,
-    RESAMPLE_KIND,
-    queue_missing,
-    rank_entries,
-    resample,
-    store_ranks,
-    store_replicates,
-)
-from scoring.running.runs import (
-    DatabaseLog,
-    ask_items,
-    finished_files,
-    mark_run,
-    run_fault,
-    submit,
-)
+from scoring.judging import runs as judging
+from scoring.leaderboard import charts
+from scoring.leaderboard import services as ranking
+from scoring.running import runs as running
 from scoring.running.services import RUN_KIND, RunRefused, end_model_run
 from scoring.submissions.manifests import ManifestRefused
 from scoring.submissions.services import SubmissionRefused
@@ -104,15 +44,21 @@ def _load_benchmarks(**_: object) -> None:
 
 
 worker_init.connect(_load_benchmarks)
-sweep(settle_stranded)
-sweep(queue_missing)
-sweep(resume_stranded)
-sweep(summarise_older)
-sweep(queue_undrawn)
+sweep(gradings.settle_stranded)
+sweep(ranking.queue_missing)
+sweep(regrades.resume_stranded)
+sweep(chunks.summarise_older)
+sweep(charts.queue_undrawn)
+
+
+def _go_on(claim: Claim, done: int) -> bool:
+    """Reports the progress; False once the job was cancelled."""
+    claim.progress(done)
+    return not claim.cancelled()
 
 
 def _chunk_failed(payload: dict[str, Any], _error: str) -> None:
-    split_chunk(pk=payload["grading"], first=payload["first"], last=payload["last"])
+    gradings.split_chunk(pk=payload["grading"], first=payload["first"], last=payload["last"])
 
 
 def _chunk_label(payload: dict[str, Any]) -> str:
@@ -123,106 +69,107 @@ def _chunk_label(payload: dict[str, Any]) -> str:
 
 def _aggregate_failed(payload: dict[str, Any], error: str) -> None:
     reason = f"Computing the scores failed: {owner_words(error)}"
-    fail_grading(pk=payload["grading"], reason=reason)
+    gradings.fail_grading(pk=payload["grading"], reason=reason)
 
 
-@handler(CHUNK_KIND, on_failed=_chunk_failed, nouns=("chunk", "chunks"), label=_chunk_label)
+@handler(
+    gradings.CHUNK_KIND, on_failed=_chunk_failed, nouns=("chunk", "chunks"), label=_chunk_label
+)
 def grade_chunk(claim: Claim) -> None:
     grading_id = claim.payload["grading"]
-    chunk = load_chunk(
+    chunk = chunks.load_chunk(
         grading_id=grading_id, first=claim.payload["first"], last=claim.payload["last"]
     )
     if chunk is None:
         return
-    mark_running(grading_id)
-
-    def go_on(done: int) -> bool:
-        claim.progress(done)
-        return not claim.cancelled()
-
-    found = score_chunk(chunk, go_on=go_on)
+    gradings.mark_running(grading_id)
+    found = chunks.score_chunk(chunk, go_on=partial(_go_on, claim))
     if found is None:
         return
     if found.fault:
         # Keep the scores so far: the next attempt scores only the rest.
         with claim.keep():
-            store_scores(grading_id=grading_id, scores=found.scores)
-        if isinstance(found.fault, JudgeAwaited):
+            chunks.store_scores(grading_id=grading_id, scores=found.scores)
+        if isinstance(found.fault, chunks.JudgeAwaited):
             raise Retry(describe(found.fault), _UNTIL_JUDGED)
         raise found.fault
     with claim.finish():
-        store_scores(grading_id=grading_id, scores=found.scores)
+        chunks.store_scores(grading_id=grading_id, scores=found.scores)
 
 
 @handler(
-    AGGREGATE_KIND,
+    gradings.AGGREGATE_KIND,
     on_failed=_aggregate_failed,
     nouns=("final step", "final steps"),
     is_finishing=True,
 )
 def aggregate(claim: Claim) -> None:
-    found = aggregate_grading(claim.payload["grading"])
+    found = gradings.aggregate_grading(claim.payload["grading"])
     if found is None:
         return
     with claim.finish():
-        finish_grading(
-            grading=lock_grading(claim.payload["grading"]), scores=found.scores, parts=found.parts
+        gradings.finish_grading(
+            grading=gradings.lock_grading(claim.payload["grading"]),
+            scores=found.scores,
+            parts=found.parts,
         )
 
 
-@handler(COMPARISON_KIND)
+@handler(similarity.COMPARISON_KIND)
 def compare_submission(claim: Claim) -> None:
     """Finds submissions with almost the same predictions. Safe to run again."""
-    write_digests(claim.payload["submission"])
+    similarity.write_digests(claim.payload["submission"])
     with claim.finish():
-        flag_similar(claim.payload["submission"])
+        similarity.flag_similar(claim.payload["submission"])
 
 
 def _advance_failed(payload: dict[str, Any], error: str) -> None:
-    fail_regrade(pk=payload["regrade"], reason=f"The last step failed: {owner_words(error)}.")
+    regrades.fail_regrade(
+        pk=payload["regrade"], reason=f"The last step failed: {owner_words(error)}."
+    )
 
 
-@handler(REGRADE_KIND, on_failed=_advance_failed, nouns=("step", "steps"))
+@handler(gradings.REGRADE_KIND, on_failed=_advance_failed, nouns=("step", "steps"))
 def advance(claim: Claim) -> None:
     """Starts missing gradings of the batch; then fails it, lets it continue or activates it."""
     pk = claim.payload["regrade"]
     started = 1
     while started:
         with claim.keep():
-            started = start_missing(pk)
+            started = regrades.start_missing(pk)
     with claim.finish():
-        advance_regrade(pk)
-    drop_jobs(pk)
+        regrades.advance_regrade(pk)
+    regrades.drop_jobs(pk)
 
 
-@handler(DRAWING_KIND)
+@handler(charts.DRAWING_KIND)
 def draw_charts(claim: Claim) -> None:
     """Draws the board's charts as the public sees them, if the board is still published."""
     board = Board.objects.published().filter(pk=claim.payload["board"]).first()
     if board is not None:
-        draw_ahead(public_charts(board.slug))
-        kept_library()
+        charts.draw_ahead(charts.public_charts(board.slug))
+        charts.kept_library()
     with claim.finish():
         pass
 
 
-@handler(NOTICE_KIND)
+@handler(notices.NOTICE_KIND)
 def notify_of_grading(claim: Claim) -> None:
     """Sends the email, then queues the webhook messages. Running it again sends the email again."""
-    gradings = Grading.objects.select_related("submission__owner", "submission__phase__board")
-    grading = gradings.get(pk=claim.payload["grading"])
-    send_notice(grading)
+    related = Grading.objects.select_related("submission__owner", "submission__phase__board")
+    grading = related.get(pk=claim.payload["grading"])
+    notices.send_notice(grading)
     with claim.finish():
-        prepare_deliveries(grading)
+        notices.prepare_deliveries(grading)
 
 
 def _delivery_failed(payload: dict[str, Any], error: str) -> None:
     delivery = Delivery.objects.filter(pk=payload["delivery"]).first()
     if delivery is not None:
-        end_delivery(delivery, error=error)
+        notices.end_delivery(delivery, error=error)
 
 
-@handler(DELIVERY_KIND, on_failed=_delivery_failed)
+@handler(notices.DELIVERY_KIND, on_failed=_delivery_failed)
 def deliver_webhook(claim: Claim) -> None:
     """Sends one message, unless its webhook was removed or switched off."""
     deliveries = Delivery.objects.select_related("webhook")
@@ -231,84 +178,85 @@ def deliver_webhook(claim: Claim) -> None:
         return
     if not delivery.webhook.is_active:
         with claim.finish():
-            end_delivery(delivery, error="The webhook is switched off.")
+            notices.end_delivery(delivery, error="The webhook is switched off.")
         return
-    status = deliver(delivery)
+    status = notices.deliver(delivery)
     with claim.finish():
-        end_delivery(delivery, status=status)
+        notices.end_delivery(delivery, status=status)
 
 
 def _resampling_ended(payload: dict[str, Any], _error: str = "") -> None:
-    advance_batch_of(payload["grading"])
+    gradings.advance_batch_of(payload["grading"])
 
 
-@handler(RESAMPLE_KIND, on_failed=_resampling_ended, on_cancelled=_resampling_ended)
+@handler(ranking.RESAMPLE_KIND, on_failed=_resampling_ended, on_cancelled=_resampling_ended)
 def resample_grading(claim: Claim) -> None:
     """Running it again writes the same values, because the release seeds the draws."""
-    found = resample(claim.payload["grading"])
+    found = ranking.resample(claim.payload["grading"])
     with claim.finish():
-        store_replicates(claim.payload["grading"], found)
-        advance_batch_of(claim.payload["grading"])
+        ranking.store_replicates(claim.payload["grading"], found)
+        gradings.advance_batch_of(claim.payload["grading"])
 
 
-@handler(RANKING_KIND)
+@handler(ranking.RANKING_KIND)
 def rank_phase(claim: Claim) -> None:
-    ranks = rank_entries(claim.payload["phase"])
+    ranks = ranking.rank_entries(claim.payload["phase"])
     with claim.finish():
-        store_ranks(claim.payload["phase"], ranks)
+        ranking.store_ranks(claim.payload["phase"], ranks)
 
 
-def _judge_failed(payload: dict[str, Any], error: str) -> None:
-    end_run(payload["run"], JudgeRun.State.FAILED, error)
+def _ends(end: Callable[..., None], state: Work.State) -> Callable[..., None]:
+    """Ends a run in this state, after its job failed or was cancelled."""
+
+    def ended(payload: dict[str, Any], error: str = "") -> None:
+        end(payload["run"], state, error)
+
+    return ended
 
 
-def _judge_cancelled(payload: dict[str, Any]) -> None:
-    end_run(payload["run"], JudgeRun.State.CANCELLED)
-
-
-@handler(JUDGE_KIND, on_failed=_judge_failed, on_cancelled=_judge_cancelled)
+@handler(
+    judging.JUDGE_KIND,
+    on_failed=_ends(judging.end_run, Work.State.FAILED),
+    on_cancelled=_ends(judging.end_run, Work.State.CANCELLED),
+)
 def judge_submission(claim: Claim) -> None:
     """Running it again judges only pages without a verdict; cached answers cost nothing."""
     run = JudgeRun.objects.select_related("submission__phase__board").get(pk=claim.payload["run"])
     if run.is_finished:
         return
-    mark_judging(run)
-
-    def go_on(done: int) -> bool:
-        claim.progress(done)
-        return not claim.cancelled()
-
+    judging.mark_judging(run)
     unscored: dict[str, str] = {}
-    with open_run(run) as (asker, budget):
-        for group in judge_items(run, asker, go_on=go_on):
+    with judging.open_run(run) as (asker, budget):
+        for group in judging.judge_items(run, asker, go_on=partial(_go_on, claim)):
             with claim.keep():
-                store_verdicts(run, {each.item: each.result for each in group if each.result})
+                judging.store_verdicts(
+                    run, {each.item: each.result for each in group if each.result}
+                )
             unscored |= {each.item.name: each.reason for each in group if not each.result}
     if claim.saw_cancel:
         return
     with claim.finish():
-        finish_run(run, usage={**vars(budget.usage), "cost": budget.spent}, unscored=unscored)
+        judging.finish_run(
+            run, usage={**vars(budget.usage), "cost": budget.spent}, unscored=unscored
+        )
 
 
-def _run_failed(payload: dict[str, Any], error: str) -> None:
-    end_model_run(payload["run"], ModelRun.State.FAILED, error)
-
-
-def _run_cancelled(payload: dict[str, Any]) -> None:
-    end_model_run(payload["run"], ModelRun.State.CANCELLED)
-
-
-@handler(RUN_KIND, on_failed=_run_failed, on_cancelled=_run_cancelled, nouns=("run", "runs"))
+@handler(
+    RUN_KIND,
+    on_failed=_ends(end_model_run, Work.State.FAILED),
+    on_cancelled=_ends(end_model_run, Work.State.CANCELLED),
+    nouns=("run", "runs"),
+)
 def run_model(claim: Claim) -> None:
     """Running it again asks only about items without an answer."""
     runs = ModelRun.objects.select_related("phase__board", "release__dataset", "created_by")
     run = runs.get(pk=claim.payload["run"])
     if run.is_finished:
         return
-    mark_run(run)
-    log, fault = DatabaseLog(run, claim.keep), ""
+    running.mark_run(run)
+    log, fault = running.DatabaseLog(run, claim.keep), ""
     if claim.payload["asks"]:
-        totals = ask_items(
+        totals = running.ask_items(
             run,
             log,
             go_on=lambda: not claim.cancelled(),
@@ -316,15 +264,15 @@ def run_model(claim: Claim) -> None:
         )
         if claim.saw_cancel:
             return
-        fault = run_fault(totals)
+        fault = running.run_fault(totals)
     if fault:
         with claim.finish():
             end_model_run(run.pk, ModelRun.State.FAILED, fault)
         return
-    with finished_files(run, log) as finished:
+    with running.finished_files(run, log) as finished:
         try:
             with claim.finish():
-                submit(run, finished)
+                running.submit(run, finished)
         except (RunRefused, SubmissionRefused, ManifestRefused) as refusal:
             with claim.finish():
                 end_model_run(run.pk, ModelRun.State.FAILED, str(refusal))

@@ -16,13 +16,13 @@ from portal.files.uploads import checked_upload
 from portal.web.answers import answer
 from portal.web.api import PlainMultiPartParser
 from scoring.access import board_for, submission_for
-from scoring.answering.manifest import RunManifest
 from scoring.judging.api import JudgeTrialSerializer
 from scoring.models import ModelRun, Submission
 from scoring.models.judging import MOST_AMOUNT
 from scoring.models.running import MOST_CONCURRENCY
 from scoring.results.api import DifferenceSerializer
-from scoring.submissions.manifests import ManifestRefused, read_manifest
+from scoring.submissions.manifests import ManifestRefused
+from scoring.submissions.serializers import ManifestField
 from scoring.web import DetailSerializer, OrganisersChange, actor_of, conflicts
 
 from .runs import try_model
@@ -211,13 +211,7 @@ RerunSerializer = answer(
 
 class NewRerunSerializer(serializers.Serializer[Any]):
     file = serializers.FileField(help_text="The submission file of the re-run.")
-    manifest = serializers.FileField(required=False, help_text="Its run manifest.")
-
-    def validate_manifest(self, file: Any) -> RunManifest:
-        try:
-            return read_manifest(file)
-        except ManifestRefused as refusal:
-            raise serializers.ValidationError(refusal.faults) from None
+    manifest = ManifestField(required=False, help_text="Its run manifest.")
 
 
 class SubmissionReruns(APIView):

@@ -17,14 +17,14 @@ from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from portal.accounts.models import User
 from portal.files.uploads import UploadForm, was_too_large
 from scoring.access import board_for, submission_for
-from scoring.answering.manifest import RunManifest
 from scoring.answering.prompts import FILE, ITEM, OWN, SYSTEM
 from scoring.judging.services import endpoint_of
 from scoring.judging.views import tell_trial
 from scoring.models import Board, JudgeEndpoint, ModelRun, Phase, Submission
 from scoring.models.judging import MOST_AMOUNT, Purpose
 from scoring.models.running import MOST_CONCURRENCY
-from scoring.submissions.manifests import ManifestRefused, read_manifest
+from scoring.submissions.forms import ManifestField, predictions_field
+from scoring.submissions.manifests import ManifestRefused
 from scoring.web import warnings_of
 
 from .runs import try_model
@@ -147,23 +147,8 @@ class ModelRunForm(forms.Form):
 class RerunForm(UploadForm):
     """The file of a run that repeats a submission, with its manifest."""
 
-    file = forms.FileField(
-        label="Predictions",
-        widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
-        help_text="The file from a run with the same command at the same endpoint.",
-    )
-    manifest = forms.FileField(
-        required=False,
-        label="Run manifest",
-        widget=forms.ClearableFileInput(attrs={"accept": ".json"}),
-    )
-
-    def clean_manifest(self) -> RunManifest | None:
-        file = self.cleaned_data["manifest"]
-        try:
-            return read_manifest(file) if file else None
-        except ManifestRefused as refusal:
-            raise forms.ValidationError(refusal.faults) from None
+    file = predictions_field("The file from a run with the same command at the same endpoint.")
+    manifest = ManifestField()
 
 
 def read_value(text: str) -> Any:

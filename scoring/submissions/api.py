@@ -36,8 +36,7 @@ from scoring.access import (
 from scoring.answering.manifest import RunManifest
 from scoring.boards.selectors import phases_for
 from scoring.grading.notices import WebhookRefused, add_webhook, remove_webhook
-from scoring.grading.selectors import latest_grading
-from scoring.grading.services import GradingRefused, cancel_grading, retry_grading
+from scoring.grading.services import GradingRefused
 from scoring.grading.similarity import board_pairs
 from scoring.models import Board, Phase, Similarity, Submission, Webhook
 from scoring.models.submissions import CARD_FIELDS
@@ -51,6 +50,7 @@ from scoring.web import (
     upload_response,
 )
 
+from . import services
 from .manifests import ManifestRefused, check_manifest, manifest_warnings
 from .selectors import for_lists, submission_lines, submission_page
 from .serializers import (
@@ -70,12 +70,6 @@ from .services import (
     check_upload,
     create_submission,
     find_submission,
-    judge_submission,
-    open_items,
-    pin_submission,
-    publish_submission,
-    unpublish_submission,
-    withdraw_submission,
 )
 
 
@@ -111,27 +105,25 @@ class _Action(APIView):
 class SubmissionCancel(_Action):
     """Stops the grading and keeps the scores so far."""
 
-    def act(self, submission: Submission, actor: User) -> None:
-        cancel_grading(grading=latest_grading(submission), actor=actor)
+    act = staticmethod(services.cancel_latest)
 
 
 class SubmissionRetry(_Action):
     """Continues a failed or cancelled grading with the items that have no score."""
 
-    def act(self, submission: Submission, actor: User) -> None:
-        retry_grading(grading=latest_grading(submission), actor=actor)
+    act = staticmethod(services.retry_latest)
 
 
 class SubmissionPublish(_Action):
     """Publishes the result on the leaderboard."""
 
-    act = staticmethod(publish_submission)
+    act = staticmethod(services.publish_submission)
 
 
 class SubmissionUnpublish(_Action):
     """Removes the result from the leaderboard and makes it private."""
 
-    act = staticmethod(unpublish_submission)
+    act = staticmethod(services.unpublish_submission)
 
 
 @extend_schema_view(post=extend_schema(request=OpenItemsSerializer))
@@ -140,7 +132,7 @@ class SubmissionOpenItems(_Action):
     the phase shows totals only or the gold is not public."""
 
     body = OpenItemsSerializer
-    act = staticmethod(open_items)
+    act = staticmethod(services.open_items)
 
 
 class SubmissionWithdraw(_Action):
@@ -148,7 +140,7 @@ class SubmissionWithdraw(_Action):
     published again."""
 
     find = staticmethod(submission_to_withdraw)
-    act = staticmethod(withdraw_submission)
+    act = staticmethod(services.withdraw_submission)
 
 
 @extend_schema_view(post=extend_schema(request=VerdictSerializer))
@@ -158,7 +150,7 @@ class SubmissionJudge(_Action):
     permission_classes = [IsOrganiser]
     find = staticmethod(kept_submission)
     body = VerdictSerializer
-    act = staticmethod(judge_submission)
+    act = staticmethod(services.judge_submission)
 
 
 @extend_schema_view(
@@ -170,7 +162,7 @@ class SubmissionPin(_Action):
     permission_classes = [IsOrganiser]
     find = staticmethod(kept_submission)
     body = PinSerializer
-    act = staticmethod(pin_submission)
+    act = staticmethod(services.pin_submission)
 
 
 class _SubmissionList(GenericAPIView[Submission]):

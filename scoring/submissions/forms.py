@@ -25,6 +25,27 @@ class PhaseField(forms.ModelChoiceField):  # type: ignore[type-arg]
         return obj.title
 
 
+class ManifestField(forms.FileField):
+    """An optional file that is read as a run manifest."""
+
+    widget = forms.ClearableFileInput(attrs={"accept": ".json"})
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, label="Run manifest", **kwargs)
+
+    def clean(self, data: Any, initial: Any = None) -> RunManifest | None:
+        file = super().clean(data, initial)
+        try:
+            return read_manifest(file) if file else None
+        except ManifestRefused as refusal:
+            raise forms.ValidationError(refusal.faults) from None
+
+
+def predictions_field(help_text: str) -> forms.FileField:
+    widget = forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"})
+    return forms.FileField(label="Predictions", widget=widget, help_text=help_text)
+
+
 # The fields that the form asks for besides the card.
 _ASKED = ("phase", "team", "file", "manifest", "letter")
 
@@ -43,16 +64,9 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         help_text="Members of the team can read, publish and replace it. It counts against your "
         "limits and the team's.",
     )
-    file = forms.FileField(
-        label="Predictions",
-        widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
-        help_text="ZIP, JSON Lines or gzipped JSON Lines.",
-    )
-    manifest = forms.FileField(
-        required=False,
-        label="Run manifest",
-        widget=forms.ClearableFileInput(attrs={"accept": ".json"}),
-        help_text="manifest.json of factboard run. It fills the empty fields of the model card.",
+    file = predictions_field("ZIP, JSON Lines or gzipped JSON Lines.")
+    manifest = ManifestField(
+        help_text="manifest.json of factboard run. It fills the empty fields of the model card."
     )
     letter = forms.BooleanField(required=False, label="Email me when it is graded")
     accept_missing = forms.BooleanField(required=False)
@@ -131,15 +145,6 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
     @property
     def has_further_errors(self) -> bool:
         return any(field.errors for field in self.further_fields())
-
-    def clean_manifest(self) -> RunManifest | None:
-        file = self.cleaned_data["manifest"]
-        if file is None:
-            return None
-        try:
-            return read_manifest(file)
-        except ManifestRefused as refusal:
-            raise forms.ValidationError(refusal.faults) from None
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data

@@ -240,18 +240,33 @@ class SubmissionLineSerializer(serializers.ModelSerializer[Submission]):
         return super().to_representation(submission)
 
 
-class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
-    """A model card and a file."""
+class ManifestField(serializers.FileField):
+    """A file that is read as a run manifest."""
+
+    def to_internal_value(self, data: Any) -> RunManifest:  # type: ignore[override]
+        try:
+            return read_manifest(super().to_internal_value(data))
+        except ManifestRefused as refusal:
+            raise serializers.ValidationError(refusal.faults) from None
+
+
+class CheckRequestSerializer(serializers.Serializer[Any]):
+    """A file to check, for a phase, and optionally its run manifest."""
 
     phase = serializers.SlugField(
         required=False, default="", help_text="A phase's slug; optional if only one is open."
     )
     file = serializers.FileField(help_text="ZIP, JSON Lines or gzipped JSON Lines.")
-    manifest = serializers.FileField(
+    manifest = ManifestField(
         required=False,
-        help_text="The run manifest that `factboard run` wrote with the file, as JSON. It fills "
-        "the empty fields of the model card.",
+        help_text="The run manifest that `factboard run` wrote with the file, as JSON. A "
+        "submission's empty model card fields are filled from it.",
     )
+
+
+class NewSubmissionSerializer(CheckRequestSerializer, serializers.ModelSerializer[Submission]):
+    """A model card and a file."""
+
     name = serializers.CharField(
         required=False,
         default="",
@@ -303,9 +318,6 @@ class NewSubmissionSerializer(serializers.ModelSerializer[Submission]):
             *CARD_FIELDS,
         ]
 
-    def validate_manifest(self, file: Any) -> RunManifest:
-        return _read_manifest(file)
-
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Fills the card from the manifest, and checks that the fields that the board requires are
         there."""
@@ -341,26 +353,6 @@ class RefusalSerializer(serializers.Serializer[Any]):
         help_text="The first missing ids; empty if the ids of the phase are not public.",
     )
     missing_count = serializers.IntegerField()
-
-
-def _read_manifest(file: Any) -> RunManifest:
-    try:
-        return read_manifest(file)
-    except ManifestRefused as refusal:
-        raise serializers.ValidationError(refusal.faults) from None
-
-
-class CheckRequestSerializer(serializers.Serializer[Any]):
-    """A file to check, for a phase, and optionally its run manifest."""
-
-    phase = serializers.SlugField(
-        required=False, default="", help_text="A phase's slug; optional if only one is open."
-    )
-    file = serializers.FileField(help_text="ZIP, JSON Lines or gzipped JSON Lines.")
-    manifest = serializers.FileField(required=False, help_text="The run manifest, as JSON.")
-
-    def validate_manifest(self, file: Any) -> RunManifest:
-        return _read_manifest(file)
 
 
 class CheckSerializer(RefusalSerializer):

@@ -24,7 +24,8 @@ from scoring.access import Viewer, are_scores_due, may_open_items, may_open_rele
 from scoring.answering.manifest import RunManifest
 from scoring.benchmarks import Payload, ReadFault, ReadLimits, check_predictions
 from scoring.boards.limits import LimitReached, hold_place, lock_team, refusal_for
-from scoring.grading.services import lock_phase, start_grading
+from scoring.grading.selectors import latest_grading
+from scoring.grading.services import cancel_grading, lock_phase, retry_grading, start_grading
 from scoring.leaderboard.services import bump_board, queue_ranking, set_figures
 from scoring.models import Board, Entry, Grading, Phase, Prediction, Submission, Window
 from scoring.models.boards import moment
@@ -468,6 +469,16 @@ def pin_submission(*, submission: Submission, is_pinned: bool, actor: User) -> S
         _change_entries(submission, is_pinned=is_pinned)
         record_event(verb="pin_submission", subject=submission, actor=actor, is_pinned=is_pinned)
     return submission
+
+
+def cancel_latest(*, submission: Submission, actor: User) -> None:
+    """Stops the grading and keeps the scores so far. Raises GradingRefused."""
+    cancel_grading(grading=latest_grading(submission), actor=actor)
+
+
+def retry_latest(*, submission: Submission, actor: User) -> None:
+    """Continues a failed or cancelled grading. Raises GradingRefused."""
+    retry_grading(grading=latest_grading(submission), actor=actor)
 
 
 def _locked(submission: Submission) -> Submission:

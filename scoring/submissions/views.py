@@ -2,8 +2,8 @@
 webhooks."""
 
 from collections.abc import Callable
-from functools import partial, wraps
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -40,8 +40,8 @@ from scoring.grading.notices import (
     webhooks_of,
 )
 from scoring.grading.regrade_changes import board_regrades
-from scoring.grading.selectors import cited_grading, latest_grading
-from scoring.grading.services import GradingRefused, cancel_grading, retry_grading
+from scoring.grading.selectors import cited_grading
+from scoring.grading.services import GradingRefused
 from scoring.grading.similarity import similar_on_board
 from scoring.leaderboard.charts import pictures
 from scoring.leaderboard.citing import submission_bibtex
@@ -52,6 +52,7 @@ from scoring.results.item_lists import item_list, score_chart
 from scoring.results.views import asked_items
 from scoring.web import manifest_response, upload_response, warnings_of
 
+from . import services
 from .forms import SubmissionForm, VerdictForm, WebhookForm
 from .manifests import ManifestRefused, check_manifest
 from .selectors import board_submissions, own_submissions, submission_page
@@ -62,12 +63,6 @@ from .services import (
     check_upload,
     create_submission,
     find_submission,
-    judge_submission,
-    open_items,
-    pin_submission,
-    publish_submission,
-    unpublish_submission,
-    withdraw_submission,
 )
 
 
@@ -133,89 +128,79 @@ def manifest(request: UserRequest, pk: int) -> HttpResponse:
     return manifest_response(kept_submission(request.user, pk))
 
 
+Given = dict[str, Any]
+
+
 def _action(
     find: Callable[[User, int], Submission],
-) -> Callable[[Callable[[UserRequest, Submission], str | None]], Callable[..., HttpResponse]]:
-    """An action by POST on the submission that `find` returns. The action returns a message or
-    None. A refusal is shown as a warning. Both lead back to the submission's page."""
+    act: Callable[..., object],
+    done: str | Callable[[Given], str] = "",
+    *,
+    read: Callable[[UserRequest], Given] = lambda _: {},
+) -> Callable[..., HttpResponse]:
+    """An action by POST on the submission that `find` returns.
 
-    def decorate(
-        act: Callable[[UserRequest, Submission], str | None],
-    ) -> Callable[..., HttpResponse]:
-        @login_required
-        @require_POST
-        @wraps(act)
-        def view(request: UserRequest, pk: int) -> HttpResponse:
-            found = find(request.user, pk)
-            with warnings_of(request, GradingRefused, PublicationRefused):
-                if done := act(request, found):
-                    messages.success(request, done)
-            return redirect(found)
+    `read` returns further arguments of the service `act`. `done` is the message afterwards, and a
+    refusal is shown as a warning. Both lead back to the submission's page.
+    """
 
-        return cast("Callable[..., HttpResponse]", view)
+    @login_required
+    @require_POST
+    def view(request: UserRequest, pk: int) -> HttpResponse:
+        found = find(request.user, pk)
+        with warnings_of(request, GradingRefused, PublicationRefused):
+            given = read(request)
+            act(submission=found, actor=request.user, **given)
+            if words := done(given) if callable(done) else done:
+                messages.success(request, words)
+        return redirect(found)
 
-    return decorate
-
-
-@_action(steered_submission)
-def cancel(request: UserRequest, found: Submission) -> None:
-    cancel_grading(grading=latest_grading(found), actor=request.user)
+    return view
 
 
-@_action(steered_submission)
-def retry(request: UserRequest, found: Submission) -> None:
-    retry_grading(grading=latest_grading(found), actor=request.user)
-
-
-@_action(steered_submission)
-def publish(request: UserRequest, found: Submission) -> str:
-    publish_submission(submission=found, actor=request.user)
-    return "Published on the leaderboard."
-
-
-@_action(steered_submission)
-def unpublish(request: UserRequest, found: Submission) -> str:
-    unpublish_submission(submission=found, actor=request.user)
-    return "Removed from the leaderboard. The result is private."
-
-
-@_action(steered_submission)
-def open_up(request: UserRequest, found: Submission) -> str:
-    """Makes the single items public or private."""
-    opened = request.POST.get("open") == "1"
-    open_items(submission=found, has_open_items=opened, actor=request.user)
-    words = "public while the result is public" if opened else "private"
-    return f"The single items are {words}."
-
-
-@_action(submission_to_withdraw)
-def withdraw(request: UserRequest, found: Submission) -> str:
-    """Final: the page asks for confirmation first."""
-    withdraw_submission(submission=found, actor=request.user)
-    return "Submission withdrawn. It cannot be published again."
-
-
-@organiser_required
-@_action(submission_for)
-def judge(request: UserRequest, found: Submission) -> str:
-    """Verifies or disqualifies a submission."""
+def _verdict(request: UserRequest) -> Given:
     form = VerdictForm(request.POST)
     if not form.is_valid():
         raise PublicationRefused("Choose verified, disqualified or not reviewed.")
-    judge_submission(
-        submission=found,
-        verdict=Submission.Verdict(form.cleaned_data["verdict"]),
-        reason=form.cleaned_data["verdict_reason"],
-        actor=request.user,
+    verdict = Submission.Verdict(form.cleaned_data["verdict"])
+    return {"verdict": verdict, "reason": form.cleaned_data["verdict_reason"]}
+
+
+def _opened(given: Given) -> str:
+    words = "public while the result is public" if given["has_open_items"] else "private"
+    return f"The single items are {words}."
+
+
+cancel = _action(steered_submission, services.cancel_latest)
+retry = _action(steered_submission, services.retry_latest)
+publish = _action(steered_submission, services.publish_submission, "Published on the leaderboard.")
+unpublish = _action(
+    steered_submission,
+    services.unpublish_submission,
+    "Removed from the leaderboard. The result is private.",
+)
+open_up = _action(
+    steered_submission,
+    services.open_items,
+    _opened,
+    read=lambda request: {"has_open_items": request.POST.get("open") == "1"},
+)
+# Final: the page asks for confirmation first.
+withdraw = _action(
+    submission_to_withdraw,
+    services.withdraw_submission,
+    "Submission withdrawn. It cannot be published again.",
+)
+judge = organiser_required(
+    _action(submission_for, services.judge_submission, "Verdict saved.", read=_verdict)
+)
+pin = organiser_required(
+    _action(
+        submission_for,
+        services.pin_submission,
+        read=lambda request: {"is_pinned": request.POST.get("pinned") == "1"},
     )
-    return "Verdict saved."
-
-
-@organiser_required
-@_action(submission_for)
-def pin(request: UserRequest, found: Submission) -> None:
-    is_pinned = request.POST.get("pinned") == "1"
-    pin_submission(submission=found, is_pinned=is_pinned, actor=request.user)
+)
 
 
 @login_required

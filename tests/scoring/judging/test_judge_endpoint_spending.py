@@ -52,11 +52,7 @@ def server() -> Iterator[JudgeServer]:
 @pytest.fixture
 def month(monkeypatch: pytest.MonkeyPatch) -> Callable[[date], None]:
     def turn(first: date) -> None:
-        for place in (
-            "scoring.judging.services.month_of_now",
-            "scoring.judging.services.month_of_now",
-        ):
-            monkeypatch.setattr(place, lambda: first)
+        monkeypatch.setattr("scoring.judging.services.month_of_now", lambda: first)
 
     turn(NOVEMBER)
     return turn

@@ -124,7 +124,7 @@ def test_a_run_that_is_cancelled_keeps_what_was_judged(
         store_verdicts(*args)
         Job.objects.filter(group=run.job_group).update(cancel_requested=True)
 
-    monkeypatch.setattr("scoring.tasks.store_verdicts", store)
+    monkeypatch.setattr("scoring.judging.runs.store_verdicts", store)
     run_jobs()
     run.refresh_from_db()
     assert (run.state, run.verdicts.count(), len(server.calls)) == ("cancelled", 1, 1)
