@@ -15,7 +15,9 @@ from scoring.judge.reliability import Confusion
 from scoring.models import JudgeSample
 
 from .selectors import (
+    CountLine,
     GroupLine,
+    PairLine,
     ReasoningLine,
     Reliability,
     VersionLine,
@@ -46,80 +48,46 @@ class JudgeSampleSerializer(serializers.ModelSerializer[JudgeSample]):
         fields = ["id", "phase", "release", "seed", "percent", "pool", "is_open", "created_at"]
 
 
-class JudgeConfusionSerializer(serializers.Serializer[Confusion]):
-    """Decisions of two sides on the same facts. Undefined figures are null."""
-
-    facts = serializers.IntegerField(source="n")
-    agreement = serializers.FloatField(
+JudgeConfusionSerializer = answer(
+    Confusion,
+    "JudgeConfusion",
+    facts=serializers.IntegerField(source="n"),
+    agreement=serializers.FloatField(
         allow_null=True, help_text="Share of facts with the same decision, 0 to 1."
-    )
-    kappa = serializers.FloatField(
+    ),
+    kappa=serializers.FloatField(
         source="kappa.value", allow_null=True, help_text="Cohen's kappa, -1 to 1."
-    )
-    both_right = serializers.IntegerField()
-    only_first_right = serializers.IntegerField()
-    only_second_right = serializers.IntegerField()
-    both_wrong = serializers.IntegerField()
-
-
-class JudgePairSerializer(serializers.Serializer[Any]):
-    between = serializers.CharField(source="title")
-    confusion = JudgeConfusionSerializer()
-
-
-JudgeGroupSerializer = answer(
-    GroupLine,
-    "JudgeGroup",
-    judge=JudgeConfusionSerializer(help_text="Judge and experts."),
-    matcher=JudgeConfusionSerializer(help_text="Matcher and experts."),
+    ),
 )
-
-
-class JudgeCountSerializer(serializers.Serializer[Any]):
-    """Mean absolute difference from the experts' counts of wrong facts, in facts per page."""
-
-    type = serializers.CharField(source="name")
-    judge = serializers.FloatField(allow_null=True)
-    matcher = serializers.FloatField(allow_null=True)
-
-
+JudgePairSerializer = answer(PairLine, "JudgePair")
+JudgeGroupSerializer = answer(
+    GroupLine, "JudgeGroup", judge="Judge and experts.", matcher="Matcher and experts."
+)
+JudgeCountSerializer = answer(CountLine, "JudgeCount")
 JudgeVersionSerializer = answer(
     VersionLine,
     "JudgeVersion",
     is_sample="Scripted, without a model.",
-    confusion=JudgeConfusionSerializer(help_text="Judge and experts."),
+    confusion="Judge and experts.",
     difference="Difference of counts, in facts per page.",
     overruled="Overruled claims of the judge.",
 )
-
-
 JudgeReasoningSerializer = answer(
     ReasoningLine,
     "JudgeReasoning",
     decision="Share of opinions that the judge's decision is right.",
     reasoning="Share of opinions that its reasoning follows financial reporting conventions.",
     both="Share of opinions that both are right.",
-    experts=JudgeConfusionSerializer(help_text="Two experts on the reasoning about one page."),
+    experts="Two experts on the reasoning about one page.",
 )
-
-
-class JudgeReliabilitySerializer(serializers.Serializer[Reliability]):
-    """Figures of one sample and one version of the judge."""
-
-    sample = JudgeSampleSerializer()
-    judge = serializers.CharField(
-        source="version", help_text="The version; empty if none has judged these pages."
-    )
-    pages = serializers.IntegerField(source="cases")
-    pages_reviewed = serializers.IntegerField(source="reviewed")
-    reviews = serializers.IntegerField()
-    experts = serializers.IntegerField()
-    agreement = JudgePairSerializer(many=True, source="pairs")
-    fact_types = JudgeGroupSerializer(many=True, source="types")
-    error_types = JudgeGroupSerializer(many=True, source="errors")
-    counts = JudgeCountSerializer(many=True)
-    versions = JudgeVersionSerializer(many=True)
-    reasoning = JudgeReasoningSerializer(allow_null=True, help_text="Null without a judge.")
+JudgeReliabilitySerializer = answer(
+    Reliability,
+    "JudgeReliability",
+    leave_out=["decisions"],
+    sample=JudgeSampleSerializer(),
+    judge="The version; empty if none has judged these pages.",
+    reasoning="Null without a judge.",
+)
 
 
 class JudgeSerializer(serializers.Serializer[Any]):
@@ -153,6 +121,6 @@ def _sample(samples: list[JudgeSample], wanted: int | None) -> JudgeSample | Non
 
 def _reliability(sample: JudgeSample, version: str) -> Reliability:
     found = reliability(sample, version)
-    if version and found.version != version:
+    if version and found.judge != version:
         raise Http404("There is no such version of the judge for these pages.")
     return found

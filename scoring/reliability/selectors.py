@@ -185,7 +185,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class PairLine:
-    title: str
+    between: str
     confusion: Confusion
 
 
@@ -202,7 +202,7 @@ class GroupLine:
 class CountLine:
     """Mean absolute difference to the experts' counts of wrong facts, in facts per page."""
 
-    name: str
+    type: str
     judge: float | None
     matcher: float | None
 
@@ -242,15 +242,15 @@ class Reliability:
     """All figures of one sample; without reviews all counts are zero."""
 
     sample: JudgeSample
-    cases: int
-    reviewed: int
+    pages: int
+    pages_reviewed: int
     reviews: int
     experts: int
-    version: str
+    judge: str
     """The version of the judge; empty if none has judged these pages."""
-    pairs: list[PairLine] = field(default_factory=list)
-    types: list[GroupLine] = field(default_factory=list)
-    errors: list[GroupLine] = field(default_factory=list)
+    agreement: list[PairLine] = field(default_factory=list)
+    fact_types: list[GroupLine] = field(default_factory=list)
+    error_types: list[GroupLine] = field(default_factory=list)
     counts: list[CountLine] = field(default_factory=list)
     versions: list[VersionLine] = field(default_factory=list)
     reasoning: ReasoningLine | None = None
@@ -260,7 +260,7 @@ class Reliability:
     @property
     def is_waiting(self) -> bool:
         """Whether the sample is open and some page has no review."""
-        return self.sample.is_open and self.reviewed < self.cases
+        return self.sample.is_open and self.pages_reviewed < self.pages
 
 
 def samples_of(board: Board) -> list[JudgeSample]:
@@ -291,14 +291,14 @@ def reliability(sample: JudgeSample, version: str = "") -> Reliability:
     decisions = list(_decisions(reviews, matched, judged))
     return Reliability(
         sample=sample,
-        cases=sample.cases.count(),
-        reviewed=len({review.case_id for review in reviews}),
+        pages=sample.cases.count(),
+        pages_reviewed=len({review.case_id for review in reviews}),
         reviews=len(reviews),
         experts=len({review.expert_id for review in reviews}),
-        version=shown,
-        pairs=_pairs(decisions, reviews),
-        types=_groups((d.type, d) for d in decisions),
-        errors=_groups((d.error, d) for d in decisions if d.error),
+        judge=shown,
+        agreement=_pairs(decisions, reviews),
+        fact_types=_groups((d.type, d) for d in decisions),
+        error_types=_groups((d.error, d) for d in decisions if d.error),
         counts=_counts(reviews, judged, {p: _said(r) for p, r in matched.items()}),
         versions=[_version(name, found, reviews) for name, found in verdicts.items()],
         reasoning=_reasoning(reviews, shown) if shown else None,
@@ -435,7 +435,7 @@ def _counts(
     names = dict.fromkeys(name for review in reviews for name in review.wrong)
     return [
         CountLine(
-            name=name,
+            type=name,
             judge=_difference(reviews, judged, name),
             matcher=_difference(reviews, matched, name),
         )

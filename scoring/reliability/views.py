@@ -1,7 +1,8 @@
 """Pages about the judge: public figures, reviews by experts, and management."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, cast
 
 from django import forms
 from django.contrib import messages
@@ -178,7 +179,7 @@ def judge(request: HttpRequest, slug: str) -> HttpResponse:
         "found": found,
         "is_expert": is_expert(request.user, board),
         "cases": _open_cases(request, board, found) if found else [],
-        "lines": judged_submissions(request.user, sample.phase, found.version)
+        "lines": judged_submissions(request.user, sample.phase, found.judge)
         if sample and found
         else [],
     }
@@ -323,59 +324,60 @@ def _manage_page(request: UserRequest, board: Board, **forms: Form) -> HttpRespo
     return render(request, "scoring/reliability/judge_manage.html", context, status=status)
 
 
-@organiser_required
-@require_POST
-def sample(request: UserRequest, slug: str) -> HttpResponse:
+def _change(act: Callable[..., str | HttpResponse]) -> Callable[..., HttpResponse]:
+    """An action of organisers by POST. It returns the message for the page that it leads back to,
+    or another page."""
+
+    @organiser_required
+    @require_POST
+    @wraps(act)
+    def view(request: UserRequest, slug: str, **url: int) -> HttpResponse:
+        with warnings_of(request, JudgingRefused):
+            done = act(request, board_for(request.user, slug), **url)
+            if isinstance(done, HttpResponse):
+                return done
+            messages.success(request, done)
+        return redirect("scoring:judge-manage", slug)
+
+    return cast("Callable[..., HttpResponse]", view)
+
+
+@_change
+def sample(request: UserRequest, board: Board) -> str | HttpResponse:
     """Draws a sample."""
-    board = board_for(request.user, slug)
     sampling = SampleForm(request.POST, board=board)
     if not sampling.is_valid():
         return _manage_page(request, board, sampling=sampling)
-    with warnings_of(request, JudgingRefused):
-        drawn = draw_sample(actor=request.user, **sampling.cleaned_data)
-        messages.success(request, f"Sample of {drawn.cases.count()} pages drawn.")
-    return redirect("scoring:judge-manage", slug)
+    drawn = draw_sample(actor=request.user, **sampling.cleaned_data)
+    return f"Sample of {drawn.cases.count()} pages drawn."
 
 
-@organiser_required
-@require_POST
-def close(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    board = board_for(request.user, slug)
+@_change
+def close(request: UserRequest, board: Board, pk: int) -> str:
     found = get_object_or_404(JudgeSample, pk=pk, phase__board=board)
     close_sample(sample=found, actor=request.user)
-    messages.success(request, "Sample closed. Submitted reviews count.")
-    return redirect("scoring:judge-manage", slug)
+    return "Sample closed. Submitted reviews count."
 
 
-@organiser_required
-@require_POST
-def remove(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    board = board_for(request.user, slug)
+@_change
+def remove(request: UserRequest, board: Board, pk: int) -> str:
     expert = get_object_or_404(board.judge_experts.select_related("user", "board"), pk=pk)
     remove_expert(expert=expert, actor=request.user)
-    messages.success(request, f"{expert.user} is no longer an expert for this board's judge.")
-    return redirect("scoring:judge-manage", slug)
+    return f"{expert.user} is no longer an expert for this board's judge."
 
 
-@organiser_required
-@require_POST
-def run(request: UserRequest, slug: str) -> HttpResponse:
+@_change
+def run(request: UserRequest, board: Board) -> str | HttpResponse:
     """Starts a judge run."""
-    board = board_for(request.user, slug)
     running = RunForm(request.POST, board=board)
     if not running.is_valid():
         return _manage_page(request, board, running=running)
-    with warnings_of(request, JudgingRefused):
-        begun = start_judge_run(actor=request.user, **running.cleaned_data)
-        messages.success(request, f"Run of {begun.model} on “{begun.submission.name}” queued.")
-    return redirect("scoring:judge-manage", slug)
+    begun = start_judge_run(actor=request.user, **running.cleaned_data)
+    return f"Run of {begun.model} on “{begun.submission.name}” queued."
 
 
-@organiser_required
-@require_POST
-def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    board = board_for(request.user, slug)
+@_change
+def cancel(request: UserRequest, board: Board, pk: int) -> str:
     found = get_object_or_404(JudgeRun, pk=pk, submission__phase__board=board)
     cancel_run(run=found, actor=request.user)
-    messages.success(request, "Run cancelled. It stops after the current pages.")
-    return redirect("scoring:judge-manage", slug)
+    return "Run cancelled. It stops after the current pages."

@@ -138,8 +138,8 @@ def test_what_a_grading_asked_counts_as_the_judge_in_its_reliability(
     submit_review(case=case, expert=stranger)
 
     found = reliability(drawn)
-    assert found.version == f"{MODEL}, facts-1"
-    pairs = {line.title: line.confusion for line in found.pairs}
+    assert found.judge == f"{MODEL}, facts-1"
+    pairs = {line.between: line.confusion for line in found.agreement}
     assert pairs["Judge and experts"] == Confusion(1, 0, 1, 1)
     assert pairs["Matcher and experts"] == Confusion(1, 1, 1, 0)
     assert pairs["Judge and matcher"] == Confusion(1, 0, 1, 1)

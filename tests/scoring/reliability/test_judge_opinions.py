@@ -22,7 +22,7 @@ ALL = {"page-1": {0: True, 1: False, 2: True}, "page-2": {0: True, 1: True}, "pa
 
 
 def version_of(sample: JudgeSample) -> str:  # noqa: F811
-    return reliability(sample).version
+    return reliability(sample).judge
 
 
 def test_an_opinion_needs_a_review_of_ones_own_and_a_verdict(

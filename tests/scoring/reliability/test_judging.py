@@ -74,7 +74,7 @@ def judged(submission: Submission, said: Mapping[str, Mapping[int, bool]], model
 
 
 def pair(lines: list[PairLine], title: str) -> tuple[int, int, int, int]:
-    found = next(line.confusion for line in lines if line.title == title)
+    found = next(line.confusion for line in lines if line.between == title)
     return (found.both_right, found.only_first_right, found.only_second_right, found.both_wrong)
 
 
@@ -173,25 +173,25 @@ class TestReliability:
 
         found = reliability(sample)
 
-        assert (found.cases, found.reviewed, found.reviews, found.experts) == (3, 2, 3, 2)
-        assert found.version == "new, facts-1"
+        assert (found.pages, found.pages_reviewed, found.reviews, found.experts) == (3, 2, 3, 2)
+        assert found.judge == "new, facts-1"
         # Page 1 against two experts: of six decisions all but one alike; page 2: fact 1 alone.
-        assert pair(found.pairs, "Judge and experts") == (5, 1, 1, 0)
-        assert pair(found.pairs, "Matcher and experts") == (5, 0, 1, 2)
+        assert pair(found.agreement, "Judge and experts") == (5, 1, 1, 0)
+        assert pair(found.agreement, "Matcher and experts") == (5, 0, 1, 2)
         # Each fact once: 1.1, 1.3 both right; 1.2 the judge alone; 2.1 the matcher alone.
-        assert pair(found.pairs, "Judge and matcher") == (2, 1, 1, 0)
-        assert pair(found.pairs, "Expert and expert") == (2, 1, 0, 0)
-        assert [line.name for line in found.types] == ["Date", "Number"]
-        assert {line.name for line in found.errors} == {"right", "sign", "date"}
+        assert pair(found.agreement, "Judge and matcher") == (2, 1, 1, 0)
+        assert pair(found.agreement, "Expert and expert") == (2, 1, 0, 0)
+        assert [line.name for line in found.fact_types] == ["Date", "Number"]
+        assert {line.name for line in found.error_types} == {"right", "sign", "date"}
         # Matcher's wrong dates: 0, 0 and 1; the experts': 0, 0 and 3. The judge decided page 1.
-        dates = next(line for line in found.counts if line.name == "Date")
+        dates = next(line for line in found.counts if line.type == "Date")
         assert dates.judge == 0
         assert dates.matcher == pytest.approx(2 / 3)
         assert [(line.version, line.pages) for line in found.versions] == [
             ("new, facts-1", 2),
             ("old, facts-1", 1),
         ]
-        assert reliability(sample, "old, facts-1").version == "old, facts-1"
+        assert reliability(sample, "old, facts-1").judge == "old, facts-1"
         assert [case.item.name for case in disagreements(found)] == ["page-1", "page-2"]
 
     def test_queries_do_not_grow_with_reviews(
