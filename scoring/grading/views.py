@@ -85,7 +85,7 @@ def regrade(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     template = "scoring/grading/regrade.html"
     if request.headers.get("HX-Request"):
         template += "#progress"
-    response = render(request, template, {"page": page})
+    response = render(request, template, {"page": page, "board": page.regrade.board})
     response["Vary"] = "HX-Request, Cookie"
     return response
 

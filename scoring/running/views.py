@@ -257,6 +257,7 @@ def reruns(request: HttpRequest, pk: int) -> HttpResponse:
             messages.success(request, "Re-run added. It is being graded.")
             return redirect("scoring:submission-reruns", pk)
     context = {
+        "board": submission.phase.board,
         "submission": submission,
         "reruns": reruns_of(request.user, submission),
         "form": form if organises and submission.rerun_of_id is None else None,
@@ -287,7 +288,9 @@ def run(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     template = "scoring/running/run.html"
     if request.headers.get("HX-Request"):
         template += "#progress"
-    response = render(request, template, {"page": run_page(_run(request.user, slug, pk))})
+    page = run_page(_run(request.user, slug, pk))
+    context = {"page": page, "board": page.run.phase.board}
+    response = render(request, template, context)
     response["Vary"] = "HX-Request, Cookie"
     return response
 

@@ -92,6 +92,7 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
         examples = typical_errors(request.user, found, page.grading)
     part = "#status" if request.headers.get("HX-Request") else ""
     context = {
+        "board": found.phase.board,
         "page": page,
         "items": items,
         "scores": scores,
