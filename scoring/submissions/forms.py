@@ -61,12 +61,11 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         empty_label="Myself",
         label="Submit for",
-        help_text="Members of the team can read, publish and replace it. It counts against your "
-        "limits and the team's.",
+        help_text="Team members can read, publish and replace it.",
     )
     file = predictions_field("ZIP, JSON Lines or gzipped JSON Lines.")
     manifest = ManifestField(
-        help_text="manifest.json of factboard run. It fills the empty fields of the model card."
+        help_text="manifest.json from factboard run. Fills in empty model card fields."
     )
     letter = forms.BooleanField(required=False, label="Email me when it is graded")
     accept_missing = forms.BooleanField(required=False)
@@ -79,10 +78,16 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Submission
         fields = [*CARD_FIELDS, "form_key"]
         help_texts = {
-            "name": "The system's name on the leaderboard. Leave empty to use the model in the "
-            "run manifest.",
+            "name": "Shown on the leaderboard. By default the run manifest's model.",
             "organisation": "Shown as unverified until organisers verify the submission.",
+            "size": "Such as 7B.",
+            "notes": "Anything else readers should know.",
+            "open_weights": "",
+            "training_until": "",
+            "licence": "",
+            "output_tokens": "Total for all items.",
         }
+        labels = {"size": "Parameters", "training_until": "Training cutoff"}
         widgets = {
             name: forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
             for name in ("released_on", "training_until")
@@ -110,13 +115,16 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         if earlier or not self.teams:
             # There is no choice: a new version has the same team as the previous one.
             self.fields["team"].widget = forms.HiddenInput()
-        self.required = set(required)
-        has_manifest = "manifest" in self.files
-        for name in {"name", *self.required} & self.fields.keys():
+        has_manifest, is_check = "manifest" in self.files, "check_only" in self.data
+        # A check of the file needs no card and no terms.
+        self.required = set() if is_check else {"name", *required}
+        for name in ("name", "accept_terms") if is_check else ():
+            self.fields[name].required = False
+        for name in self.required & self.fields.keys():
             # `clean` checks those that the manifest may fill, and the browser none of them.
             self.fields[name].required = not (has_manifest and name in FILLED)
-            if name in FILLED:
-                self.fields[name].widget.use_required_attribute = _never
+        for name in FILLED & self.fields.keys():
+            self.fields[name].widget.use_required_attribute = _never
         if not has_terms:
             del self.fields["accept_terms"]
         phase = self.fields["phase"]
@@ -151,7 +159,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         data |= filled_card(
             {name: data[name] for name in CARD_FIELDS if name in data}, data.get("manifest")
         )
-        for name in {"name", *self.required} & self.fields.keys():
+        for name in self.required & self.fields.keys():
             if data.get(name) in (None, "") and name not in self.errors:
                 self.add_error(name, forms.Field.default_error_messages["required"])
         return data
@@ -190,6 +198,6 @@ class WebhookForm(forms.Form):
     url = forms.CharField(
         label="URL",
         max_length=500,
-        help_text="Example: https://example.org/graded. It gets a POST request with JSON.",
+        help_text="Gets a POST request with JSON. Example: https://example.org/graded.",
         widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),
     )

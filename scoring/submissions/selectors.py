@@ -2,7 +2,7 @@
 largest losses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.cache import cache
@@ -400,6 +400,8 @@ def _parts(
     """Return a title in lower case and the keys of figures that break the deciding figure down."""
     deciding = deciding_column(columns)
     for chart in spec.charts:
+        if chart.kind == "radar":
+            return f"score by {spec.part_name.lower() or 'part'}", list(chart.figures)
         if chart.kind == "profile" and chart.reference is None:
             return chart.title.lower(), list(chart.figures)
     if views:
@@ -419,7 +421,14 @@ def _worst(title: str, columns: Sequence[Column], done: Grading) -> Losses:
     lost.sort(key=lambda pair: -pair[0])
     worst = [column for loss, column in lost if loss > 0][:MOST_LOSSES]
     unit = "%" if all(column.unit == "%" for column in worst) else ""
-    return Losses(title, unit, [figure(column, done.scores, done.counts) for column in worst])
+    return Losses(title, unit, [_loss(column, done) for column in worst])
+
+
+def _loss(column: Column, done: Grading) -> Figure:
+    """The figure, without the prefix that the title of the list repeats."""
+    found = figure(column, done.scores, done.counts)
+    label = found.label.removeprefix("Errors: ")
+    return replace(found, label=label[0].upper() + label[1:])
 
 
 def place_of(submission: Submission, entry: Entry | None, done: Grading | None) -> Place | None:

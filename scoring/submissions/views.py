@@ -313,12 +313,24 @@ def _page(
         "checked": checked,
         "is_check": is_check,
         "precheck": precheck_data(request.user, board, form.phases),
+        "completeness": _completeness(form),
         **_quotas(request, form),
         "example": example_file(board),
     }
     response = render(request, template, context, status=status)
     response["Vary"] = "HX-Request, Cookie"
     return response
+
+
+def _completeness(form: SubmissionForm) -> list[str]:
+    """What the open phases do with files that leave out items, each sentence once."""
+    rules = {
+        phase.title: phase.completeness_rule or "Missing items score zero unless the rules differ."
+        for phase in form.phases
+    }
+    if len(set(rules.values())) == 1:
+        return [next(iter(rules.values()))]
+    return [f"{title}: {rule}" for title, rule in rules.items()]
 
 
 def _quotas(request: UserRequest, form: SubmissionForm) -> dict[str, Any]:
