@@ -204,7 +204,12 @@ def _number_tags(facts: Sequence[FactLine], *, is_last: bool) -> tuple[str, str]
 
 
 EXPLANATIONS = ("structure_explanation", "overall_explanation")
-SUMMARY = ("structure_score", "entity_accuracy", "entity_score", "overall_score")
+SUMMARY = {
+    "structure_score": "Structure (0–2)",
+    "entity_accuracy": "Entity accuracy",
+    "entity_score": "Entity score",
+    "overall_score": "Overall (0–10)",
+}
 
 
 @dataclass(frozen=True)
@@ -235,8 +240,9 @@ class CasePage:
 
     @property
     def summary(self) -> list[tuple[str, Any]]:
-        """The judge's figures of the page, with the paper's names."""
-        return [(name, self._judge[name]) for name in SUMMARY if self._judge.get(name) is not None]
+        """The judge's figures of the page, labelled."""
+        found = self._judge
+        return [(label, found[key]) for key, label in SUMMARY.items() if found.get(key) is not None]
 
     @property
     def explanations(self) -> list[str]:
@@ -263,8 +269,8 @@ class CasePage:
         return [(r, r.reasoning[version]) for r in self.reviews if version in r.reasoning]
 
     @property
-    def disputed(self) -> int:
-        return sum(fact.is_disputed for fact in self.facts)
+    def disputed(self) -> list[CaseFact]:
+        return [fact for fact in self.facts if fact.is_disputed]
 
 
 def case_page(case: JudgeCase, version: str = "") -> CasePage:

@@ -1,8 +1,7 @@
 """Pages about the judge: public figures, reviews by experts, and management."""
 
 from collections.abc import Callable, Iterable
-from functools import wraps
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -54,9 +53,7 @@ RIGHT, WRONG = "right", "wrong"
 
 
 class ExpertForm(forms.Form):
-    email = forms.EmailField(
-        label="Email", help_text="The expert needs an account and will see the gold of their pages."
-    )
+    email = forms.EmailField(label="Email", help_text="The expert needs an account.")
 
     def clean_email(self) -> str:
         email: str = self.cleaned_data["email"]
@@ -72,8 +69,8 @@ class SampleForm(forms.Form):
         min_value=1,
         max_value=100,
         initial=2,
-        label="Share of the pages (%)",
-        help_text="At least ten pages are drawn.",
+        label="Sample size (%)",
+        help_text="At least ten pages.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -84,12 +81,11 @@ class SampleForm(forms.Form):
 
 
 class RunForm(forms.Form):
-    submission = forms.ModelChoiceField(queryset=Submission.objects.none())
+    submission = forms.ModelChoiceField(queryset=Submission.objects.none(), empty_label="Select…")
     budget = forms.FloatField(
         required=False,
         min_value=0,
-        help_text="In the currency of the prices. Leave empty for no limit. Pages beyond the "
-        "budget get no verdict.",
+        help_text="The run stops when it is used up. Empty: no limit.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -125,7 +121,7 @@ class ReviewForm(forms.Form):
         required=False,
         max_length=2_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Which headings, order and tables are kept or lost.",
+        help_text="Headings, order and tables that are kept or lost.",
     )
     comment = forms.CharField(
         required=False, max_length=2_000, widget=forms.Textarea(attrs={"rows": 3})
@@ -257,7 +253,7 @@ def opinion(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     found = readable_case(request.user, board, pk)
     form = OpinionForm(request.POST)
     if not form.is_valid():
-        messages.warning(request, "Rate both the decision and the reasoning as correct or wrong.")
+        messages.warning(request, "Rate both the decision and the reasoning.")
         return redirect(found)
     with warnings_of(request, JudgingRefused):
         save_opinion(case=found, expert=request.user, **form.said())
@@ -324,14 +320,13 @@ def _manage_page(request: UserRequest, board: Board, **forms: Form) -> HttpRespo
     return render(request, "scoring/reliability/judge_manage.html", context, status=status)
 
 
-def _change(act: Callable[..., str | HttpResponse]) -> Callable[..., HttpResponse]:
+def _change(act: Callable[..., str | HttpResponse]) -> Callable[..., HttpResponseBase]:
     """An action of organisers by POST. It returns the message for the page that it leads back to,
     or another page."""
 
     @organiser_required
     @require_POST
-    @wraps(act)
-    def view(request: UserRequest, slug: str, **url: int) -> HttpResponse:
+    def view(request: UserRequest, slug: str, **url: Any) -> HttpResponse:
         with warnings_of(request, JudgingRefused):
             done = act(request, board_for(request.user, slug), **url)
             if isinstance(done, HttpResponse):
@@ -339,7 +334,7 @@ def _change(act: Callable[..., str | HttpResponse]) -> Callable[..., HttpRespons
             messages.success(request, done)
         return redirect("scoring:judge-manage", slug)
 
-    return cast("Callable[..., HttpResponse]", view)
+    return view
 
 
 @_change
