@@ -326,7 +326,7 @@ def _change(act: Callable[..., str | HttpResponse]) -> Callable[..., HttpRespons
 
     @organiser_required
     @require_POST
-    def view(request: UserRequest, slug: str, **url: Any) -> HttpResponse:
+    def view(request: UserRequest, /, slug: str, **url: Any) -> HttpResponse:
         with warnings_of(request, JudgingRefused):
             done = act(request, board_for(request.user, slug), **url)
             if isinstance(done, HttpResponse):

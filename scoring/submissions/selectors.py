@@ -161,7 +161,8 @@ class Result:
 
     @property
     def has_intervals(self) -> bool:
-        return any(group.has_intervals for group in self.groups)
+        """Of the figures that are shown at first."""
+        return any(group.has_intervals for group in self.groups if not group.is_wide)
 
 
 @dataclass(frozen=True)

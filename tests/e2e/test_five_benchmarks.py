@@ -64,7 +64,7 @@ def send_bad_files(researcher: Page, board: str, case: Case) -> None:
     researcher.get_by_label("Name", exact=True).fill(f"Reader of {case.key}")
     data, faults = faulty(case)
     choose(researcher, data, "bad.jsonl")
-    researcher.get_by_role("button", name="Check and submit").click()
+    researcher.get_by_role("button", name="Submit", exact=True).click()
     alert = researcher.get_by_role("alert")
     expect(alert).to_contain_text("5 errors: nothing was submitted")
     listed = alert.get_by_role("listitem")
@@ -74,14 +74,14 @@ def send_bad_files(researcher: Page, board: str, case: Case) -> None:
         expect(line).to_contain_text(fault.id)
         expect(line).to_contain_text(fault.message)
     choose(researcher, "\n".join(case.good_lines()[1:]).encode(), "short.jsonl")
-    researcher.get_by_role("button", name="Check and submit").click()
+    researcher.get_by_role("button", name="Submit", exact=True).click()
     expect(alert).to_contain_text("without a prediction")
 
 
 def send_good_file(researcher: Page, case: Case) -> None:
     """Waits until grading is done, without reloading the page."""
     choose(researcher, "\n".join(case.good_lines()).encode(), "good.jsonl")
-    researcher.get_by_role("button", name="Check and submit").click()
+    researcher.get_by_role("button", name="Submit", exact=True).click()
     researcher.wait_for_url("**/submissions/*/")
     expect(researcher.get_by_role("button", name="Publish")).to_be_visible(timeout=SECONDS)
 
@@ -166,5 +166,5 @@ def test_the_sample_board_offers_a_file_that_it_takes(
         researcher.get_by_label("Phase").select_option(label="Development")
     researcher.get_by_label("Name", exact=True).fill("The same again")
     choose(researcher, data, download.value.suggested_filename)
-    researcher.get_by_role("button", name="Check only").click()
+    researcher.get_by_role("button", name="Validate only").click()
     expect(researcher.get_by_text("No errors found.", exact=True)).to_be_visible()

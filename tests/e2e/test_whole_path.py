@@ -195,7 +195,7 @@ def submit(researcher: Page) -> None:
             "buffer": "\n".join(lines).encode(),
         }
     )
-    researcher.get_by_role("button", name="Check and submit").click()
+    researcher.get_by_role("button", name="Submit", exact=True).click()
     expect(researcher.get_by_text("80.0").first).to_be_visible(timeout=30_000)
 
 

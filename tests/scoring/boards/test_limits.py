@@ -201,7 +201,7 @@ def test_the_page_says_what_is_left(client_of: ClientOf, researcher: User) -> No
     board = limited(per_day=5)
     attempts_before(first_phase(board), researcher, timedelta(hours=1), timedelta(hours=2))
     page = client_of(researcher).get(f"/boards/{board.slug}/submit/").content.decode()
-    assert "3 of 5 scores within 24 hours left" in page
+    assert "Submissions left: 3 of 5 in 24 hours" in page
 
 
 def test_a_spent_limit_is_told_by_page_and_api(

@@ -145,7 +145,7 @@ def test_what_a_grading_asked_counts_as_the_judge_in_its_reliability(
     assert pairs["Judge and matcher"] == Confusion(1, 0, 1, 1)
     page = case_page(case)
     assert [fact.judge and fact.judge["why"] for fact in page.facts] == ["as the script says"] * 3
-    assert page.disputed == 2
+    assert len(page.disputed) == 2
 
 
 def test_a_re_grade_and_a_second_submission_of_the_same_pages_ask_nothing(

@@ -240,7 +240,7 @@ class TestReliability:
         assert [row.is_disputed for row in page.facts] == [False, True, False]
         assert page.facts[1].matcher is not None
         assert page.facts[1].matcher["error"] == "sign"
-        assert (page.summary, page.explanations) == ([("structure_score", 2)], ["Read."])
+        assert (page.summary, page.explanations) == ([("Structure (0–2)", 2)], ["Read."])
 
 
 class TestPages:

@@ -175,7 +175,7 @@ def _publish(page: Page) -> None:
 
 def _repeat(page: Page, model: Model) -> None:
     model.is_broken, model.misread = False, PAGES[3]
-    page.get_by_role("link", name="Repeat the run").click()
+    page.get_by_role("link", name="Re-runs").click()
     looked_at(page)
     page.get_by_role("link", name="run the model on this site").click()
     expect(page.get_by_text("This run repeats")).to_be_visible()

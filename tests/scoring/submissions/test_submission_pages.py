@@ -83,11 +83,11 @@ def test_nobody_else_reads_the_log(
     url = graded.get_absolute_url()
     for user in (None, stranger):
         client = client_of(user)
-        assert "Log (UTC)" not in text_of(client, url)
+        assert "Activity (UTC)" not in text_of(client, url)
         assert 'id="stages"' not in text_of(client, url, HTMX)
         grading = client.get(f"/api/v1{url}").json()["grading"]
         assert (grading["stages"], grading["queue"]) == (None, None)
-    assert "Log (UTC)" in text_of(client_of(organiser), url)
+    assert "Activity (UTC)" in text_of(client_of(organiser), url)
 
 
 def test_the_asking_ends_with_the_result(

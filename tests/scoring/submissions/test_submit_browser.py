@@ -47,7 +47,7 @@ def test_every_fault_is_told_before_the_file_is_sent(
     expect(told).to_contain_text("2 items without a prediction: page-2, page-3.")
     # The browser does not block the upload: the site reports the faults, and more.
     page.get_by_label("Name").fill("Reader")
-    page.get_by_role("button", name="Check and submit").click()
+    page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("4 errors: nothing was submitted")
 
 
@@ -112,7 +112,7 @@ def test_a_file_is_taken_by_dropping_it(page_of: PageOf, board: Board, researche
     zone.dispatch_event("drop", {"dataTransfer": dragged(page, "{}", "{}")})
     expect(page.get_by_role("status")).to_contain_text("Drop only one file")
     page.get_by_label("Name").fill("Reader")
-    page.get_by_role("button", name="Check and submit").click()
+    page.get_by_role("button", name="Submit", exact=True).click()
     page.wait_for_url("**/submissions/*/")
     assert Submission.objects.get().filename == "dropped-0.jsonl"
 
@@ -151,7 +151,7 @@ def test_a_team_submits_together_until_its_limit(
         page.get_by_label("Name").fill(name)
         page.get_by_label("Predictions").set_input_files(file)
         expect(page.get_by_role("status")).to_contain_text("3 predictions, no errors found")
-        page.get_by_role("button", name="Check and submit").click()
+        page.get_by_role("button", name="Submit", exact=True).click()
 
     first = page_of(researcher)
     submit(first, name="Reader of Rex")
@@ -168,7 +168,7 @@ def test_a_team_submits_together_until_its_limit(
         "The team “Ledger Lab” has used up its 1 score in “Test”."
     )
     second.get_by_label("Submit for").select_option("Myself")
-    second.get_by_role("button", name="Check and submit").click()
+    second.get_by_role("button", name="Submit", exact=True).click()
     second.wait_for_url("**/submissions/*/")
     assert [each.team for each in Submission.objects.filter(owner=ann)] == [None]
 

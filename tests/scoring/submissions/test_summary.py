@@ -74,8 +74,8 @@ def test_a_perfect_result_has_no_losses(
     run_due_jobs()
     said = summary_of(client_of(researcher), submission)
     assert said.startswith("FFA 100.00 %")
-    assert "Where points are lost" not in said
-    assert "Typical errors" not in said
+    assert "Error breakdown" not in said
+    assert "Example errors" not in said
 
 
 def test_missing_predictions_are_counted(
@@ -94,7 +94,7 @@ def test_others_see_the_errors_once_the_items_are_open(
         said = summary_of(client_of(user), graded)
         assert "FFA 66.67 %" in said
         assert "Most frequent errors" in said
-        assert "Typical errors" not in said
+        assert "Example errors" not in said
         assert "(350)" not in said
     open_items(submission=graded, has_open_items=True, actor=researcher)
     for user in (None, stranger):
@@ -118,7 +118,7 @@ def test_hidden_gold_is_in_no_summary(
     for user in (None, researcher, organiser):
         said = summary_of(client_of(user), submission)
         assert "FFA 0.00 %" in said
-        assert "Typical errors" not in said
+        assert "Example errors" not in said
         for secret in ("1,200", "(350)", "May 27, 2021", "3.5%", "2020", "98,765"):
             assert secret not in said
 
