@@ -207,7 +207,7 @@ EXPLANATIONS = ("structure_explanation", "overall_explanation")
 SUMMARY = {
     "structure_score": "Structure (0–2)",
     "entity_accuracy": "Entity accuracy",
-    "entity_score": "Entity score",
+    "entity_score": "Entity score (0–5)",
     "overall_score": "Overall (0–10)",
 }
 
