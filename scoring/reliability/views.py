@@ -1,6 +1,6 @@
 """Pages about the judge: public figures, reviews by experts, and management."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -16,6 +16,7 @@ from portal.accounts.access import UserRequest, organiser_required
 from portal.accounts.models import User
 from portal.datasets.models import PageImage
 from portal.datasets.responses import image_response, sandboxed_html_response
+from portal.web.refusals import post_action
 from scoring.access import board_for
 from scoring.judging.runs import cancel_run, runs_of, start_judge_run
 from scoring.judging.services import JudgingRefused, known_judge
@@ -320,26 +321,14 @@ def _manage_page(request: UserRequest, board: Board, **forms: Form) -> HttpRespo
     return render(request, "scoring/reliability/judge_manage.html", context, status=status)
 
 
-def _change(act: Callable[..., str | HttpResponse]) -> Callable[..., HttpResponseBase]:
-    """An action of organisers by POST. It returns the message for the page that it leads back to,
-    or another page."""
-
-    @organiser_required
-    @require_POST
-    def view(request: UserRequest, /, slug: str, **url: Any) -> HttpResponse:
-        with warnings_of(request, JudgingRefused):
-            done = act(request, board_for(request.user, slug), **url)
-            if isinstance(done, HttpResponse):
-                return done
-            messages.success(request, done)
-        return redirect("scoring:judge-manage", slug)
-
-    return view
+_change = post_action("scoring:judge-manage", "slug", refusals=(JudgingRefused,))
 
 
+@organiser_required
 @_change
-def sample(request: UserRequest, board: Board) -> str | HttpResponse:
+def sample(request: UserRequest, slug: str) -> str | HttpResponse:
     """Draws a sample."""
+    board = board_for(request.user, slug)
     sampling = SampleForm(request.POST, board=board)
     if not sampling.is_valid():
         return _manage_page(request, board, sampling=sampling)
@@ -347,23 +336,28 @@ def sample(request: UserRequest, board: Board) -> str | HttpResponse:
     return f"Sample of {drawn.cases.count()} pages drawn."
 
 
+@organiser_required
 @_change
-def close(request: UserRequest, board: Board, pk: int) -> str:
-    found = get_object_or_404(JudgeSample, pk=pk, phase__board=board)
+def close(request: UserRequest, slug: str, pk: int) -> str:
+    found = get_object_or_404(JudgeSample, pk=pk, phase__board=board_for(request.user, slug))
     close_sample(sample=found, actor=request.user)
     return "Sample closed. Submitted reviews count."
 
 
+@organiser_required
 @_change
-def remove(request: UserRequest, board: Board, pk: int) -> str:
-    expert = get_object_or_404(board.judge_experts.select_related("user", "board"), pk=pk)
+def remove(request: UserRequest, slug: str, pk: int) -> str:
+    experts = board_for(request.user, slug).judge_experts.select_related("user", "board")
+    expert = get_object_or_404(experts, pk=pk)
     remove_expert(expert=expert, actor=request.user)
     return f"{expert.user} is no longer an expert for this board's judge."
 
 
+@organiser_required
 @_change
-def run(request: UserRequest, board: Board) -> str | HttpResponse:
+def run(request: UserRequest, slug: str) -> str | HttpResponse:
     """Starts a judge run."""
+    board = board_for(request.user, slug)
     running = RunForm(request.POST, board=board)
     if not running.is_valid():
         return _manage_page(request, board, running=running)
@@ -371,8 +365,11 @@ def run(request: UserRequest, board: Board) -> str | HttpResponse:
     return f"Run of {begun.model} on “{begun.submission.name}” queued."
 
 
+@organiser_required
 @_change
-def cancel(request: UserRequest, board: Board, pk: int) -> str:
-    found = get_object_or_404(JudgeRun, pk=pk, submission__phase__board=board)
+def cancel(request: UserRequest, slug: str, pk: int) -> str:
+    found = get_object_or_404(
+        JudgeRun, pk=pk, submission__phase__board=board_for(request.user, slug)
+    )
     cancel_run(run=found, actor=request.user)
     return "Run cancelled. It stops after the current pages."
