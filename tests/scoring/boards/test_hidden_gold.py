@@ -142,4 +142,4 @@ def test_organisers_find_what_is_looked_for(
     assert first_phase(board).release.sha256 in text_of(client.get("/boards/board/benchmark/"))
     page = text_of(client.get(f"/submissions/{published.pk}/"))
     assert "Similar submissions" in page
-    assert "Figures by part" in page
+    assert "Scores by part" in page

@@ -160,7 +160,7 @@ def test_organisers_read_both_parts_and_all(
     assert grading["parts"]["public"]["ffa"] == pytest.approx(accuracy(public))
     assert grading["parts"]["private"]["ffa"] == pytest.approx(accuracy(private))
     page = client_of(organiser).get(graded.get_absolute_url()).content.decode()
-    assert "Figures by part" in page
+    assert "Scores by part" in page
     assert f"{100 * accuracy(private):.2f}" in page
 
 

@@ -16,6 +16,7 @@ from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import PERFECT, lines_of, make_submission, upload
 
 pytestmark = pytest.mark.django_db
+UNVERIFIED = '<span class="muted">unverified</span>'
 
 
 @pytest.fixture
@@ -140,8 +141,8 @@ def test_an_organisation_is_the_submitters_word_until_it_is_verified(
     run_jobs()
     publish_submission(submission=submission, actor=researcher)
     url = submission.get_absolute_url()
-    assert "(unverified)" in client_of(None).get(url).content.decode()
+    assert UNVERIFIED in client_of(None).get(url).content.decode()
     table = client_of(None).get("/boards/board/").content.decode()
     assert "stated by submitters unless verified" in table
     Submission.objects.update(verdict="verified")
-    assert "(unverified)" not in client_of(None).get(url).content.decode()
+    assert UNVERIFIED not in client_of(None).get(url).content.decode()

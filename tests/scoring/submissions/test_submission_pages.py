@@ -143,7 +143,7 @@ def test_a_failed_grading_says_why_and_offers_another_try(
     fail_grading(pk=latest_grading(queued).pk, reason="Items 0 to 2: lost")
     client, url = client_of(researcher), queued.get_absolute_url()
     text = text_of(client, url)
-    assert "The grading failed. Items 0 to 2: lost." in text
+    assert "Grading failed: Items 0 to 2: lost." in text
     assert "Retry grading" in text
     assert client.post(f"{url}retry/").status_code == 302
     run_jobs()
@@ -156,7 +156,7 @@ def test_cancelling_from_the_page(
     client, url = client_of(researcher), queued.get_absolute_url()
     client.post(f"{url}cancel/")
     assert latest_grading(queued).state == Grading.State.CANCELLED
-    assert "The grading was cancelled" in text_of(client, url)
+    assert "Grading was cancelled" in text_of(client, url)
 
 
 def test_an_act_that_comes_too_late_is_answered_not_crashed(

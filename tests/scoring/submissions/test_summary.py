@@ -39,8 +39,8 @@ def test_score_losses_and_errors_come_first(
     assert "95 % interval" in said
     assert "Most frequent errors Sign 16.67 % (1) Date 16.67 % (1)" in said
     assert "Lowest score by document type Other 66.67 %" in said
-    assert "Date Gold 2020 Read 2029 View in page-2" in said
-    assert "Sign Gold (350) Read 350 View in page-1" in said
+    assert "Date Gold 2020 Prediction 2029 View page-2" in said
+    assert "Sign Gold (350) Prediction 350 View page-1" in said
     assert "Rank" not in said, "it is not on the leaderboard"
     page = client_of(researcher).get(graded.get_absolute_url()).content.decode()
     assert (
@@ -83,7 +83,7 @@ def test_missing_predictions_are_counted(
 ) -> None:
     submission = make_submission(board, researcher, {"page-1": PERFECT["page-1"]})
     run_due_jobs()
-    assert "No prediction 2 of 3 items" in summary_of(client_of(researcher), submission)
+    assert "Missing 2 of 3 items" in summary_of(client_of(researcher), submission)
 
 
 def test_others_see_the_errors_once_the_items_are_open(
