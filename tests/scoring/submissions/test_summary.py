@@ -98,7 +98,7 @@ def test_others_see_the_errors_once_the_items_are_open(
         assert "(350)" not in said
     open_items(submission=graded, has_open_items=True, actor=researcher)
     for user in (None, stranger):
-        assert "Sign Gold (350) Read 350" in summary_of(client_of(user), graded)
+        assert "Sign Gold (350) Prediction 350" in summary_of(client_of(user), graded)
 
 
 @pytest.mark.parametrize("diagnostics", list(Phase.Diagnostics))

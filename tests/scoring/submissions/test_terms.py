@@ -93,3 +93,16 @@ def test_a_board_can_require_training_data(
     shown = client.get(stored.get_absolute_url()).content.decode()
     assert "Training data until" in shown
     assert "30 June 2025" in shown
+
+
+def test_a_file_is_validated_without_name_and_terms(
+    terms: Board, researcher: User, client_of: ClientOf
+) -> None:
+    edit_board(board=terms, changes={"card_fields": ["organisation"]}, actor=None)
+    client = client_of(researcher)
+    answer = client.post(PAGE, form(terms, name="", check_only="1"))
+    assert answer.status_code == 200
+    assert "No errors found." in answer.content.decode()
+    refused = client.post(PAGE, form(terms, name=""))
+    assert set(refused.context["form"].errors) == {"name", "organisation", "accept_terms"}
+    assert not Submission.objects.exists()
