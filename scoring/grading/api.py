@@ -66,16 +66,7 @@ class RegradeSerializer(serializers.ModelSerializer[Regrade]):
 
     class Meta:
         model = Regrade
-        fields = [
-            "id",
-            "board",
-            "state",
-            "error",
-            "phases",
-            "started_by",
-            "created_at",
-            "finished_at",
-        ]
+        fields = "id board state error phases started_by created_at finished_at".split()
 
     def get_started_by(self, regrade: Regrade) -> str | None:
         return display_name(regrade.started_by) if regrade.started_by else None

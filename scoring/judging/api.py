@@ -70,19 +70,10 @@ class JudgeEndpointSerializer(serializers.ModelSerializer[JudgeEndpoint]):
 
     class Meta:
         model = JudgeEndpoint
-        fields = [
-            "base_url",
-            "model",
-            "has_key",
-            "is_key_lost",
-            "price_input",
-            "price_output",
-            "calls_per_minute",
-            "budget",
-            "set_by",
-            "set_at",
-            "this_month",
-        ]
+        fields = (
+            "base_url model has_key is_key_lost price_input price_output calls_per_minute "
+            "budget set_by set_at this_month"
+        ).split()
 
     def get_set_by(self, endpoint: JudgeEndpoint) -> str | None:
         return display_name(endpoint.set_by) if endpoint.set_by else None

@@ -53,26 +53,11 @@ class ModelRunSerializer(serializers.ModelSerializer[ModelRun]):
 
     class Meta:
         model = ModelRun
-        fields = [
-            "id",
-            "phase",
-            "release",
-            "name",
-            "model",
-            "base_url",
-            "prompt_version",
-            "system_prompt",
-            "is_raw",
-            "decoding",
-            "concurrency",
-            "budget",
-            "rerun_of",
-            "state",
-            "error",
-            "submission",
-            "created_at",
-            "finished_at",
-        ]
+        fields = (
+            "id phase release name model base_url prompt_version system_prompt is_raw "
+            "decoding concurrency budget rerun_of state error submission created_at "
+            "finished_at"
+        ).split()
 
 
 class ModelRunDetailSerializer(ModelRunSerializer):

@@ -136,17 +136,7 @@ class DatabaseLog:
                 yield _record(rows[key], name) if key in rows else None
 
 
-_KEPT = [
-    "state",
-    "text",
-    "reason",
-    "input_tokens",
-    "output_tokens",
-    "seconds",
-    "attempts",
-    "usage",
-    "at",
-]
+_KEPT = "state text reason input_tokens output_tokens seconds attempts usage at".split()
 
 
 def _record(row: RunAnswer, name: str) -> AnswerRecord:

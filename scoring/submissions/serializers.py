@@ -49,25 +49,10 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
 
     class Meta:
         model = Grading
-        fields = [
-            "id",
-            "state",
-            "release",
-            "signature",
-            "items_total",
-            "items_done",
-            "missing",
-            "scores",
-            "counts",
-            "parts",
-            "views",
-            "subsets",
-            "error",
-            "queue",
-            "stages",
-            "created_at",
-            "finished_at",
-        ]
+        fields = (
+            "id state release signature items_total items_done missing scores counts parts "
+            "views subsets error queue stages created_at finished_at"
+        ).split()
 
     @extend_schema_field(QueueSerializer(allow_null=True))
     def get_queue(self, _: Grading) -> Any:
@@ -153,26 +138,12 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     class Meta:
         model = Submission
         fields = [
-            "id",
-            "board",
-            "phase",
-            "team",
-            "owner",
+            *"id board phase team owner".split(),
             *CARD_FIELDS,
-            "filename",
-            "publication",
-            "version",
-            "replaces",
-            "withdrawn_at",
-            "verdict",
-            "verdict_reason",
-            "is_pinned",
-            "has_open_items",
-            "is_sample",
-            "created_at",
-            "grading",
-            "history",
-            "run",
+            *(
+                "filename publication version replaces withdrawn_at verdict verdict_reason "
+                "is_pinned has_open_items is_sample created_at grading history run"
+            ).split(),
         ]
 
     @property
@@ -220,18 +191,7 @@ class SubmissionLineSerializer(serializers.ModelSerializer[Submission]):
 
     class Meta:
         model = Submission
-        fields = [
-            "id",
-            "board",
-            "phase",
-            "team",
-            "owner",
-            "name",
-            "publication",
-            "is_sample",
-            "created_at",
-            "state",
-        ]
+        fields = "id board phase team owner name publication is_sample created_at state".split()
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         line: SubmissionLine = instance
@@ -306,15 +266,7 @@ class NewSubmissionSerializer(CheckRequestSerializer, serializers.ModelSerialize
     class Meta:
         model = Submission
         fields = [
-            "phase",
-            "team",
-            "file",
-            "manifest",
-            "accept_missing",
-            "accept_terms",
-            "letter",
-            "replaces",
-            "key",
+            *"phase team file manifest accept_missing accept_terms letter replaces key".split(),
             *CARD_FIELDS,
         ]
 
