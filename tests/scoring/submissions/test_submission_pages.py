@@ -118,7 +118,7 @@ def test_an_interrupted_chunk_is_explained(
 ) -> None:
     Job.objects.update(error="The worker was lost: its lease ran out.")
     text = text_of(client_of(researcher), queued.get_absolute_url())
-    assert "will be retried: The worker was lost: its lease ran out." in text
+    assert "retrying: The worker was lost: its lease ran out." in text
 
 
 @pytest.mark.parametrize(

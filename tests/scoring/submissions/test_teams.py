@@ -259,7 +259,7 @@ def test_limits_of_ones_teams_by_page_and_api(
     make_submission(board, researcher, team=team)
     run_jobs()
     page = client_of(ben).get("/boards/board/submit/").content.decode()
-    assert "Submissions for a team count" in page
+    assert "Team submissions count" in page
     assert "The team “Fact finders” has used up its 1 score" in page
     told = api_of(ben).get("/api/v1/boards/board/phases/test/limits/").json()
     assert (told["total"]["left"], told["refusal"]) == (1, "")
