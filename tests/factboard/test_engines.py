@@ -19,6 +19,8 @@ from scoring.answering.rendering import prediction
 from scoring.benchmarks import check_predictions, get_benchmark
 from tests.programs import require_program
 
+from .packages import require_package
+
 DOCS = Path(__file__).parents[2] / "docs" / "running-models.md"
 PYTHON = shlex.quote(sys.executable)
 ITEM = RunItem(
@@ -162,12 +164,15 @@ def lines_of(path: Path) -> dict[str, str]:
     return {json.loads(line)["id"]: line for line in lines}
 
 
-def same_as_shipped(out: Path, more: Sequence[str] = ()) -> int:
-    """Runs tesseract over the sample; the number of lines, which equal the shipped ones."""
-    require_program("tesseract")
-    assert main(["run", "sample", "--engine", "tesseract", "--out", str(out), *more]) == 0
+def same_as_shipped(out: Path, more: Sequence[str] = (), engine: str = "tesseract") -> int:
+    """Runs an engine over the sample; the number of lines, which equal the shipped ones."""
+    if engine == "tesseract":
+        require_program(engine)
+    else:
+        require_package("rapidocr_onnxruntime")
+    assert main(["run", "sample", "--engine", engine, "--out", str(out), *more]) == 0
     made = lines_of(out / "submission.jsonl")
-    shipped = lines_of(SAMPLE_FOLDER / "data/submissions/tesseract.jsonl")
+    shipped = lines_of(SAMPLE_FOLDER / f"data/submissions/{engine}.jsonl")
     assert made == {item: shipped[item] for item in made}
     return len(made)
 
@@ -182,6 +187,17 @@ def test_tesseract_reads_the_sample_as_the_shipped_submission_has_it(tmp_path: P
 @pytest.mark.slow
 def test_tesseract_reads_the_whole_sample_as_the_shipped_submission_has_it(tmp_path: Path) -> None:
     assert same_as_shipped(tmp_path / "out") == 30
+
+
+def test_rapidocr_reads_the_sample_as_the_shipped_submission_has_it(tmp_path: Path) -> None:
+    assert same_as_shipped(tmp_path / "out", ["--limit", "1"], "rapidocr") == 1
+    about = RunManifest.model_validate_json((tmp_path / "out/manifest.json").read_bytes())
+    assert about.versions["rapidocr"].startswith("rapidocr-onnxruntime ")
+
+
+@pytest.mark.slow
+def test_rapidocr_reads_the_whole_sample_as_the_shipped_submission_has_it(tmp_path: Path) -> None:
+    assert same_as_shipped(tmp_path / "out", engine="rapidocr") == 30
 
 
 def examples() -> list[str]:

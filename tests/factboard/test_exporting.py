@@ -17,6 +17,8 @@ from PIL import Image
 from factboard.cli import main
 from factboard.exporting import TaskFolder, TaskFolderError, gold_of
 
+from .packages import require_package
+
 GOLD = {
     "p1": "<p>Sales <number>1,200</number> on <date>March 31, 2025</date></p>",
     "p2": "<p>Loss <number>(310)</number></p>",
@@ -203,7 +205,7 @@ def test_folder_named_like_a_board_gives_no_gold(
 
 @pytest.mark.slow
 def test_inspect_runs_the_task(tmp_path: Path) -> None:
-    pytest.importorskip("inspect_ai", reason="pip install inspect-ai")
+    require_package("inspect_ai")
     from inspect_ai import eval as evaluate
     from inspect_ai.model import ModelAPI, ModelOutput, modelapi
 
@@ -233,7 +235,8 @@ def test_inspect_runs_the_task(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_lm_eval_runs_the_task(tmp_path: Path) -> None:
-    lm_eval = pytest.importorskip("lm_eval", reason="pip install lm-eval")
+    require_package("lm_eval")
+    import lm_eval
     from lm_eval.api.model import LM
     from lm_eval.tasks import TaskManager
 

@@ -12,6 +12,8 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from tests.scoring.answering.kit_files import make_kit
+
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "sample" / "benchmarks"
 MOST_MEGABYTES = 250
@@ -96,6 +98,23 @@ def test_every_command_is_there(run: Run, command: str) -> None:
     done = run("factboard", command, "--help")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"\n  factboard {command}" in done.stdout, "the help has an example"
+
+
+@pytest.mark.parametrize("program", ["inspect", "lm-eval"])
+def test_a_task_is_written(run: Run, tmp_path: Path, program: str) -> None:
+    kit = make_kit(tmp_path / "kit")
+    done = run("factboard", "export", kit, "--to", program, "task")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "task" / "README.md").is_file()
+
+
+def test_a_prompt_for_suggestions_is_there(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "p1.html").write_text("<p>Sales 5</p>", encoding="utf-8")
+    model = ["--model", "m", "--base-url", "http://127.0.0.1:9/v1"]
+    done = run("factboard", "suggest", "pages", *model, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "Sales 5" in done.stdout
 
 
 def test_the_client_is_typed_and_there(run: Run) -> None:
