@@ -211,7 +211,7 @@ def test_inspect_runs_the_task(tmp_path: Path) -> None:
 
     @modelapi(name="scripted")
     class Scripted(ModelAPI):  # type: ignore[misc]
-        async def generate(self, input: Any, *args: Any) -> Any:  # noqa: A002 - its name there
+        async def generate(self, input: Any, *args: Any, **more: Any) -> Any:  # noqa: A002
             kinds = [part.type for part in input[-1].content]
             assert kinds == ["image", "text"]
             return ModelOutput.from_content("scripted/x", "<p>Loss (310)</p>")
