@@ -1,5 +1,6 @@
 """The page of a board: its views, leaderboard, filters, rules and links."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -48,6 +49,8 @@ OF_TABLE = ("phase", "sort", "view", "part")
 PAGE_ROWS = 100
 # The page number that asks for all rows.
 EVERY_ROW = "all"
+# The number of items in the words for a figure.
+_OVER_ITEMS = re.compile(r", over \{count\} \w+")
 # A table with more columns may be wider than the page.
 WIDE_FROM = 9
 
@@ -80,13 +83,19 @@ class Rules:
 
     @property
     def measures(self) -> str:
-        """The deciding figure in words."""
-        deciding = deciding_column(self.phase.columns)
-        if self.headline is None:
-            return f"{deciding.label}: {deciding.help}"
-        count = self.fact_count if self.headline.counted == "facts" else self.item_count
-        words = self.headline.measures.replace("{count} ", f"{count:,} " if count else "")
-        return f"{deciding.label}: {words}"
+        """The deciding figure in words, with the number of items or facts."""
+        is_by_fact = self.headline is not None and self.headline.counted == "facts"
+        return measured(self.phase, self.fact_count if is_by_fact else self.item_count)
+
+
+def measured(phase: Phase, count: int | None = None) -> str:
+    """The deciding figure of a phase in words."""
+    deciding, spec = deciding_column(phase.columns), phase.board.spec
+    headline = spec.headline_for(spec.check_options(phase.options))
+    if headline is None:
+        return f"{deciding.label}: {deciding.help}"
+    words = headline.measures if count else _OVER_ITEMS.sub("", headline.measures)
+    return f"{deciding.label}: {words.replace('{count} ', f'{count:,} ' if count else '')}"
 
 
 @dataclass(frozen=True)
@@ -177,6 +186,12 @@ class LeaderboardPage:
         return sum(each.size for each in others)
 
     @property
+    def others_label(self) -> str:
+        kinds = {each.kind for each in self.table.unfiltered} - {Entry.Kind.GRADED}
+        names = {Entry.Kind.REPORTED: "papers", Entry.Kind.HUMAN: "people"}
+        return f"Results from {' and '.join(names[kind] for kind in names if kind in kinds)}"
+
+    @property
     def shows_others(self) -> bool:
         asked = set(self.wanted.kind) - {Entry.Kind.GRADED}
         return bool(self.others or asked) or not self.other_count
@@ -247,7 +262,7 @@ class LeaderboardPage:
         if self.phase and self.phase.release.dataset.derived_from_id is not None:
             views.append((ROBUSTNESS, "Robustness"))
         return [
-            Tab("Headline", _query_string(kept), self.is_headline),
+            Tab("Overview", _query_string(kept), self.is_headline),
             *(Tab(name, _query_string({**kept, "view": key}), self.face == key)
               for key, name in views),
         ]  # fmt: skip
@@ -303,6 +318,11 @@ class LeaderboardPage:
         done = RegradedPhase.objects.filter(phase=self.phase, regrade__state=Regrade.State.DONE)
         ends = done.order_by("-regrade__finished_at")
         return ends.values_list("regrade__finished_at", flat=True).first()
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether any ranks shown count only significantly better rows."""
+        return any(section.is_compared for section in self.sections)
 
     @property
     def has_intervals(self) -> bool:

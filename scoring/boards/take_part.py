@@ -44,9 +44,9 @@ class PhaseToEnter:
     def limits(self) -> Sequence[str]:
         phase = self.phase
         limits = (
-            (phase.per_day, "score{} within 24 hours"),
+            (phase.per_day, "score{} per day"),
             (phase.in_total, "score{} in total"),
-            (phase.failed_per_day, "failed attempt{} within 24 hours"),
+            (phase.failed_per_day, "failed attempt{} per day"),
         )
         return [
             f"{limit} {words.format(pluralize(limit))}"
@@ -64,9 +64,9 @@ class PhaseToEnter:
             Sight("Your model card", YES, "once you publish"),
             Sight("Overall scores", _scores(phase), "once you publish"),
             Sight(
-                "Results of each item",
+                "Per-item results",
                 _items(phase),
-                "if you make them public" if items_open else NO,
+                "if you publish them" if items_open else NO,
             ),
             Sight("Gold", gold, gold),
         )

@@ -27,7 +27,7 @@ from .forms import (
     BoardStateForm,
     PhaseForm,
 )
-from .page import OF_TABLE, board_rules, leaderboard_page
+from .page import OF_TABLE, board_rules, leaderboard_page, measured
 from .protection import warnings
 from .selectors import board_card, boards_for_list, example_file, task_tree_page
 from .services import (
@@ -124,7 +124,11 @@ def _warn_of_judge(request: UserRequest, phase: Phase) -> None:
 
 @require_safe
 def boards(request: HttpRequest) -> HttpResponse:
-    context = {"boards": boards_for_list(request.user), "may_manage": is_organiser(request.user)}
+    listed = []
+    for board in boards_for_list(request.user):
+        windows = board.windows
+        listed.append((board, windows, measured(windows[-1].phase) if windows else ""))
+    context = {"boards": listed, "may_manage": is_organiser(request.user)}
     return render(request, "scoring/boards/boards.html", context)
 
 

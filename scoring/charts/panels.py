@@ -350,12 +350,13 @@ def radar_layers(chart: Grid, room: Room) -> Layer:
 def _edge(most: float) -> float:
     """Return the value of the outermost ring: the next of four equal steps of a round number.
 
-    >>> _edge(0.87), _edge(0.3), _edge(0.0)
-    (1.0, 0.4, 1.0)
+    >>> _edge(0.87), _edge(1.0), _edge(0.3), _edge(0.0)
+    (1.0, 1.0, 0.4, 1.0)
     """
     if most <= 0:
         return 1.0
-    step = 10.0 ** math.floor(math.log10(most))
+    # A little less, so that exactly 1 is ten steps of 0.1.
+    step = 10.0 ** math.floor(math.log10(most * 0.999))
     return next(factor * step for factor in (2, 4, 6, 8, 10) if factor * step >= most * 0.999)
 
 

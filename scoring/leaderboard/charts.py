@@ -43,27 +43,27 @@ from .rows import Row, Section, best_first, tokens_of
 from .selectors import Leaderboard, Tab, leaderboard, part_for, stamped_board
 from .shaping import MOST_ROWS, ChartSource, chart_shape, spread_words
 
-# How a submitter gets a chart that is missing.
-_TWO_SYSTEMS = "Submit a result with both figures. Two systems must have them."
+# The data that a missing chart needs.
+_TWO_SYSTEMS = "Needs two systems with both scores."
 _TO_GET = {
     "pair": _TWO_SYSTEMS,
     "ranks": _TWO_SYSTEMS,
-    "size": "State the number of parameters on your model card. Two systems must do so.",
-    "tokens": "State the output tokens on your model card, or output_tokens in each line of your "
-    "file. Two systems must do so.",
-    "cost": "State the cost of the run on your model card. Two systems must do so.",
-    "released": "State the release date on your model card. Two systems must do so.",
-    "history": "Submit and publish a result. Two must be graded here.",
-    "spread": "Submit and publish a result. Five systems must have a score.",
-    "scaling": "State the number of parameters on your model card. Two systems must do so.",
-    "active": "State the active parameters on your model card, such as 235B/A22B, or that the "
-    "model is dense. Two systems must do so.",
-    "reasoning": "State the reasoning mode and the output tokens on your model card. Two systems "
-    "must do so.",
-    "parts": "Submit and publish a result, in a phase that shows figures by part.",
-    "radar": "Submit a result for every axis. A radar needs three.",
+    "size": "Needs two systems whose model card gives the number of parameters.",
+    "tokens": "Needs two systems that give their output tokens: on the model card, or as "
+    "output_tokens in each line of the file.",
+    "cost": "Needs two systems whose model card gives the cost of the run.",
+    "released": "Needs two systems whose model card gives the release date.",
+    "history": "Needs two published submissions.",
+    "spread": "Needs five systems with a score.",
+    "scaling": "Needs two systems whose model card gives the number of parameters.",
+    "active": "Needs two systems whose model card gives the active parameters, such as 235B/A22B, "
+    "or says that the model is dense.",
+    "reasoning": "Needs two systems whose model card gives the reasoning mode and the output "
+    "tokens.",
+    "parts": "Needs a published submission in a phase that shows scores by part.",
+    "radar": "Needs a system with a score on each of at least three axes.",
 }
-_TO_GET_OTHERS = "Submit a result that has these figures."
+_TO_GET_OTHERS = "Needs a system with these scores."
 _NAMED_AT_MOST = 5
 
 
@@ -248,14 +248,14 @@ def _line_words(source: ChartSource) -> str:
     names = [name for name, tokens in found if tokens and tokens.source == "lines"]
     more = len(names) - _NAMED_AT_MOST
     listed = "; ".join(names[:_NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")
-    return f" From the lines of the submission: {listed}." if names else ""
+    return f" Token counts from the submission file: {listed}." if names else ""
 
 
 def _chart(chart: Chart, source: ChartSource) -> BoardChart:
     shape = chart_shape(chart, source)
     text = chart.description
     if chart.kind == "parts" and shape:
-        text = f"{text} Parts of the best system, {source.entries[0].name}."
+        text = f"{text} Breakdown of the best system, {source.entries[0].name}."
     elif isinstance(shape, Scatter):
         are_all_named = len(shape.points) <= named(NARROW)
         text += "" if are_all_named else " Only the first are named."

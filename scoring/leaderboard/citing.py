@@ -46,10 +46,10 @@ def citations(
     """Return how to cite the paper, the release, the board and, if one is chosen, an entry. `root`
     is the URL of the site. Parts that do not exist or that the user may not open are left out."""
     board, phase = table.board, table.phase
-    found = [Citation("paper", "Paper", benchmark_bibtex(board.benchmark))]
+    found = [Citation("paper", "Benchmark paper", benchmark_bibtex(board.benchmark))]
     if phase and may_open_release(user, phase.release):
-        found.append(Citation("release", "Release", _release_bibtex(phase.release, root)))
-    found.append(Citation("board", "Board", _board_bibtex(board, phase, root, accessed)))
+        found.append(Citation("release", "Dataset release", _release_bibtex(phase.release, root)))
+    found.append(Citation("board", "This leaderboard", _board_bibtex(board, phase, root, accessed)))
     if entry:
         found.append(Citation("entry", entry.entry.name, _entry_bibtex(entry, root, accessed)))
     return [each for each in found if each.bibtex]

@@ -88,8 +88,8 @@ class ExportForm(QueryForm):
     refused."""
 
     width = forms.ChoiceField(
-        label="Width of the LaTeX table",
-        choices=[(TEXT, "Full text width"), (COLUMN, "One column of two")],
+        label="Width in LaTeX",
+        choices=[(TEXT, "Full width"), (COLUMN, "Single column")],
         required=False,
     )
     rows = forms.IntegerField(
@@ -101,7 +101,10 @@ class ExportForm(QueryForm):
     )
     intervals = forms.BooleanField(label="Include 95 % intervals", required=False)
     columns = forms.MultipleChoiceField(
-        label="Columns", required=False, widget=forms.CheckboxSelectMultiple
+        label="Columns",
+        required=False,
+        help_text="Select none to include all.",
+        widget=forms.CheckboxSelectMultiple,
     )
 
     def __init__(self, data: Any, columns: Sequence[BoardColumn]) -> None:

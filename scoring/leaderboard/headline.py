@@ -44,19 +44,19 @@ def lead_of(section: Section, phase: Phase) -> Lead | None:
     (first, *sharing), *following = section.front
     others = sharing or [row for rows in following for row in rows]
     if not others:
-        return Lead(first.entry.name, "is the only ranked row.")
+        return Lead(first.entry.name, "is the only ranked system.")
     if first.values[rank.basis] == others[0].values[rank.basis]:
         return Lead(first.entry.name, f"and {others[0].entry.name} lead with the same score.")
     if not section.is_compared:
-        return Lead(first.entry.name, f"has the best score. {_reason(first, rank, phase)}")
+        return Lead(first.entry.name, f"has the top score. {_reason(first, rank, phase)}")
     other, p_value = others[0].entry.name, _p_value(first, others[0], rank)
     if not sharing:
-        words = f"leads. Its lead over “{other}” is significant{p_value}."
+        words = f"leads. Its lead over {other} is significant{p_value}."
     elif len(sharing) == 1:
-        words = f"and “{other}” share rank 1. Their difference is not significant{p_value}."
+        words = f"and {other} share rank 1. Their difference is not significant{p_value}."
     else:
         words = f"shares rank 1 with {len(sharing)} others. "
-        words += f"Its lead over “{other}” is not significant{p_value}."
+        words += f"Its lead over {other} is not significant{p_value}."
     return Lead(first.entry.name, words)
 
 
@@ -81,11 +81,11 @@ def _p_value(first: Row, other: Row, rank: BoardColumn) -> str:
 def _reason(first: Row, rank: BoardColumn, phase: Phase) -> str:
     """Return why the lead was not tested. One query."""
     if phase.score_decimals is not None:
-        return "Scores are rounded to protect hidden gold, so leads are not tested."
+        return "Scores are rounded to protect hidden gold, so the lead is not tested."
     if phase.has_parts:
-        return "Scores cover one part of the hidden gold, so leads are not tested."
+        return "Scores cover one part of the hidden gold, so the lead is not tested."
     if phase.board.spec.contributions is no_contributions:
-        return "This benchmark has no test of differences."
+        return "This benchmark has no significance test."
     untestable = Replicate.objects.filter(
         grading__entry__phase=phase,
         grading__entry__signature=first.entry.signature,
@@ -93,7 +93,9 @@ def _reason(first: Row, rank: BoardColumn, phase: Phase) -> str:
         low__isnull=True,
     )
     if untestable.exists():
-        return "Part of a score depends on a single document, so leads cannot be tested."
+        return (
+            "There are too few documents to test the lead: part of a score depends on a single one."
+        )
     return "The test is not finished yet."
 
 

@@ -122,9 +122,9 @@ class TrainingDates:
 
 
 _TITLES = {
-    "before": "From before the release of the gold",
-    "after": "From after the release of the gold",
-    "unknown": "Without a date",
+    "before": "Cutoff before the release of the gold",
+    "after": "Cutoff after the release of the gold",
+    "unknown": "Without a cutoff date",
 }
 
 

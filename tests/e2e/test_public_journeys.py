@@ -178,7 +178,7 @@ def compare(page: Page, sample: Sample) -> None:
     for name in (sample.first, sample.second):
         page.get_by_label(f"Compare {name}", exact=True).check()
     page.get_by_role("button", name="Compare selected rows").click()
-    row = page.get_by_role("table", name="Figures").get_by_role("row", name=sample.figure).last
+    row = page.get_by_role("table", name="Scores").get_by_role("row", name=sample.figure).last
     cells = row.get_by_role("cell")
     shown = [cells.nth(place).inner_text().split()[0] for place in range(2)]
     assert sorted(shown) == sorted(figures)
@@ -387,9 +387,9 @@ def test_rows_are_chosen_and_compared_by_keyboard(page_at: Open) -> None:
         page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Compare selected rows")).to_be_focused()
     page.keyboard.press("Enter")
-    heads = page.get_by_role("table", name="Figures").get_by_role("columnheader")
+    heads = page.get_by_role("table", name="Scores").get_by_role("columnheader")
     expect(heads).to_have_text(
-        ["Figure", *(re.compile(f"^{re.escape(name)} rank 1$") for name in names[:2])]
+        ["Metric", *(re.compile(f"^{re.escape(name)} rank 1$") for name in names[:2])]
     )
     links = heads.get_by_role("link")
     links.first.focus()

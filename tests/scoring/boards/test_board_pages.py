@@ -63,7 +63,7 @@ def test_leaderboard_shows_graded_and_reported_rows_apart(
     client = client_of(None)
     assert "GPT-5" not in text_of(client, "/boards/board/")
     text = text_of(client, "/boards/board/?others=on")
-    graded, reported = text.split("Reported by the paper")
+    graded, reported = text.split("Results from papers")
     assert "Reader" in graded
     assert "12.35" in graded
     assert "GPT-5" not in graded
@@ -172,7 +172,7 @@ def test_views_are_tabs_that_keep_phase_and_sorting_apart(
     text = text_of(client, "/boards/board/?phase=test&view=document_types")
     assert "12.35" in text
     assert 'href="?phase=test&amp;view=document_types&amp;sort=ffa_tax_form"' in text
-    assert 'href="?phase=test">Headline</a>' in text
+    assert 'href="?phase=test">Overview</a>' in text
 
 
 def test_the_weights_of_errors_stand_with_the_rules(client_of: ClientOf, board: Board) -> None:

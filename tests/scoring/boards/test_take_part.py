@@ -75,13 +75,13 @@ def test_private_release_is_not_linked(client_of: ClientOf) -> None:
     board = make_board(make_release(visibility=Release.Visibility.PRIVATE))
     [phase] = take_part_page(READER, board).phases
     assert (phase.kit_url, phase.release_url) == ("", "")
-    assert "not public; ask the organisers" in client_of(None).get(URL).content.decode()
+    assert "Not public. Ask the organisers for access." in client_of(None).get(URL).content.decode()
 
 
 def test_limits_are_those_of_the_phase(board: Board) -> None:
     change(board, per_day=1, in_total=20, failed_per_day=None)
     [phase] = take_part_page(READER, board).phases
-    assert phase.limits == ["1 score within 24 hours", "20 scores in total"]
+    assert phase.limits == ["1 score per day", "20 scores in total"]
 
 
 def test_everything_of_public_gold_can_be_seen(board: Board) -> None:
@@ -90,7 +90,7 @@ def test_everything_of_public_gold_can_be_seen(board: Board) -> None:
         "Your file": ("yes", "no"),
         "Your model card": ("yes", "once you publish"),
         "Overall scores": ("when graded", "once you publish"),
-        "Results of each item": ("every fact", "if you make them public"),
+        "Per-item results": ("every fact", "if you publish them"),
         "Gold": ("yes", "yes"),
     }
 
@@ -100,7 +100,7 @@ def test_rounded_scores_of_hidden_gold_hide_the_items() -> None:
     change(board, diagnostics=Phase.Diagnostics.ITEMS, score_decimals=1)
     seen = sights(board)
     assert seen["Overall scores"] == ("when graded, rounded to 1 decimal", "once you publish")
-    assert seen["Results of each item"] == ("no", "no")
+    assert seen["Per-item results"] == ("no", "no")
     assert seen["Gold"] == ("no", "no")
 
 

@@ -150,7 +150,7 @@ def test_document_types_are_those_of_the_best_row(board: Board, researcher: User
     }
     Grading.objects.filter(entry=best).update(subsets=subsets)
     chart = charts_of(board).chart("documents-and-facts")
-    assert chart.description.endswith("Parts of the best system, Best.")
+    assert chart.description.endswith("Breakdown of the best system, Best.")
     assert chart.table is not None
     assert chart.table.heads == ("Part", "N-FFA", "T-FFA")
     assert chart.table.lines == (("Tax form", 0.75, None),)
@@ -199,7 +199,7 @@ def test_lines_state_tokens_where_the_card_does_not(
     assert (
         charts_of(board)
         .chart("tokens")
-        .description.endswith("From the lines of the submission: Lines.")
+        .description.endswith("Token counts from the submission file: Lines.")
     )
     path = "/api/v1/boards/board/leaderboard/"
     [section] = client_of(None).get(path).json()["sections"]
@@ -532,8 +532,8 @@ def test_a_chart_as_csv_is_safe_for_spreadsheets(client_of: ClientOf, rows: Boar
 def test_a_missing_chart_says_how_a_submitter_gets_it(client_of: ClientOf, board: Board) -> None:
     text = client_of(None).get(PAGE).content.decode()
     assert "There are no rows yet." in text
-    assert "Missing charts" in text
-    assert "State the cost of the run on your model card. Two systems must do so." in text
+    assert "Not available yet" in text
+    assert "Needs two systems whose model card gives the cost of the run." in text
 
 
 @pytest.mark.parametrize(

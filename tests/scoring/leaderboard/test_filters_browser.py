@@ -32,7 +32,7 @@ def test_the_table_follows_the_filter_without_loading_the_page_again(
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/boards/board/")
     page.evaluate("window.notReloaded = true")
-    page.get_by_text("Size", exact=True).click()
+    page.get_by_text("Model size", exact=True).click()
     page.get_by_label("Parameters from").fill("7B")
     page.get_by_label("Parameters from").press("Tab")
     expect(page.get_by_text("Showing 1 of 2 rows")).to_be_visible()

@@ -81,12 +81,12 @@ def test_one_row_and_none(board: Board, researcher: User, client_of: ClientOf) -
     assert lead(board) is None
     assert 'class="lead"' not in text_of(client_of(None))
     make_entry(board, researcher, name="A")
-    assert lead(board) == ("A", "is the only ranked row.")
+    assert lead(board) == ("A", "is the only ranked system.")
     out = make_entry(board, researcher, name="Best", ffa=0.99)
     Entry.objects.filter(pk=out.pk).update(
         verdict=Submission.Verdict.DISQUALIFIED, verdict_reason="Copied."
     )
-    assert lead(board) == ("A", "is the only ranked row.")
+    assert lead(board) == ("A", "is the only ranked system.")
 
 
 def test_the_same_score_leads_together(board: Board, researcher: User) -> None:
@@ -99,14 +99,14 @@ def test_untested_leads_name_the_reason(researcher: User) -> None:
     board = make_board()
     first = make_entry(board, researcher, name="A", ffa=0.9)
     make_entry(board, researcher, name="B", ffa=0.8)
-    alone = "has the best score. "
+    alone = "has the top score. "
     assert lead(board) == ("A", f"{alone}The test is not finished yet.")
     assert first.grading is not None
     Replicate.objects.create(grading=first.grading, figure="ffa", key="k", value=0.9, values=b"")
-    words = "Part of a score depends on a single document, so leads cannot be tested."
+    words = "There are too few documents to test the lead: part of a score depends on a single one."
     assert lead(board) == ("A", alone + words)
     board.phases.update(score_decimals=1)
-    words = "Scores are rounded to protect hidden gold, so leads are not tested."
+    words = "Scores are rounded to protect hidden gold, so the lead is not tested."
     assert lead(board) == ("A", alone + words)
 
 
@@ -171,8 +171,8 @@ def test_reported_rows_are_one_switch_away_and_apart(
     bump_board(board.pk)
     page = text_of(client)
     assert "GPT-5" not in page
-    assert "Reported and human rows (7)" in page
-    graded, reported = text_of(client, f"{PAGE}?others=on").split("<h2>Reported by the paper</h2>")
+    assert "Results from papers (7)" in page
+    graded, reported = text_of(client, f"{PAGE}?others=on").split("<h2>Results from papers</h2>")
     assert ("Newcomer" in graded, "Newcomer" in reported) == (True, False)
     assert ("GPT-5" in graded, "GPT-5" in reported) == (False, True)
 
@@ -233,4 +233,4 @@ def test_views_and_filters_stay_on_every_link(
     page: Any = text_of(client_of(None), f"{PAGE}?weights=open&others=on")
     for view in ("scores", "document_types"):
         assert f'href="?weights=open&amp;others=on&amp;view={view}"' in page
-    assert 'href="?weights=open&amp;others=on" aria-current="true">Headline' in page
+    assert 'href="?weights=open&amp;others=on" aria-current="true">Overview' in page

@@ -139,7 +139,7 @@ def test_on_a_phone_every_difference_is_in_sight(
     page = page_of(None, viewport={"width": 390, "height": 900})
     entries = ",".join(str(each.pk) for each in board.entries.order_by("pk"))
     page.goto(f"/boards/board/compare/?entries={entries}")
-    figures = page.get_by_role("table", name="Figures")
+    figures = page.get_by_role("table", name="Scores")
     row = figures.get_by_role("row", name="FFA (%)").last
     assert row.get_by_role("cell").count() == 5
     for table in (figures, page.get_by_role("table", name="Pairwise comparison")):

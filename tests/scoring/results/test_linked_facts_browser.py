@@ -126,7 +126,7 @@ def test_keys_go_to_wrong_facts_and_items_with_errors(
     is_shown_everywhere(page, 30)
     page.keyboard.press("Shift+N")
     expect(page.get_by_role("heading", name="page-3", exact=True)).to_be_visible()
-    expect(page.get_by_role("link", name="Next with errors")).to_have_count(0)
+    expect(page.get_by_role("link", name="Next item with errors")).to_have_count(0)
     page.keyboard.press("Shift+P")
     expect(page.get_by_role("heading", name="page-1", exact=True)).to_be_visible()
 
@@ -151,7 +151,7 @@ def test_without_javascript_a_link_does_the_same(
     rows.nth(4).get_by_role("link").click()
     page.wait_for_url("**?fact=50#place-50", wait_until="load")
     is_shown_everywhere(page, 50, by_script=False)
-    page.get_by_role("link", name="Previous wrong").click()
+    page.get_by_role("link", name="Previous error").click()
     expect(page.locator("tr[aria-current]")).to_have_attribute("data-fact", "40")
 
 
@@ -182,7 +182,7 @@ def test_a_chosen_field_is_highlighted_on_both_sides(page_of: PageOf, researcher
     page.goto(f"/submissions/{submission.pk}/items/slip/")
     assert faults_in_both_looks(page) == []
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.get_by_role("link", name="Next wrong").click()
+    page.get_by_role("link", name="Next error").click()
     current = page.locator(".pane mark.current")
     expect(current).to_have_text(["Tallow", "<b>Abc</b>"])
     row = page.locator("tr[aria-current]")

@@ -75,7 +75,7 @@ def test_systems_are_grouped_by_the_release_of_the_gold(
     assert [each.title for each in later.groups] == ["From after the release of the gold"]
     Entry.objects.update(released_on=None)
     page = client_of(None).get("/boards/board/training/").content.decode()
-    assert "Without a date" in page
+    assert "Without a cutoff date" in page
     answer = client_of(None).get("/api/v1/boards/board/training/").json()
     assert answer["groups"][0]["rows"][0]["until"] is None
 
