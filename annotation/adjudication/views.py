@@ -159,10 +159,10 @@ class ValidationForm(forms.Form):
 
     action = forms.ChoiceField(choices=[(SEND_BACK, "send back"), (LET_PASS, "accept")])
     assignments = forms.TypedMultipleChoiceField(
-        required=False,
         coerce=int,
         label="Return to",
         widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one annotator."},
     )
     reason = forms.CharField(
         max_length=MAX_WORKFLOW_REASON,
@@ -175,12 +175,7 @@ class ValidationForm(forms.Form):
         kwargs["initial"] = {"assignments": faulty}
         super().__init__(*args, **kwargs)
         choose(self, "assignments", [(work.assignment, work.annotator) for work in works])
-
-    def clean(self) -> dict[str, Any]:
-        sends_back = self.cleaned_data.get("action") == self.SEND_BACK
-        if sends_back and not self.cleaned_data.get("assignments"):
-            self.add_error("assignments", "Choose at least one annotator.")
-        return self.cleaned_data
+        self.fields["assignments"].required = self.data.get("action") != self.LET_PASS
 
 
 PER_PAGE = 50
