@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from portal.accounts.models import User
-from portal.datasets.acceptance.schemas import raw_schema
+from portal.datasets.acceptance.records import raw_schema
 from portal.datasets.acceptance.selectors import batch_schema
 from portal.datasets.acceptance.services import close_batch, open_batch, save_verdict
 from portal.datasets.imports.services import import_path

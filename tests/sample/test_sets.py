@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from portal.datasets.acceptance.records import read_amount, validate_record
-from portal.datasets.acceptance.schemas import raw_schema, read_schema
+from portal.datasets.acceptance.records import raw_schema, read_amount, read_schema, validate_record
 from sample.boards import SAMPLES
 from sample.generator.content import content
 from sample.generator.images import DIGEST_KEY

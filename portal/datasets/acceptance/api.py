@@ -27,7 +27,7 @@ from .audits import (
     WrongValue,
     smallest_conclusive_sample,
 )
-from .schemas import BUILT_IN, raw_schema
+from .records import BUILT_IN, raw_schema
 from .selectors import (
     Candidates,
     InspectedField,

@@ -37,8 +37,15 @@ from .audits import (
     validation_counts,
     written_value,
 )
-from .records import FieldFault, derived_schema, is_empty, record_fields
-from .schemas import FieldRule, Schema, read_schema
+from .records import (
+    FieldFault,
+    FieldRule,
+    Schema,
+    derived_schema,
+    is_empty,
+    read_schema,
+    record_fields,
+)
 
 PER_PAGE = 50
 # The number of records from which a schema is derived.

@@ -21,8 +21,15 @@ from portal.datasets.models import (
 from portal.web.refusals import Refused
 
 from .audits import THRESHOLD, Acceptance
-from .records import FieldFault, is_storable, record_fields, validate_record
-from .schemas import Schema, SchemaError, read_schema
+from .records import (
+    FieldFault,
+    Schema,
+    SchemaError,
+    is_storable,
+    read_schema,
+    record_fields,
+    validate_record,
+)
 from .selectors import (
     Candidates,
     batch_acceptance,

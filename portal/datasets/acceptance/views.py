@@ -21,7 +21,7 @@ from portal.datasets.responses import file_response
 from portal.web.refusals import ShowRefusals, errors_in, form_page
 
 from .audits import THRESHOLD, smallest_conclusive_sample
-from .schemas import BUILT_IN, raw_schema
+from .records import BUILT_IN, raw_schema
 from .selectors import (
     Candidates,
     accuracy_chart,

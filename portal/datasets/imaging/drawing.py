@@ -1,4 +1,9 @@
-"""Turn a PDF into images with text boxes. `draw_document` runs in the child process.
+"""The rendering process: a document becomes a PDF, and the PDF images with text boxes.
+
+`python -m portal.datasets.imaging.drawing CHROMIUM LIMITS` reads a line of JSON per document,
+{html, text, folder}, and writes one for each: {"similarity", "pictures": [{file, width, height,
+boxes, thumbnail}]} or {"code", "reason"}. Its first line is {"ready": true}, or {"no_browser"} with
+the reason. It ends when its input ends, so that it does not outlive its worker.
 
 The PDF gives the characters of each sheet and their positions. `align` matches them with the
 canonical text. A browser prints the text in order, except for floating and positioned elements,
@@ -8,18 +13,30 @@ joins characters to words. `areas_of` must match static/js/lib/boxes.js.
 """
 
 import io
+import json
+import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .renderer import DPI, POINTS_PER_INCH, Box, Limits, RenderingError, print_fitting
+from .pictures import thumbnail
+from .renderer import (
+    DPI,
+    POINTS_PER_INCH,
+    Box,
+    Limits,
+    NoBrowserError,
+    RenderingError,
+    open_tab,
+    print_fitting,
+)
 
 if TYPE_CHECKING:
     from PIL import Image
-
 
 SCALE = DPI / POINTS_PER_INCH
 # Lighter pixels count as white.
@@ -435,3 +452,41 @@ def draw_pdf(pdf: Any, text: str) -> Drawing:
             shown += run.end - run.start
     similarity = shown / max(printable_count(text), 1)
     return Drawing([drawn[number] for number in sorted(drawn)], similarity)
+
+
+def main(executable: str, limits: Limits) -> None:
+    try:
+        with open_tab(executable) as tab:
+            _answer({"ready": True})
+            for line in sys.stdin:
+                _answer(_render(tab, json.loads(line), limits))
+    except NoBrowserError as error:
+        _answer({"no_browser": str(error)})
+
+
+def _render(tab: Any, asked: dict[str, str], limits: Limits) -> dict[str, Any]:
+    html = Path(asked["html"]).read_text(encoding="utf-8")
+    text = Path(asked["text"]).read_text(encoding="utf-8")
+    folder = Path(asked["folder"])
+    try:
+        drawing = draw_document(tab, html, text, limits)
+    except RenderingError as error:
+        return {"code": error.code, "reason": error.reason}
+    pictures = []
+    for number, drawn in enumerate(drawing.pictures, start=1):
+        file, small = folder / f"{number}.png", folder / f"{number}.webp"
+        file.write_bytes(png(drawn.picture))
+        small.write_bytes(thumbnail(drawn.picture))
+        width, height = drawn.picture.size
+        pictures.append({"file": file.name, "thumbnail": small.name, "width": width})
+        pictures[-1] |= {"height": height, "boxes": drawn.boxes}
+    return {"similarity": drawing.similarity, "pictures": pictures}
+
+
+def _answer(answer: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Limits(**json.loads(sys.argv[2])))

@@ -281,7 +281,7 @@ class Renderer:
         known = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         limits = json.dumps(asdict(self._limits))
         self._child = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-            [sys.executable, "-m", "portal.datasets.imaging.child", self._executable, limits],
+            [sys.executable, "-m", "portal.datasets.imaging.drawing", self._executable, limits],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

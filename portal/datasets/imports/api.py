@@ -20,8 +20,7 @@ from portal.web.answers import ListingView, answer
 from portal.web.api import PlainMultiPartParser, checked
 
 from .layouts import BENCHMARKS
-from .selectors import MEDIA_TYPES, ImportReport, LeftOut, import_report
-from .services import start_import
+from .services import MEDIA_TYPES, ImportReport, LeftOut, import_report, start_import
 from .views import check_upload, report_file_response
 
 

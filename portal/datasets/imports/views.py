@@ -21,8 +21,7 @@ from portal.files.uploads import UploadForm, was_too_large
 from portal.web.requests import refuse_unknown
 
 from .layouts import BENCHMARKS, suffixes_alone
-from .selectors import import_report, report_file
-from .services import check_source, start_import
+from .services import check_source, import_report, report_file, start_import
 
 # The description of each layout.
 LAYOUTS: dict[str, str] = {

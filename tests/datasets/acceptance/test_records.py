@@ -4,8 +4,14 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from portal.datasets.acceptance.records import read_amount, validate_record
-from portal.datasets.acceptance.schemas import Schema, SchemaError, raw_schema, read_schema
+from portal.datasets.acceptance.records import (
+    Schema,
+    SchemaError,
+    raw_schema,
+    read_amount,
+    read_schema,
+    validate_record,
+)
 from scoring.metrics.receipts import FIELDS
 from tests.counting import LINEAR, growth
 from tests.many import drawn, together

@@ -148,7 +148,6 @@ def test_other_modules_load_no_numerical_library() -> None:
         "portal.datasets.curation.pii",
         "portal.datasets.curation.pii",
         "portal.datasets.acceptance.records",
-        "portal.datasets.acceptance.schemas",
         "portal.datasets.documents.statistics",
         "portal.datasets.documents.statistics",
         "portal.datasets.curation.draws",

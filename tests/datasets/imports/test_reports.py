@@ -13,8 +13,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from portal.accounts.models import User
-from portal.datasets.imports.selectors import left_out
-from portal.datasets.imports.services import import_path
+from portal.datasets.imports.services import import_path, left_out
 from portal.datasets.models import Dataset, Document, ImportItem, ImportRun
 from tests.datasets.factories import body_of, page, png, zip_bytes
 from tests.factories import empty_dataset

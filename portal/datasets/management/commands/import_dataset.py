@@ -10,8 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from portal.datasets.imports.layouts import BENCHMARKS
-from portal.datasets.imports.selectors import left_out
-from portal.datasets.imports.services import check_source, import_path
+from portal.datasets.imports.services import check_source, import_path, left_out
 from portal.datasets.management.base import add_create_arguments, dataset_of, existing
 from portal.datasets.models import Dataset, ImportItem, ImportRun
 from portal.files.archives import ArchiveFault

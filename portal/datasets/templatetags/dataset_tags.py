@@ -1,4 +1,4 @@
-"""The navigation between the pages of a dataset."""
+"""The navigation between the pages of a dataset, and a filter for shares."""
 
 from django import template
 from django.urls import reverse
@@ -45,3 +45,9 @@ def dataset_navigation(
         Group("", (tab("variants", "Variants", is_public=True),)),
     )
     return navigation(groups, current, below=bool(below))
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """Format a share from 0 to 1 in per cent with one decimal, or a dash for None."""
+    return "–" if share is None else f"{100 * share:.1f}"
