@@ -224,6 +224,14 @@ def cancel_work(*, work: ImportRun | DatasetTask, actor: User | None) -> None:
         end_work(work=work, state=State.CANCELLED)
 
 
+def last_task(dataset: Dataset, kind: DatasetTask.Kind) -> DatasetTask | None:
+    """Return the newest task of a kind, without its report."""
+    task = dataset.tasks.filter(kind=kind).defer("report").first()
+    if task is not None:
+        task.dataset = dataset
+    return task
+
+
 def trouble_of(group: str) -> str:
     """Return the error after which the last job of a group will be retried, or ""."""
     job = Job.objects.filter(group=group).last()

@@ -21,7 +21,7 @@ RUNNERS: dict[str, str] = {
     "duplicates": "portal.datasets.curation.services.find_duplicates",
     "content": "portal.datasets.curation.services.check_content",
     "freeze": "portal.datasets.releases.freezing.freeze_task",
-    "derive": "portal.datasets.variants.services.derive",
+    "derive": "portal.datasets.variants.deriving.derive",
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
+from portal.datasets.documents.selectors import PER_PAGE
 from portal.datasets.models import (
     Batch,
     BatchDocument,
@@ -47,7 +48,6 @@ from .records import (
     record_fields,
 )
 
-PER_PAGE = 50
 # The number of records from which a schema is derived.
 _RECORDS_READ = 200
 

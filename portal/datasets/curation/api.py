@@ -20,8 +20,14 @@ from portal.web.answers import ListingView
 from portal.web.api import LARGEST_KEY, checked
 
 from .draws import new_seed
-from .personal_data import MOST_AT_ONCE, MaskingError, decide_findings
-from .selectors import FindingRow, find_findings, find_pairs, finding_rows, selection_rows
+from .personal_data import (
+    MOST_AT_ONCE,
+    FindingRow,
+    MaskingError,
+    decide_findings,
+    find_findings,
+    finding_rows,
+)
 from .services import (
     MAX_SEED,
     MAX_TITLE,
@@ -31,6 +37,8 @@ from .services import (
     create_selection,
     decide_duplicate,
     drawable,
+    find_pairs,
+    selection_rows,
 )
 
 

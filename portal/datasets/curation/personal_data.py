@@ -1,4 +1,4 @@
-"""Scan pages for personal data, decide on findings, and mask them.
+"""Scan pages for personal data, list findings with their context, decide on them, and mask them.
 
 Content never changes, so a masked page is a new document that replaces the original.
 docs/decisions/013-masking.md explains why images, records and masked XBRL facts are not copied.
@@ -8,14 +8,19 @@ import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from django.core.paginator import Page, Paginator
 from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Greatest, Substr
 from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.datasets.dataset_tasks import Steps, TaskReport, refuse_others
+from portal.datasets.dataset_tasks import Steps, TaskReport, last_task, refuse_others
+from portal.datasets.documents.selectors import PER_PAGE
 from portal.datasets.documents.services import COPIED
 from portal.datasets.models import (
     Dataset,
@@ -23,10 +28,12 @@ from portal.datasets.models import (
     Document,
     DocumentContent,
     PiiFinding,
+    ReleaseItem,
     XbrlFacts,
 )
 from portal.datasets.models.documents import NAME_LENGTH
 from portal.facts import text_borders
+from portal.web.queries import count_by
 
 from .pii import PiiMatch, find_pii, mask, mask_html
 
@@ -244,3 +251,114 @@ def _mask(findings: Iterable[PiiFinding], reason: str, actor: User) -> None:
         by_document[finding.document_id].append(finding)
     for chosen in by_document.values():
         mask_document(document=chosen[0].document, findings=chosen, reason=reason, actor=actor)
+
+
+# Characters that are shown on each side of a finding.
+CONTEXT = 70
+
+
+@dataclass(frozen=True)
+class FindingRow:
+    """A finding with its text, the text around it, and the releases of its document."""
+
+    finding: PiiFinding
+    before: str
+    found: str
+    after: str
+    releases: list[str]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the text continues after the shown part."""
+        return len(self.after) == CONTEXT
+
+    @property
+    def document(self) -> Document:
+        return self.finding.document
+
+
+@dataclass(frozen=True)
+class FindingsPage:
+    """A page of findings, `counts` by decision, and the number of `documents` with open ones."""
+
+    page: Page[PiiFinding]
+    rows: list[FindingRow]
+    counts: dict[str, int]
+    documents: int
+    last_scan: DatasetTask | None
+
+
+def find_findings(dataset: Dataset, *, kind: str = "", decision: str = "") -> QuerySet[PiiFinding]:
+    """Return findings by document and position."""
+    findings = PiiFinding.objects.filter(document__dataset=dataset)
+    if kind:
+        findings = findings.filter(kind=kind)
+    if decision:
+        findings = findings.filter(decision=decision)
+    return findings.select_related("decided_by").order_by("document__name", "start", "id")
+
+
+def findings_page(
+    dataset: Dataset, *, kind: str = "", decision: str = "", page: str = "1"
+) -> FindingsPage:
+    found = find_findings(dataset, kind=kind, decision=decision)
+    shown: Page[PiiFinding] = Paginator(found, PER_PAGE).get_page(page)
+    counts = count_by(find_findings(dataset, kind=kind), "decision")
+    still = find_findings(dataset, decision=PiiFinding.Decision.OPEN).order_by()
+    return FindingsPage(
+        page=shown,
+        rows=finding_rows(dataset, shown),
+        counts={value: counts.get(value, 0) for value in PiiFinding.Decision.values},
+        documents=still.values("document").distinct().count(),
+        last_scan=last_task(dataset, DatasetTask.Kind.PII),
+    )
+
+
+def finding_rows(dataset: Dataset, findings: Iterable[PiiFinding]) -> list[FindingRow]:
+    """Return the rows of findings of one dataset, with three queries.
+
+    The database cuts out the context, so that no whole text is loaded.
+    """
+    listed = list(findings)
+    documents = {
+        document.pk: document
+        for document in dataset.documents.filter(
+            pk__in={finding.document_id for finding in listed}
+        ).defer("metadata")
+    }
+    contexts = _contexts([finding.pk for finding in listed])
+    releases = _releases(list(documents))
+    rows = []
+    for finding in listed:
+        finding.document = documents[finding.document_id]
+        finding.document.dataset = dataset
+        context = contexts.get(finding.pk, "")
+        before = min(finding.start, CONTEXT)
+        length = finding.end - finding.start
+        rows.append(
+            FindingRow(
+                finding=finding,
+                before=context[:before],
+                found=context[before : before + length],
+                after=context[before + length : before + length + CONTEXT],
+                releases=releases.get(finding.document_id, []),
+            )
+        )
+    return rows
+
+
+def _contexts(keys: list[int]) -> dict[int, str]:
+    start = Greatest(F("start") - CONTEXT, 0) + 1
+    length = F("end") - F("start") + 2 * CONTEXT
+    rows = PiiFinding.objects.filter(pk__in=keys).order_by()
+    cut = Substr("document__content__text", start, length)
+    return dict(rows.annotate(context=cut).values_list("pk", "context"))
+
+
+def _releases(keys: list[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    items = ReleaseItem.objects.filter(document__in=keys).order_by("release_id")
+    for key, version in items.values_list("document", "release__version"):
+        if key is not None:
+            found.setdefault(key, []).append(version)
+    return found

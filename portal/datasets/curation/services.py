@@ -1,15 +1,17 @@
-"""Check pages for required content, find near duplicates, and draw selections.
+"""Check pages for required content, find and list near duplicates, draw and list selections.
 
 A selection is a stratified sample of documents. Its spec and seed draw the same sample again.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.core.paginator import Page, Paginator
 from django.db import IntegrityError, transaction
+from django.db.models import Count, QuerySet
 from django.db.models.fields.json import KT
 from django.utils import timezone
 
@@ -17,7 +19,7 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.dataset_tasks import OptionsError, Steps, TaskReport, refuse_others
 from portal.datasets.documents.content_rules import CONTENTS, Content, missing_content
-from portal.datasets.documents.selectors import CONTENT_LABELS
+from portal.datasets.documents.selectors import CONTENT_LABELS, PER_PAGE
 from portal.datasets.documents.services import hold_documents
 from portal.datasets.documents.table import UNKNOWN, DocumentFilter, every_document
 from portal.datasets.models import (
@@ -25,11 +27,12 @@ from portal.datasets.models import (
     DatasetTask,
     Document,
     DocumentContent,
+    DocumentType,
     NearDuplicate,
     Selection,
 )
 
-from .draws import StratifiedSample, draw_stratified, units
+from .draws import StratifiedSample, StratumSample, draw_stratified, units
 
 # Documents with the same reason that one transaction holds back.
 _HELD_AT_ONCE = 200
@@ -241,6 +244,24 @@ def _duplicate_reason(other: Document) -> str:
     return f"near duplicate of {other.name}"
 
 
+def find_pairs(dataset: Dataset, *, decision: str = "") -> QuerySet[NearDuplicate]:
+    """Return the pairs of a dataset, the most similar ones first."""
+    pairs = NearDuplicate.objects.filter(second__dataset=dataset)
+    if decision:
+        pairs = pairs.filter(decision=decision)
+    return (
+        pairs.select_related("first__dataset", "second__dataset", "decided_by")
+        .defer("first__metadata", "second__metadata")
+        .order_by("-similarity", "id")
+    )
+
+
+def following_pair(pair: NearDuplicate) -> NearDuplicate | None:
+    """Return the next open pair."""
+    waiting = find_pairs(pair.second.dataset, decision=NearDuplicate.Decision.OPEN)
+    return waiting.exclude(pk=pair.pk).first()
+
+
 # Fields for strata. Some sources give the industry in the metadata.
 STRATA = {
     "doc_type": "type",
@@ -374,3 +395,43 @@ def check_selection(selection: Selection) -> Check:
     drawn = set(draw(dataset=selection.dataset, spec=spec, seed=selection.seed).keys)
     stored = set(selection.documents.values_list("name", flat=True))
     return Check(sorted(stored - drawn), sorted(drawn - stored))
+
+
+# A longer table is cut and shows the number of strata that are left out.
+STRATA_SHOWN = 200
+
+
+def strata_rows(
+    sample: StratifiedSample, fields: tuple[str, ...]
+) -> list[tuple[list[str], StratumSample]]:
+    """Return the first STRATA_SHOWN strata with their values for display."""
+    types: dict[str, str] = {value: str(label) for value, label in DocumentType.choices}
+    rows = []
+    for stratum in sample.strata[:STRATA_SHOWN]:
+        values = [
+            types.get(value, value) if name == "doc_type" else value or "unknown"
+            for name, value in zip(fields, stratum.stratum, strict=True)
+        ]
+        rows.append((values, stratum))
+    return rows
+
+
+def selection_rows(dataset: Dataset) -> QuerySet[Selection]:
+    """Return selections, newest first, with their number of documents as `drawn`."""
+    rows = dataset.selections.select_related("created_by").annotate(drawn=Count("documents"))
+    return rows.order_by("-id")
+
+
+def selected_documents(selection: Selection, *, page: str = "1") -> Page[Document]:
+    documents = selection.documents.select_related("dataset").order_by("name").defer("metadata")
+    shown: Page[Document] = Paginator(documents, PER_PAGE).get_page(page)
+    return shown
+
+
+def selection_lines(selection: Selection) -> Iterator[list[Any]]:
+    """Yield the rows of the CSV file: the header, then the documents by name."""
+    columns = ["name", "doc_type", "fiscal_year", "company", "source", "language"]
+    yield columns
+    rows = selection.documents.order_by("name").values_list(*columns)
+    for row in rows.iterator(chunk_size=1_000):
+        yield list(row)

@@ -14,10 +14,10 @@ from django.views.decorators.http import require_POST
 
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_dataset, get_duplicate, get_selection
-from portal.datasets.dataset_tasks import start_task
+from portal.datasets.dataset_tasks import last_task, start_task
 from portal.datasets.documents.content_rules import CONTENTS
 from portal.datasets.documents.forms import MAX_REASON, filter_form
-from portal.datasets.documents.selectors import CONTENT_LABELS
+from portal.datasets.documents.selectors import CONTENT_LABELS, PER_PAGE
 from portal.datasets.documents.table import DocumentFilter, every_document
 from portal.datasets.models import (
     Dataset,
@@ -31,18 +31,7 @@ from portal.files.tables import csv_text
 from portal.web.refusals import errors_in, form_page
 
 from .draws import new_seed
-from .personal_data import MaskingError, decide_findings
-from .selectors import (
-    PER_PAGE,
-    find_pairs,
-    findings_page,
-    following_pair,
-    last_task,
-    selected_documents,
-    selection_lines,
-    selection_rows,
-    strata_rows,
-)
+from .personal_data import MaskingError, decide_findings, findings_page
 from .services import (
     DUPLICATE_THRESHOLD,
     LEAST_THRESHOLD,
@@ -55,6 +44,12 @@ from .services import (
     decide_duplicate,
     draw,
     drawable,
+    find_pairs,
+    following_pair,
+    selected_documents,
+    selection_lines,
+    selection_rows,
+    strata_rows,
 )
 
 

@@ -18,7 +18,7 @@ from portal.datasets.access import (
     visible_releases,
     workplaces,
 )
-from portal.datasets.documents.selectors import document_prompt
+from portal.datasets.documents.selectors import PER_PAGE, document_prompt
 from portal.datasets.models import (
     Dataset,
     Dispute,
@@ -31,7 +31,6 @@ from portal.datasets.releases.corrections import correction_words
 from portal.facts.page_text import Context, Excerpts
 from portal.web.queries import count_by
 
-PER_PAGE = 50
 FACTS_PER_PAGE = 100
 # The part of a gold line that is shown, in characters.
 LONGEST_LINE = 20_000

@@ -24,7 +24,7 @@ from portal.datasets.models import Dataset, Document, PageImage, Release, Releas
 from portal.datasets.models.documents import STRATA_FIELDS
 from portal.web.queries import count_by
 
-from .selectors import first_images
+from .selectors import PER_PAGE, first_images
 
 # The filter for documents without a value.
 UNKNOWN = "unknown"
@@ -262,9 +262,6 @@ def _values(dataset: Dataset, column: str) -> list[Any]:
             [dataset.pk, dataset.pk, MOST_VALUES],
         )
         return [value for (value,) in cursor.fetchall()]
-
-
-PER_PAGE = 50
 
 
 @dataclass(frozen=True)

@@ -3,49 +3,42 @@
 A copy is as secret as its original: `Document.objects.hidden` also checks the releases of the
 original, and only organisers see the variant of a private dataset.
 
-Each document is saved in one transaction, so that a second run creates the missing ones. The result
-depends only on the seed of the variant and the names of documents.
+The gold of CC-OCR states the orientation of rotated images, because the benchmark compares them
+with normal ones. Their ids end with it, so that the gold of both can be in one release. A variant
+that keeps the normal images has both in its releases.
 """
 
-import hashlib
-import io
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
+from django.core.paginator import Page, Paginator
 from django.db import IntegrityError, transaction
 
+from portal.accounts.access import is_organiser
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.datasets.dataset_tasks import Steps, TaskError, TaskReport, start_task
-from portal.datasets.documents.services import COPIED
-from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
-from portal.datasets.imaging.services import store_picture
-from portal.datasets.imports.layouts import CCOCR
+from portal.datasets.access import visible_releases
+from portal.datasets.dataset_tasks import start_task
+from portal.datasets.documents.selectors import listed_datasets
+from portal.datasets.imports.layouts import CCOCR, oriented
 from portal.datasets.models import (
     Dataset,
     DatasetTask,
     Document,
-    DocumentContent,
-    DocumentRecord,
     PageImage,
     Release,
-    XbrlFacts,
+    ReleaseItem,
 )
-from portal.datasets.models.copies import copy_name
 from portal.datasets.releases.gold import ReleaseError
+from portal.datasets.releases.publishing.manifest import gold_sha256
+from portal.datasets.releases.services import freeze_rows
 from portal.web.refusals import Refused
 
-from .carrying import carry_release, gold_of_capture
-
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
     from .captures import Capture
-
 
 # The largest safe integer of JSON and JavaScript.
 LARGEST_SEED = 2**53 - 1
@@ -228,210 +221,144 @@ def _description(base: Dataset, capture: "Capture", spec: VariantSpec) -> str:
     )
 
 
-# The number of other pages in captures of several documents.
-OTHERS = 3
-# Documents on the contact sheet, each before and after.
-SHOWN = 6
-JPEG_QUALITY = 92
-_COPIED = (*COPIED, "name", "metadata", "html_sha256", "text_sha256")
+@transaction.atomic
+def carry_release(*, release: Release, variant: Dataset, actor: User | None) -> Release:
+    """Copy a release to a variant, with the items whose documents the variant has.
+
+    Version, gold lines, splits, visibility, licence and citation are the same, and `gold_sha256`
+    too if all items are copied and no gold states an orientation. The published hash differs,
+    because it includes the images. Returns an existing copy. Raises ReleaseError.
+    """
+    base = release.dataset
+    if variant.derived_from_id != base.pk:
+        raise ReleaseError([f"{variant.slug} is not a variant of {base.slug}"])
+    Dataset.objects.select_for_update().get(pk=variant.pk)
+    if there := variant.releases.filter(version=release.version).first():
+        return there
+    captures = _captures(variant)
+    copies: dict[str, list[Document]] = defaultdict(list)
+    for each in variant.documents.only("name", "dataset").order_by("name"):
+        copies[captures.get(each.pk, {}).get("original", each.name)].append(each)
+    items = [
+        (item, document)
+        for item in release.items.select_related("document").order_by("position")
+        for document in copies.get(_document_name(item), ())
+    ]
+    if not items:
+        raise ReleaseError([f"{variant.slug} has none of the documents of {release}"])
+    carried = Release(
+        dataset=variant,
+        version=release.version,
+        notes=_notes(release, len({item.pk for item, _ in items}), variant),
+        visibility=release.visibility,
+        benchmark=release.benchmark,
+        labels=release.labels,
+        licence=release.licence,
+        citation=release.citation,
+        frozen_by=actor,
+    )
+    rows: list[ReleaseItem] = []
+    for item, document in items:
+        gold = gold_of_capture(item.gold, release.benchmark, captures.get(document.pk))
+        is_same = gold == item.gold
+        rows.append(
+            ReleaseItem(
+                position=len(rows),
+                name=item.name if is_same else f"{item.name}@{gold['orientation']}",
+                document=document,
+                gold=gold,
+                facts=item.facts,
+                sha256=item.sha256 if is_same else gold_sha256(gold),
+            )
+        )
+    pairs = zip(rows, items, strict=True)
+    splits = {row.name: item.split for row, (item, _) in pairs if item.split}
+    return freeze_rows(carried, rows, splits or None)
+
+
+def gold_of_capture(
+    gold: dict[str, Any], benchmark: str, capture: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the gold of an image that was captured with these parameters."""
+    degrees = (capture or {}).get("degrees")
+    return gold if benchmark != CCOCR or degrees is None else oriented(gold, degrees)
+
+
+def _document_name(item: ReleaseItem) -> str:
+    """Return the name of the item's document, which may differ from the id of its gold."""
+    return item.document.name if item.document else item.name
+
+
+def _captures(variant: Dataset) -> dict[int, dict[str, Any]]:
+    """Return the parameters of the first image of each document."""
+    images = PageImage.objects.filter(document__dataset=variant, transform__isnull=False)
+    found = images.order_by("document", "-number").values_list("document", "transform")
+    return {document: transform for document, transform in found if transform}
+
+
+def _notes(release: Release, items: int, variant: Dataset) -> str:
+    """Return public notes: the number of items, and the kind of simulation."""
+    count = f"all {items:,}" if items == release.item_count else f"{items:,} of the"
+    return (
+        f"Gold of {release.dataset.title} {release.version} ({count} items). The images are"
+        f" simulated captures: {variant.simulation}."
+    )
+
+
+PER_PAGE = 20
 
 
 @dataclass(frozen=True)
-class _Captured:
-    """A captured picture with its parameters."""
+class VariantRow:
+    """A variant in the list.
 
-    number: int
-    picture: Picture
-    record: dict[str, Any]
+    `task` is its newest task and `carriable` are the releases that can be copied to it, newest
+    first; both are for organisers.
+    """
 
-
-def derive(task: DatasetTask, steps: Steps) -> TaskReport | None:
-    """Create the documents of a variant. Returns None if stopped. Raises TaskError."""
-    variant = task.dataset
-    if variant.derived_from is None or not variant.derivation:
-        raise TaskError("this dataset is not a stress variant")
-    report, options = TaskReport(), task.options
-    sources = source_documents(variant.derived_from).filter(pk__lte=options["newest"])
-    pages = list(sources.values_list("name", flat=True))
-    wanted = pages if options["names"] is None else sorted(set(options["names"]) & set(pages))
-    there = set(variant.documents.values_list("name", flat=True))
-    for number, name in enumerate(wanted, 1):
-        if steps.stop():
-            return None
-        if name not in there:
-            _derive_one(variant, name, pages, report)
-        steps.progress(number, len(wanted))
-    _finish(variant, options["release"], report)
-    return report
+    dataset: Dataset
+    task: DatasetTask | None
+    carriable: list[Release]
 
 
-def image_seed(seed: int, name: str, number: int) -> int:
-    """Return the seed of one image, which does not depend on other images."""
-    digest = hashlib.sha256(f"{seed}:{number}:{name}".encode()).digest()
-    return int.from_bytes(digest[:6])
+@dataclass(frozen=True)
+class VariantList:
+    """A page of the variants of `base`. For a variant, `base` is its original dataset."""
+
+    base: Dataset
+    page: Page[Dataset]
+    rows: list[VariantRow]
+    may_manage: bool
 
 
-def sheet_path(variant: Dataset) -> str:
-    return f"datasets/{variant.pk}/contact-sheet.jpg"
-
-
-def _derive_one(variant: Dataset, name: str, pages: Sequence[str], report: TaskReport) -> None:
-    assert variant.derived_from is not None
-    related = variant.derived_from.documents.select_related("content", "record", "xbrl_facts")
-    original = related.prefetch_related("images").get(name=name)
-    try:
-        captured = [_capture(variant, original, image, pages) for image in original.images.all()]
-    except (OSError, PictureError) as error:
-        report.fault(name, "image", f"the image cannot be captured: {error}")
-        return
-    normal = _normal(original) if "original" in captured[0].record else ()
-    _store(variant, original, captured, normal)
-
-
-def _normal(original: Document) -> list[_Captured]:
-    """The images of a document as they are."""
-    return [
-        _Captured(image.number, check_picture(_encoded(_opened(image), lossless=True)), {})
-        for image in original.images.all()
-    ]
-
-
-def _capture(
-    variant: Dataset, original: Document, image: PageImage, pages: Sequence[str]
-) -> _Captured:
-    from .captures import CAPTURES, simulate
-
-    assert variant.derivation is not None
-    kind, seed = variant.derivation["kind"], variant.derivation["seed"]
-    names = _following(original.name, pages) if CAPTURES[kind].needs_others else []
-    others = [_first_image(variant, name) for name in names]
-    picture, record = simulate(
-        _opened(image),
-        kind,
-        strength=variant.derivation["strength"] or 1.0,
-        seed=image_seed(seed, original.name, image.number),
-        others=others,
-    )
-    data = _encoded(picture, lossless=not CAPTURES[kind].has_strength)
-    record |= {"variant_seed": seed, "source_sha256": image.sha256}
-    if names:
-        record["others"] = names
-    if CAPTURES[kind].keeps_normal:
-        record["original"] = original.name
-    return _Captured(image.number, check_picture(data), record)
-
-
-def _following(name: str, pages: Sequence[str]) -> list[str]:
-    """Return the next pages; after the last one comes the first."""
-    at = pages.index(name)
-    following = [*pages[at + 1 :], *pages[:at]]
-    return following[:OTHERS]
-
-
-def _first_image(variant: Dataset, name: str) -> "Image":
-    images = PageImage.objects.filter(document__dataset=variant.derived_from, document__name=name)
-    return _opened(images.order_by("number")[0])
-
-
-def _opened(image: PageImage) -> "Image":
-    from PIL import Image
-
-    with image.file.open("rb") as file, Image.open(file) as opened:
-        return opened.convert("RGB")
-
-
-def _encoded(picture: "Image", *, lossless: bool) -> bytes:
-    """Encode a picture as PNG without loss, or as JPEG like a camera."""
-    stream = io.BytesIO()
-    if lossless:
-        picture.save(stream, "PNG")
-    else:
-        picture.save(stream, "JPEG", quality=JPEG_QUALITY, subsampling=0)
-    return stream.getvalue()
-
-
-@transaction.atomic
-def _store(
-    variant: Dataset,
-    original: Document,
-    captured: Sequence[_Captured],
-    normal: Sequence[_Captured] = (),
-) -> None:
-    """Store the copy of a document with its content and captures. If the `normal` images are kept,
-    they are those of the copy with its name, and the captures have another copy."""
-    Dataset.objects.select_for_update().get(pk=variant.pk)
-    if variant.documents.filter(name=original.name).exists():
-        return
-    if not normal:
-        _store_copy(variant, original, captured)
-        return
-    _store_copy(variant, original, normal)
-    name = copy_name(original.name, captured[0].record["degrees"])
-    # Two documents of a dataset cannot have the same content.
-    digest = hashlib.sha256(f"{original.html_sha256} {name}".encode()).hexdigest()
-    _store_copy(variant, original, captured, name=name, html_sha256=digest)
-
-
-def _store_copy(
-    variant: Dataset, original: Document, captured: Sequence[_Captured], **changed: str
-) -> None:
-    copied = {field: getattr(original, field) for field in _COPIED} | changed
-    document = Document.objects.create(dataset=variant, **copied)
-    if content := getattr(original, "content", None):
-        DocumentContent.objects.create(document=document, html=content.html, text=content.text)
-    if record := getattr(original, "record", None):
-        DocumentRecord.objects.create(
-            document=document,
-            benchmark=record.benchmark,
-            gold=gold_of_capture(record.gold, record.benchmark, captured[0].record),
-            prompt=record.prompt,
+def variant_list(user: Any, dataset: Dataset, *, page: str = "1") -> VariantList:
+    """Return the visible variants by title, with at most four queries."""
+    base = dataset.derived_from or dataset
+    may_manage = is_organiser(user)
+    variants = listed_datasets(user).filter(derived_from=base).order_by("title", "pk")
+    shown: Page[Dataset] = Paginator(variants, PER_PAGE).get_page(page)
+    released = list(visible_releases(user, base).order_by("-frozen_at", "-id"))
+    tasks = _newest_tasks(shown) if may_manage else {}
+    rows = [
+        VariantRow(
+            dataset=variant,
+            task=tasks.get(variant.pk),
+            carriable=_carriable(variant, released) if may_manage else [],
         )
-    if xbrl := getattr(original, "xbrl_facts", None):
-        XbrlFacts.objects.create(document=document, facts=xbrl.facts)
-    for each in captured:
-        image = store_picture(document, each.picture, each.number)
-        PageImage.objects.filter(pk=image.pk).update(transform=each.record or None)
+        for variant in shown
+    ]
+    return VariantList(base, shown, rows, may_manage)
 
 
-def _finish(variant: Dataset, release: int | None, report: TaskReport) -> None:
-    images = PageImage.objects.filter(document__dataset=variant)
-    report.count("documents", variant.documents.count())
-    report.count("images", images.count())
-    if not images.exists():
-        raise TaskError("none of the images could be captured")
-    store_sheet(variant)
-    if release is not None:
-        source = Release.objects.select_related("dataset").get(pk=release)
-        try:
-            carried = carry_release(release=source, variant=variant, actor=None)
-        except ReleaseError as error:
-            report.fault(source.version, "release", str(error))
-        else:
-            report.count("items in the release", carried.item_count)
+def _newest_tasks(variants: Page[Dataset]) -> dict[int, DatasetTask]:
+    tasks = DatasetTask.objects.filter(dataset__in=list(variants), kind=DatasetTask.Kind.DERIVE)
+    found = {task.dataset_id: task for task in tasks.defer("report").order_by("pk")}
+    for variant in variants:
+        if variant.pk in found:
+            found[variant.pk].dataset = variant
+    return found
 
 
-def store_sheet(variant: Dataset) -> None:
-    """Create or replace the contact sheet of a variant with at least one image."""
-    from .captures import contact_sheet
-
-    shown = PageImage.objects.filter(document__dataset=variant, number=1, transform__isnull=False)
-    pictures: list[tuple[str, Image]] = []
-    for image in shown.select_related("document").order_by("document__name")[:SHOWN]:
-        name = (image.transform or {}).get("original", image.document.name)
-        pictures.append((_caption(name), _first_image(variant, name)))
-        pictures.append(("simulated", _opened(image)))
-    stream = io.BytesIO()
-    contact_sheet(pictures, columns=4).save(stream, "JPEG", quality=85)
-    path = sheet_path(variant)
-    if default_storage.exists(path):
-        default_storage.delete(path)
-    default_storage.save(path, ContentFile(stream.getvalue()))
-    digest = hashlib.sha256(stream.getvalue()).hexdigest()[:12]
-    with transaction.atomic():
-        stored = Dataset.objects.select_for_update().get(pk=variant.pk)
-        stored.derivation = {**(stored.derivation or {}), "sheet": digest}
-        stored.save(update_fields=["derivation"])
-
-
-def _caption(name: str) -> str:
-    return name if len(name) <= 30 else f"{name[:14]}…{name[-15:]}"
+def _carriable(variant: Dataset, released: list[Release]) -> list[Release]:
+    there = {release.version for release in variant.releases.all()}
+    return [release for release in released if release.version not in there]

@@ -17,14 +17,14 @@ from portal.datasets.releases.gold import ReleaseError
 from portal.datasets.responses import IMAGE_POLICY, keep_private
 from portal.web.refusals import errors_in, form_page
 
-from .carrying import carry_release
-from .selectors import variant_list
+from .deriving import sheet_path
 from .services import (
     LARGEST_SEED,
     VariantSpec,
+    carry_release,
     create_variant,
-    sheet_path,
     start_deriving,
+    variant_list,
 )
 
 

@@ -354,7 +354,7 @@ class TestPage:
 
     def test_context_is_cut_in_the_database(self, dataset: Dataset, organiser: User) -> None:
         """Offsets are code points, at both ends of a text and with astral characters."""
-        from portal.datasets.curation.selectors import CONTEXT, findings_page
+        from portal.datasets.curation.personal_data import CONTEXT, findings_page
 
         make_document(dataset, "x", f"<p>{EMAIL} {'𝕏' * 200} {EMAIL}</p>")
         scan(dataset)

@@ -7,7 +7,8 @@ from PIL import Image
 
 from portal.datasets.dataset_tasks import run_here
 from portal.datasets.models import Dataset, DatasetTask, PageImage
-from portal.datasets.variants.services import VariantSpec, create_variant, derive, task_options
+from portal.datasets.variants.deriving import derive
+from portal.datasets.variants.services import VariantSpec, create_variant, task_options
 from tests.datasets.factories import add_image, stored_bytes
 from tests.factories import empty_dataset, make_document
 

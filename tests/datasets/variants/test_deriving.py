@@ -24,16 +24,16 @@ from portal.datasets.models import (
 )
 from portal.datasets.releases.gold import ReleaseError
 from portal.datasets.releases.services import freeze_lines
-from portal.datasets.variants import services as deriving
+from portal.datasets.variants import deriving
 from portal.datasets.variants.captures import CAPTURES, simulate
-from portal.datasets.variants.carrying import carry_release
-from portal.datasets.variants.selectors import variant_list
 from portal.datasets.variants.services import (
     VariantError,
     VariantSpec,
+    carry_release,
     create_variant,
     start_deriving,
     suggest_slug,
+    variant_list,
 )
 from portal.jobs.models import Job
 from tests.datasets.factories import make_release, stored_bytes

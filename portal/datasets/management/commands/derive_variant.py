@@ -9,11 +9,11 @@ from portal.datasets.curation.draws import new_seed
 from portal.datasets.dataset_tasks import TaskError, run_here
 from portal.datasets.management.base import dataset_of
 from portal.datasets.models import Dataset, DatasetTask, Release
+from portal.datasets.variants.deriving import derive
 from portal.datasets.variants.services import (
     VariantError,
     VariantSpec,
     create_variant,
-    derive,
     task_options,
 )
 
