@@ -36,53 +36,18 @@ from portal.datasets.access import GoldSplits
 from portal.datasets.imaging.pictures import bare_image
 from portal.datasets.imports.items import DESCRIBED
 from portal.datasets.models import Document, Release, ReleaseItem
-from portal.datasets.releases.publishing.covered import described_files, image_entries, unique_lines
+from portal.datasets.releases.publishing import covered, formats, kits, manifest, rows
 from portal.datasets.releases.publishing.croissant import read_citation
-from portal.datasets.releases.publishing.formats import (
-    FACT_LINES,
-    GOLD_LINES,
-    PARQUET,
-    fact_lines,
-    gold_lines,
-    gold_page,
-    parquet_pieces,
-)
-from portal.datasets.releases.publishing.kits import (
-    ITEM_LINES,
-    PROMPTS,
-    KitItem,
-    item_line,
-    prompt_lines,
-)
-from portal.datasets.releases.publishing.manifest import (
-    GOLD_ONLY,
-    MANIFEST,
-    MARKED,
-    ContentEntry,
-    FileEntry,
-    ItemEntry,
-    write_manifest,
-)
-from portal.datasets.releases.publishing.rows import (
-    LANGUAGE,
-    META_LINES,
-    Fact,
-    ItemGold,
-    ItemImage,
-    PublishedItem,
-    PublishedRelease,
-    image_name,
-    meta_line,
-    read_draw,
-)
 from portal.files.archives import ZipWriter, streamed_zip
 
 AT_ONCE = 100
-_META_FIELDS = (*DESCRIBED, LANGUAGE)
+_META_FIELDS = (*DESCRIBED, rows.LANGUAGE)
 # The texts that a release pins of its own description.
 ABOUT = ("dataset", "title", "description", "licence", "notes")
 # The files that make up a release's content, apart from its images.
-_CONTENT = frozenset({GOLD_LINES, FACT_LINES, ITEM_LINES, META_LINES, PROMPTS})
+_CONTENT = frozenset(
+    {formats.GOLD_LINES, formats.FACT_LINES, kits.ITEM_LINES, rows.META_LINES, kits.PROMPTS}
+)
 
 
 def archive_name(release: Release) -> str:
@@ -95,23 +60,23 @@ def release_archive(
 ) -> Iterator[None]:
     """The archive's bytes in pieces. Memory is bounded: one item at a time."""
 
-    def items() -> Iterator[PublishedItem]:
+    def items() -> Iterator[rows.PublishedItem]:
         return published_items(release, gold_splits)
 
     for item in items() if release.has_pages else ():
         if item.gold:
-            writer.add(f"gold/{item.name}.html", gold_page(item))
+            writer.add(f"gold/{item.name}.html", formats.gold_page(item))
         yield
     for name, pieces in (
-        (GOLD_LINES, gold_lines(items())),
-        (FACT_LINES, fact_lines(items())),
-        (ITEM_LINES, _item_lines(release, gold_splits, images=images)),
-        (META_LINES, _meta_lines(release, gold_splits)),
-        (PARQUET, parquet_pieces(items(), gold=True)),
+        (formats.GOLD_LINES, formats.gold_lines(items())),
+        (formats.FACT_LINES, formats.fact_lines(items())),
+        (kits.ITEM_LINES, _item_lines(release, gold_splits, images=images)),
+        (rows.META_LINES, _meta_lines(release, gold_splits)),
+        (formats.PARQUET, formats.parquet_pieces(items(), gold=True)),
     ):
         yield from writer.adding(name, pieces)
     if (prompts := covered_prompts(release)) is not None:
-        writer.add(PROMPTS, prompt_lines(prompts))
+        writer.add(kits.PROMPTS, kits.prompt_lines(prompts))
     added: set[str] = set()
     for bare in _bare_items(release, gold_splits) if images else ():
         for image in bare.images:
@@ -126,10 +91,10 @@ def release_archive(
 
 def published_release(
     release: Release, gold_splits: GoldSplits, *, page: str = ""
-) -> PublishedRelease:
+) -> rows.PublishedRelease:
     """The release as readers of `gold_splits` see it; `page` is its absolute URL."""
     about = release.about or release_about(release)
-    return PublishedRelease(
+    return rows.PublishedRelease(
         **{key: about[key] for key in ABOUT},
         version=release.version,
         frozen_at=datetime.fromisoformat(about["frozen_at"]),
@@ -142,7 +107,7 @@ def published_release(
         item_count=release.item_count,
         fact_count=release.fact_count if gold_splits is None else None,
         citation=read_citation(release.citation),
-        draw=read_draw(release.draw),
+        draw=rows.read_draw(release.draw),
         keywords=tuple(about["keywords"]),
         page=page,
         canary=about.get("canary", ""),
@@ -169,7 +134,7 @@ def published_items(
     gold_splits: GoldSplits,
     *,
     names: Collection[str] | None = None,
-) -> Iterator[PublishedItem]:
+) -> Iterator[rows.PublishedItem]:
     """The items in order, with their images and the gold of `gold_splits`.
 
     Hidden gold is never read from the database. `names` restricts the items; pass at most as many
@@ -191,19 +156,19 @@ def published_items(
 def canary_of(release: Release, split: str) -> str:
     """The canary in gold lines of this split; empty where the gold is public, and for older
     schemes."""
-    if release.scheme != MARKED or release.opens(split):
+    if release.scheme != manifest.MARKED or release.opens(split):
         return ""
     return str((release.about or {}).get("canary", ""))
 
 
 def covered_prompts(release: Release) -> list[dict[str, str]] | None:
     """The benchmark's prompts that the release's hash covers; None for older schemes."""
-    return (release.about or {}).get("prompts", []) if release.scheme == MARKED else None
+    return (release.about or {}).get("prompts", []) if release.scheme == manifest.MARKED else None
 
 
 def _with_gold(
     release: Release, items: list[ReleaseItem], gold_splits: frozenset[str]
-) -> Iterator[PublishedItem]:
+) -> Iterator[rows.PublishedItem]:
     opened = [item.pk for item in items if item.split in gold_splits]
     columns = ("gold", "facts", "sha256")
     golds = ReleaseItem.objects.filter(pk__in=opened).values("pk", *columns) if opened else ()
@@ -214,18 +179,20 @@ def _with_gold(
                 setattr(item, column, row[column])
             yield published_item(item, canary_of(release, item.split))
         else:
-            yield PublishedItem(item.name, item.split, _prompt(item), _item_images(item, bare=True))
+            yield rows.PublishedItem(
+                item.name, item.split, _prompt(item), _item_images(item, bare=True)
+            )
 
 
-def published_item(item: ReleaseItem, canary: str = "") -> PublishedItem:
+def published_item(item: ReleaseItem, canary: str = "") -> rows.PublishedItem:
     """An item with its gold. An item that is not pinned yet has no prompt and no images."""
     text = document_text(item.document) if item.pinned is None else item.pinned
-    return PublishedItem(
+    return rows.PublishedItem(
         name=item.name,
         split=item.split,
         prompt=_prompt(item),
         images=_item_images(item),
-        gold=ItemGold(
+        gold=rows.ItemGold(
             line=item.gold,
             sha256=item.sha256,
             facts=tuple(_fact(fact) for fact in item.facts),
@@ -244,7 +211,7 @@ def document_text(document: Document | None) -> dict[str, Any]:
     }
 
 
-def kit_items(release: Release) -> Iterator[KitItem]:
+def kit_items(release: Release) -> Iterator[kits.KitItem]:
     """The items of a starter kit: all items except those of the open split, without their gold.
 
     The gold is never read from the database.
@@ -255,7 +222,7 @@ def kit_items(release: Release) -> Iterator[KitItem]:
         yield replace(item, images=here)
 
 
-def asked_items(release: Release, names: Collection[str]) -> list[KitItem]:
+def asked_items(release: Release, names: Collection[str]) -> list[kits.KitItem]:
     """These items, in order, with what a model is asked: prompt and images, without gold.
 
     The gold is never read from the database.
@@ -263,14 +230,14 @@ def asked_items(release: Release, names: Collection[str]) -> list[KitItem]:
     return list(_kit_items(_items(release).filter(name__in=names), frozenset()))
 
 
-def _bare_items(release: Release, gold_splits: GoldSplits) -> Iterator[KitItem]:
+def _bare_items(release: Release, gold_splits: GoldSplits) -> Iterator[kits.KitItem]:
     return _kit_items(_items(release), gold_splits)
 
 
-def _kit_items(items: QuerySet[ReleaseItem], gold_splits: GoldSplits) -> Iterator[KitItem]:
+def _kit_items(items: QuerySet[ReleaseItem], gold_splits: GoldSplits) -> Iterator[kits.KitItem]:
     for item in items.defer("gold", "facts", "sha256").iterator(chunk_size=AT_ONCE):
         is_hidden = gold_splits is not None and item.split not in gold_splits
-        yield KitItem(
+        yield kits.KitItem(
             item.name,
             item.split,
             _prompt(item),
@@ -281,12 +248,12 @@ def _kit_items(items: QuerySet[ReleaseItem], gold_splits: GoldSplits) -> Iterato
 
 def _item_lines(release: Release, gold_splits: GoldSplits, *, images: bool) -> Iterator[bytes]:
     with_names = images or _is_covered(release, gold_splits)
-    return (item_line(item, images=with_names) for item in _bare_items(release, gold_splits))
+    return (kits.item_line(item, images=with_names) for item in _bare_items(release, gold_splits))
 
 
 def _is_covered(release: Release, gold_splits: GoldSplits) -> bool:
     """Whether the hash covers the archive: its lines are then the same with and without images."""
-    return gold_splits is None and release.scheme != GOLD_ONLY
+    return gold_splits is None and release.scheme != manifest.GOLD_ONLY
 
 
 def _meta_lines(release: Release, gold_splits: GoldSplits) -> Iterator[bytes]:
@@ -295,7 +262,7 @@ def _meta_lines(release: Release, gold_splits: GoldSplits) -> Iterator[bytes]:
     if gold_splits is not None:
         items = items.filter(split__in=gold_splits)
     found = items.filter(document__isnull=False).iterator(chunk_size=AT_ONCE)
-    return unique_lines(
+    return covered.unique_lines(
         item.pinned["meta"].encode() if item.pinned else document_meta(item.document)
         for item in found
     )
@@ -306,7 +273,7 @@ def document_meta(document: Document | None) -> bytes:
     if document is None:
         return b""
     fields = {name: getattr(document, name) for name in _META_FIELDS}
-    return meta_line(document.name, fields, document.metadata)
+    return rows.meta_line(document.name, fields, document.metadata)
 
 
 def _items(release: Release) -> QuerySet[ReleaseItem]:
@@ -334,11 +301,11 @@ def related_prompt(document: Document | None) -> str:
     return record.prompt if record else ""
 
 
-def _fact(fact: dict[str, Any]) -> Fact:
-    return Fact(fact["n"], fact["type"], fact["value"], fact["start"], fact["end"])
+def _fact(fact: dict[str, Any]) -> rows.Fact:
+    return rows.Fact(fact["n"], fact["type"], fact["value"], fact["start"], fact["end"])
 
 
-def _item_images(item: ReleaseItem, *, bare: bool = False) -> tuple[ItemImage, ...]:
+def _item_images(item: ReleaseItem, *, bare: bool = False) -> tuple[rows.ItemImage, ...]:
     """The images, named after the document because an item id may not be a valid file name.
 
     `bare` strips the metadata from the image files.
@@ -348,7 +315,7 @@ def _item_images(item: ReleaseItem, *, bare: bool = False) -> tuple[ItemImage, .
     else:
         pinned = document_images(item.document) if item.pk else []
     return tuple(
-        ItemImage(image["name"], _reader(image["path"], bare=bare), image["sha256"])
+        rows.ItemImage(image["name"], _reader(image["path"], bare=bare), image["sha256"])
         for image in pinned
     )
 
@@ -359,7 +326,7 @@ def document_images(document: Document | None) -> list[dict[str, str]]:
         return []
     return [
         {
-            "name": image_name(document.name, image.number, image.suffix),
+            "name": rows.image_name(document.name, image.number, image.suffix),
             "path": str(image.file.name),
             "sha256": image.sha256,
         }
@@ -387,28 +354,30 @@ def _reader(path: str, *, bare: bool) -> Callable[[], bytes]:
 def _add_descriptions(writer: ZipWriter, release: Release, gold_splits: GoldSplits) -> None:
     """Adds the citations, the Croissant file and, last, the manifest."""
     row = published_release(release, gold_splits)
-    files = [FileEntry(**file) for file in writer.files]
-    for name, make in described_files(row, files).items():
+    files = [manifest.FileEntry(**file) for file in writer.files]
+    for name, make in covered.described_files(row, files).items():
         writer.add(name, make())
     hashes = release.items.order_by("position").values_list("name", "sha256", "split")
     entries = [
-        ItemEntry(name, sha256 if gold_splits is None or split in gold_splits else "", split)
+        manifest.ItemEntry(
+            name, sha256 if gold_splits is None or split in gold_splits else "", split
+        )
         for name, sha256, split in hashes
     ]
     content = _content(writer, release) if _is_covered(release, gold_splits) else ()
-    writer.add(MANIFEST, write_manifest(row, entries, writer.files, content))
+    writer.add(manifest.MANIFEST, manifest.write_manifest(row, entries, writer.files, content))
 
 
-def _content(writer: ZipWriter, release: Release) -> list[ContentEntry]:
+def _content(writer: ZipWriter, release: Release) -> list[manifest.ContentEntry]:
     """The content that the release's hash covers: the files written so far and all images."""
     written = [
-        ContentEntry(file["path"], file["sha256"])
+        manifest.ContentEntry(file["path"], file["sha256"])
         for file in writer.files
         if file["path"] in _CONTENT
     ]
     items = release.items.defer("gold", "facts").order_by("position")
     pinned = (
-        PublishedItem(item.name, images=_item_images(item))
+        rows.PublishedItem(item.name, images=_item_images(item))
         for item in items.iterator(chunk_size=AT_ONCE)
     )
-    return written + image_entries(pinned)
+    return written + covered.image_entries(pinned)

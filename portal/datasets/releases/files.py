@@ -21,29 +21,7 @@ from portal.datasets.access import (
     gold_splits_for,
 )
 from portal.datasets.models import Release
-from portal.datasets.releases.publishing.croissant import (
-    BIBTEX,
-    CFF,
-    CROISSANT,
-    DistributedFile,
-    ItemFile,
-    bibtex,
-    citation_cff,
-    croissant_bytes,
-)
-from portal.datasets.releases.publishing.formats import (
-    FACT_LINES,
-    GOLD_LINES,
-    LABEL_STUDIO,
-    PARQUET,
-    fact_lines,
-    gold_lines,
-    gold_page,
-    label_studio_pieces,
-    parquet_pieces,
-)
-from portal.datasets.releases.publishing.kits import PROMPTS, kit_name, prompt_lines, starter_kit
-from portal.datasets.releases.publishing.rows import PublishedItem, PublishedRelease
+from portal.datasets.releases.publishing import croissant, formats, kits, rows
 from portal.datasets.responses import keep_private
 from portal.files.archives import ZipWriter, streamed_zip
 
@@ -79,40 +57,58 @@ class ReleaseFile:
 def _gold_pages(writer: ZipWriter, release: Release, gold_splits: GoldSplits) -> Iterator[None]:
     for item in published_items(release, gold_splits):
         if item.gold:
-            writer.add(f"gold/{item.name}.html", gold_page(item))
+            writer.add(f"gold/{item.name}.html", formats.gold_page(item))
             yield
 
 
-def _of_items(write: Callable[[Iterator[PublishedItem]], Iterator[bytes]]) -> Pieces:
+def _of_items(write: Callable[[Iterator[rows.PublishedItem]], Iterator[bytes]]) -> Pieces:
     return lambda release, splits: write(published_items(release, splits))
 
 
-def _of_release(write: Callable[[PublishedRelease], str]) -> Pieces:
+def _of_release(write: Callable[[rows.PublishedRelease], str]) -> Pieces:
     return lambda release, splits: iter([write(published_release(release, splits)).encode()])
 
 
 def _tasks(release: Release, gold_splits: GoldSplits) -> Iterator[bytes]:
-    return label_studio_pieces(published_items(release, gold_splits), release.labels)
+    return formats.label_studio_pieces(published_items(release, gold_splits), release.labels)
 
 
 def _prompts(release: Release, _: GoldSplits) -> Iterator[bytes]:
-    yield prompt_lines(release_prompts(release))
+    yield kits.prompt_lines(release_prompts(release))
 
 
 _LINES, _ZIP = "application/x-ndjson", "application/zip"
 _PARQUET = "application/vnd.apache.parquet"
 _FILES = (
-    ReleaseFile(GOLD_LINES, "Gold, JSON Lines", _LINES, _of_items(gold_lines)),
+    ReleaseFile(formats.GOLD_LINES, "Gold, JSON Lines", _LINES, _of_items(formats.gold_lines)),
     ReleaseFile(
-        FACT_LINES, "Facts with offsets, JSON Lines", _LINES, _of_items(fact_lines), of_pages=True
+        formats.FACT_LINES,
+        "Facts with offsets, JSON Lines",
+        _LINES,
+        _of_items(formats.fact_lines),
+        of_pages=True,
     ),
     ReleaseFile(GOLD_PAGES, "Gold HTML with fact tags, ZIP", _ZIP, _gold_pages, of_pages=True),
-    ReleaseFile(PARQUET, "Parquet", _PARQUET, _of_items(partial(parquet_pieces, gold=True))),
-    ReleaseFile(LABEL_STUDIO, "Label Studio JSON", "application/json", _tasks, of_pages=True),
-    ReleaseFile(PROMPTS, "Prompts, JSON Lines", _LINES, _prompts, holds_gold=False),
-    ReleaseFile(BIBTEX, "BibTeX", "application/x-bibtex", _of_release(bibtex), holds_gold=False),
     ReleaseFile(
-        CFF, "CITATION.cff", "application/yaml", _of_release(citation_cff), holds_gold=False
+        formats.PARQUET, "Parquet", _PARQUET, _of_items(partial(formats.parquet_pieces, gold=True))
+    ),
+    ReleaseFile(
+        formats.LABEL_STUDIO, "Label Studio JSON", "application/json", _tasks, of_pages=True
+    ),
+    ReleaseFile(kits.PROMPTS, "Prompts, JSON Lines", _LINES, _prompts, holds_gold=False),
+    ReleaseFile(
+        croissant.BIBTEX,
+        "BibTeX",
+        "application/x-bibtex",
+        _of_release(croissant.bibtex),
+        holds_gold=False,
+    ),
+    ReleaseFile(
+        croissant.CFF,
+        "CITATION.cff",
+        "application/yaml",
+        _of_release(croissant.citation_cff),
+        holds_gold=False,
     ),
 )
 FILES = {file.name: file for file in _FILES}
@@ -149,7 +145,7 @@ def get_release_file(user: Any, slug: str, version: str, name: str) -> Requested
     if file is not None and not file.holds_gold:
         return RequestedFile(release, file, frozenset())
     release = get_downloadable_release(user, slug, version)
-    if name != CROISSANT and file not in gold_files(release):
+    if name != croissant.CROISSANT and file not in gold_files(release):
         raise Http404("this release has no such file")
     return RequestedFile(release, file, gold_splits_for(user, release))
 
@@ -162,13 +158,15 @@ def croissant_response(
     `page` is the release's absolute URL; `file_url` returns that of a file by its name.
     """
     files = [
-        DistributedFile(
+        croissant.DistributedFile(
             file.name, file_url(file.name), *_measured(release, file, gold_splits), file.title
         )
         for file in gold_files(release)
     ]
     row = published_release(release, gold_splits, page=page)
-    content = croissant_bytes(row, files, ItemFile(PARQUET, gold=True, images=False))
+    content = croissant.croissant_bytes(
+        row, files, croissant.ItemFile(formats.PARQUET, gold=True, images=False)
+    )
     response = HttpResponse(content, content_type=CROISSANT_TYPE)
     response["Cache-Control"] = "private"
     return response
@@ -210,8 +208,8 @@ def starter_kit_response(release: Release, page: str) -> StreamingHttpResponse:
     # A starter kit never contains gold, even for users who may see it.
     row = published_release(release, frozenset(), page=page)
     empty_line = empty_line_of(release.benchmark)
-    pieces = starter_kit(row, lambda: kit_items(release), empty_line, release_prompts(release))
-    return _download(pieces, "application/zip", kit_name(row))
+    pieces = kits.starter_kit(row, lambda: kit_items(release), empty_line, release_prompts(release))
+    return _download(pieces, "application/zip", kits.kit_name(row))
 
 
 def _download(pieces: Iterator[bytes], media_type: str, name: str) -> StreamingHttpResponse:

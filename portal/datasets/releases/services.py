@@ -30,15 +30,8 @@ from portal.datasets.models import (
     ReleaseItem,
 )
 from portal.datasets.models.releases import Version
-from portal.datasets.releases.publishing.covered import Content, content_entries
+from portal.datasets.releases.publishing import covered, manifest
 from portal.datasets.releases.publishing.croissant import read_citation
-from portal.datasets.releases.publishing.manifest import (
-    GOLD_ONLY,
-    NEWEST,
-    ItemEntry,
-    manifest_sha256,
-    release_sha256,
-)
 from portal.datasets.releases.publishing.rows import draw_deviations, draw_words
 
 from .corrections import note_disputes, settle_disputes, unsettled_warning
@@ -72,7 +65,7 @@ class Restored:
     by item name, the values that differ from the document on this site.
     """
 
-    scheme: str = NEWEST
+    scheme: str = manifest.NEWEST
     about: Mapping[str, Any] | None = None
     pinned: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -111,7 +104,7 @@ def _pins(document: Document | None) -> dict[str, Any]:
 
 def seal(release: Release, rows: Sequence[ReleaseItem], restored: Restored | None = None) -> None:
     """Sets the description and hashes of the release. The rows must be pinned and in splits."""
-    release.scheme = restored.scheme if restored else NEWEST
+    release.scheme = restored.scheme if restored else manifest.NEWEST
     release.frozen_at = timezone.now()
     release.item_count = len(rows)
     release.fact_count = sum(len(row.facts) for row in rows)
@@ -120,23 +113,23 @@ def seal(release: Release, rows: Sequence[ReleaseItem], restored: Restored | Non
     if release.visibility != Release.Visibility.PUBLIC and restored is None:
         pinned["canary"] = f"factboard canary {uuid4()}"
     release.about = release_about(release) | pinned | dict(about or {})
-    release.gold_sha256 = release_sha256((row.name, row.sha256) for row in rows)
+    release.gold_sha256 = manifest.release_sha256((row.name, row.sha256) for row in rows)
     release.sha256 = release.gold_sha256
-    if release.scheme != GOLD_ONLY:
+    if release.scheme != manifest.GOLD_ONLY:
         release.sha256 = _whole_sha256(release, rows)
 
 
 def _whole_sha256(release: Release, rows: Sequence[ReleaseItem]) -> str:
-    def parts() -> Iterator[Content]:
+    def parts() -> Iterator[covered.Content]:
         for row in rows:
             assert row.pinned is not None
             pinned = row.pinned
             item = published_item(row, canary_of(release, row.split))
-            yield Content(item, pinned["document"], pinned["meta"].encode())
+            yield covered.Content(item, pinned["document"], pinned["meta"].encode())
 
-    items = [ItemEntry(row.name, row.sha256, row.split) for row in rows]
-    content = content_entries(parts, covered_prompts(release))
-    return manifest_sha256(published_release(release, ALL_GOLD), items, content)
+    items = [manifest.ItemEntry(row.name, row.sha256, row.split) for row in rows]
+    content = covered.content_entries(parts, covered_prompts(release))
+    return manifest.manifest_sha256(published_release(release, ALL_GOLD), items, content)
 
 
 _LICENCE_LENGTH = 160
