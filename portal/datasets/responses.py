@@ -1,17 +1,34 @@
-"""HTTP responses with documents, page images and text files.
+"""HTTP responses with documents, page images and text files, and API errors of refusals.
 
 The caller must check access, because the dataset manager and the workbench have different rules.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from django.core.exceptions import ValidationError
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.utils.http import content_disposition_header
+from rest_framework import serializers
 
 from portal.datasets.imaging.pictures import bare_image
 from portal.datasets.imaging.services import ensure_thumbnail
+from portal.web.refusals import Refused
 
 from .models import PageImage
+
+
+@contextmanager
+def refusals_by_field() -> Iterator[None]:
+    """Turn what a service refuses into an error of the API at the invalid field."""
+    try:
+        yield
+    except Refused as refusal:
+        field = refusal.field or "non_field_errors"
+        raise serializers.ValidationError({field: [refusal.message]}) from refusal
+    except ValidationError as error:
+        raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
 
 
 @dataclass(frozen=True)

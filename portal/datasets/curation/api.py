@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -13,9 +12,10 @@ from rest_framework.views import APIView
 from portal.accounts.access import IsOrganiser
 from portal.datasets.access import actor_of, get_dataset, get_duplicate, get_selection
 from portal.datasets.documents.forms import MAX_REASON
-from portal.datasets.documents.serializers import DocumentFilterSerializer, refused
+from portal.datasets.documents.serializers import DocumentFilterSerializer
 from portal.datasets.documents.table import DocumentFilter
 from portal.datasets.models import Document, NearDuplicate, PiiFinding, Selection
+from portal.datasets.responses import refusals_by_field
 from portal.web.answers import ListingView
 from portal.web.api import LARGEST_KEY, checked
 
@@ -234,7 +234,7 @@ class SelectionList(ListingView):
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
         values = checked(SelectionDrawSerializer, request.data)
-        try:
+        with refusals_by_field():
             selection = create_selection(
                 dataset=dataset,
                 title=values["title"],
@@ -248,8 +248,6 @@ class SelectionList(ListingView):
                 seed=values.get("seed", new_seed()),
                 actor=actor_of(request),
             )
-        except ValidationError as error:
-            raise refused(error) from error
         return Response(SelectionDetailSerializer(selection).data, status.HTTP_201_CREATED)
 
 

@@ -1,7 +1,5 @@
 """Endpoints of disputes."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -26,6 +24,7 @@ from portal.datasets.access import (
 )
 from portal.datasets.models import Dispute
 from portal.datasets.releases.corrections import planned_corrections
+from portal.datasets.responses import refusals_by_field
 from portal.web.answers import ListingView, ReadableSerializer
 from portal.web.api import checked
 
@@ -34,7 +33,6 @@ from .services import (
     ACTS,
     CLAIM_LENGTH,
     REASON_LENGTH,
-    DisputeRefused,
     WantedCorrection,
     decide_dispute,
     raise_dispute,
@@ -177,7 +175,7 @@ class DisputeList(ListingView):
         if data["fact"] is not None and not may_see_item_gold(user, item):
             message = "The gold of this item is hidden. Dispute the item without a fact."
             raise ValidationError({"fact": [message]})
-        with _invalid():
+        with refusals_by_field():
             dispute = raise_dispute(
                 item=item,
                 fact=data["fact"],
@@ -220,7 +218,7 @@ class DisputeDecision(APIView):
         dispute = get_decidable(request.user, slug, pk)
         wanted = checked(DecisionSerializer, request.data)
         actor, origin = actor_of(request), origin_of(request)
-        with _invalid():
+        with refusals_by_field():
             decide_dispute(dispute=dispute, **wanted, actor=actor, origin=origin)
         return Response(_shown(request, slug, pk))
 
@@ -240,12 +238,3 @@ class DisputeWithdrawal(APIView):
 def _shown(request: Request, slug: str, pk: int) -> Any:
     page = dispute_page(request.user, get_dispute(request.user, slug, pk))
     return DisputeDetailSerializer(page).data
-
-
-@contextmanager
-def _invalid() -> Iterator[None]:
-    try:
-        yield
-    except DisputeRefused as refusal:
-        field = refusal.field or "non_field_errors"
-        raise ValidationError({field: [refusal.message]}) from refusal

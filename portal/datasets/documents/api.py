@@ -30,7 +30,12 @@ from portal.datasets.access import (
 from portal.datasets.dataset_tasks import cancel_work, start_task
 from portal.datasets.imaging.services import ImageRefusedError, add_image
 from portal.datasets.models import Dataset, Document
-from portal.datasets.responses import file_response, image_response, thumbnail_response
+from portal.datasets.responses import (
+    file_response,
+    image_response,
+    refusals_by_field,
+    thumbnail_response,
+)
 from portal.files.uploads import checked_upload
 from portal.web.answers import ListingView
 from portal.web.api import PlainMultiPartParser, checked
@@ -56,7 +61,6 @@ from .serializers import (
     TaskDetailSerializer,
     TaskSerializer,
     TaskStartSerializer,
-    refused,
 )
 from .services import Hold, bulk_edit_documents, create_dataset, edit_dataset, edit_document
 from .statistics_page import (
@@ -142,10 +146,8 @@ class DocumentDetail(APIView):
     def patch(self, request: Request, slug: str, name: str) -> Response:
         document = get_document(request.user, slug, name)
         change = checked(DocumentChangeSerializer, request.data)
-        try:
+        with refusals_by_field():
             edited = edit_document(document=document, changes=change, actor=actor_of(request))
-        except ValidationError as error:
-            raise refused(error) from error
         return Response(EditedDocumentSerializer(edited).data)
 
 
@@ -172,7 +174,7 @@ class BulkEdit(APIView):
             found = dataset.documents.filter(name__in=values["names"])
         else:
             found = every_document(dataset, values["filter"])
-        try:
+        with refusals_by_field():
             changed = bulk_edit_documents(
                 dataset=dataset,
                 documents=found,
@@ -180,8 +182,6 @@ class BulkEdit(APIView):
                 hold=_hold(values),
                 actor=actor_of(request),
             )
-        except ValidationError as error:
-            raise refused(error) from error
         return Response({"documents": changed})
 
 

@@ -175,15 +175,7 @@ class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Document
-        fields = [
-            "doc_type",
-            "company",
-            "form_type",
-            "fiscal_year",
-            "language",
-            "source_url",
-            "licence",
-        ]
+        fields = (*BULK_EDITABLE, "source_url")
         labels = {"doc_type": "Type", "form_type": "Form"}
         help_texts = {
             "form_type": "For example 10-K or 8-K.",

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.core.exceptions import ValidationError
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
@@ -15,6 +14,7 @@ from portal.web.answers import ReadableSerializer, answer
 
 from .forms import FACT_CHOICES, MAX_FACTS, MAX_REASON
 from .selectors import DatasetCard, Fault, document_prompt
+from .services import COPIED, EDITABLE
 from .statistics import Bin, FactRow, StratumCount, TypeCount, YearCount
 from .statistics_page import FORMS, StatisticsPage
 from .table import SORTS, UNKNOWN, DocumentFilter
@@ -163,34 +163,8 @@ class DocumentSerializer(_PublicSerializer):
 
     class Meta:
         model = Document
-        fields = [
-            "name",
-            "doc_type",
-            "images",
-            "readable",
-            "company",
-            "form_type",
-            "fiscal_year",
-            "source_url",
-            "source",
-            "language",
-            *STRATA_FIELDS,
-            "kind",
-            "prompt",
-            "licence",
-            "metadata",
-            "text_chars",
-            "source_sha256",
-            "html_sha256",
-            "text_sha256",
-            "html",
-            "text",
-        ]
-
-
-def refused(error: ValidationError) -> serializers.ValidationError:
-    """Convert the validation error of a service to an API error by field."""
-    return serializers.ValidationError(serializers.as_serializer_error(error))
+        fields = ["name", "images", "readable", "prompt", *COPIED, "metadata"]
+        fields += ["html", "html_sha256", "text", "text_sha256"]
 
 
 _SORT_NAMES = [*SORTS, *(f"-{name}" for name in SORTS)]
@@ -293,20 +267,7 @@ class EditedDocumentSerializer(serializers.ModelSerializer[Document]):
 
     class Meta:
         model = Document
-        fields = [
-            "name",
-            "doc_type",
-            "company",
-            "form_type",
-            "fiscal_year",
-            "language",
-            "source_url",
-            "source",
-            "licence",
-            "metadata",
-            "state",
-            "held_reason",
-        ]
+        fields = ["name", *EDITABLE, "source", "state", "held_reason"]
 
 
 class BulkEditSerializer(serializers.Serializer[Any]):

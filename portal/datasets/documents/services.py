@@ -24,37 +24,14 @@ from portal.datasets.imports.items import (
     read_object,
 )
 from portal.datasets.models import Dataset, Document
-from portal.datasets.models.documents import document_source
+from portal.datasets.models.documents import STRATA_FIELDS, document_source
 
-# Fields that can be edited in one document, and in many at once.
-EDITABLE = (
-    "doc_type",
-    "company",
-    "form_type",
-    "fiscal_year",
-    "language",
-    "source_url",
-    "licence",
-    "metadata",
-)
-# Fields that a masked or captured copy of a document shares with it.
-COPIED = (
-    "doc_type",
-    "company",
-    "form_type",
-    "fiscal_year",
-    "source_url",
-    "source",
-    "licence",
-    "kind",
-    "language",
-    "category",
-    "subset",
-    "condition",
-    "source_sha256",
-    "text_chars",
-)
+# Fields that can be edited in many documents at once, and in one.
 BULK_EDITABLE = ("doc_type", "company", "form_type", "fiscal_year", "language", "licence")
+EDITABLE = (*BULK_EDITABLE, "source_url", "metadata")
+_UNEDITED = ("source", "kind", "source_sha256", "text_chars", *STRATA_FIELDS)
+# Fields that a masked or captured copy of a document shares with it.
+COPIED = (*BULK_EDITABLE, "source_url", *_UNEDITED)
 METADATA_LIMIT = LINE_LIMIT
 _EMPTY = DocumentMeta().fields()
 MAX_LANGUAGE = 12
