@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from portal.accounts.access import UserRequest, is_organiser
+from portal.accounts.access import UserRequest
 from portal.accounts.emails import email_route, origin_of
 from portal.datasets.access import (
     get_dataset,
@@ -120,10 +120,8 @@ class DisputeFilterForm(forms.Form):
 @require_safe
 def release_item(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponse:
     item = get_release_item(request.user, slug, version, name)
-    context = {
-        "view": item_page(request.user, item, page=request.GET.get("page", "1")),
-        "may_manage": is_organiser(request.user),
-    }
+    view = item_page(request.user, item, page=request.GET.get("page", "1"))
+    context = {"view": view, "dataset": item.release.dataset}
     return render(request, "datasets/disputes/release_item.html", context)
 
 
@@ -147,7 +145,6 @@ def disputes(request: HttpRequest, slug: str) -> HttpResponse:
         "state": wanted["state"],
         "query": urlencode(kept),
         "states_query": urlencode({key: kept[key] for key in kept if key != "state"}),
-        "may_manage": is_organiser(request.user),
     }
     return render(request, "datasets/disputes/disputes.html", context)
 
@@ -177,7 +174,7 @@ def new_dispute(request: UserRequest, slug: str, version: str, name: str) -> Htt
         row=row,
         sees_gold=sees_gold,
         images=item_images(item),
-        may_manage=is_organiser(request.user),
+        dataset=item.release.dataset,
     )
 
 
@@ -193,9 +190,8 @@ def dispute(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _show(request: HttpRequest, found: Dispute, form: DecisionForm) -> HttpResponse:
-    view, may_manage = dispute_page(request.user, found), is_organiser(request.user)
-    template = "datasets/disputes/dispute.html"
-    return form_page(request, template, form, view=view, may_manage=may_manage)
+    view, dataset = dispute_page(request.user, found), found.item.release.dataset
+    return form_page(request, "datasets/disputes/dispute.html", form, view=view, dataset=dataset)
 
 
 @login_required

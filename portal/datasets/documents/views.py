@@ -84,6 +84,7 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     found = filter_documents(request.user, dataset, wanted).defer("metadata")
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     context = {
+        "dataset": dataset,
         "card": dataset_card(request.user, dataset),
         "search": search,
         "is_filtered": wanted.is_set,
@@ -121,6 +122,7 @@ def document(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     view = document_page(request.user, document)
     context = {
         "view": view,
+        "dataset": document.dataset,
         "content": page_content(document) if may_manage else None,
         "may_manage": may_manage,
         "upload": ImageForm(numbers=[image.number for image in view.images]),
@@ -203,7 +205,13 @@ def document_edit(request: UserRequest, slug: str, name: str) -> HttpResponse:
         edit_document(document=document, changes=form.cleaned_data, actor=request.user)
         messages.success(request, "Document saved.")
         return redirect(document)
-    return form_page(request, "datasets/documents/document_edit.html", form, document=document)
+    return form_page(
+        request,
+        "datasets/documents/document_edit.html",
+        form,
+        document=document,
+        dataset=document.dataset,
+    )
 
 
 @organiser_required
@@ -288,7 +296,8 @@ def upload(request: UserRequest, slug: str, name: str) -> HttpResponse:
             add_image(document=document, picture=form.picture, replaces=replaces, actor=actor)
             messages.success(request, f"Image {replaces} replaced." if replaces else "Image added.")
             return redirect(document)
-    context = {"view": document_page(request.user, document), "may_manage": True, "upload": form}
+    view = document_page(request.user, document)
+    context = {"view": view, "dataset": document.dataset, "may_manage": True, "upload": form}
     status = 413 if too_large else 400
     return render(request, "datasets/documents/document.html", context, status=status)
 
@@ -314,6 +323,7 @@ def statistics(request: HttpRequest, slug: str) -> HttpResponse:
     charts = {chart.key: chart for chart in statistics_charts(figures, page.dataset.title)}
     context = {
         "page": page,
+        "dataset": page.dataset,
         "rows": [(fact_title(row.label), row) for row in figures.rows],
         "types": [(type_name(row.doc_type), row) for row in figures.types],
         "strata": [(table, charts[table.key]) for table in strata_tables(figures)],
@@ -351,7 +361,8 @@ def task(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     template = "datasets/documents/task.html"
     if request.headers.get("HX-Request"):
         template += "#report"
-    context = {"task": task, "view": task_page(task, page=request.GET.get("page", "1"))}
+    view = task_page(task, page=request.GET.get("page", "1"))
+    context = {"task": task, "dataset": task.dataset, "view": view}
     response = render(request, template, context)
     response["Vary"] = "HX-Request, Cookie"
     return response

@@ -146,7 +146,7 @@ def import_run(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     template = "datasets/imports/import_run.html"
     if request.headers.get("HX-Request"):
         template += "#report"
-    response = render(request, template, {"report": report, "run": run})
+    response = render(request, template, {"report": report, "run": run, "dataset": run.dataset})
     response["Vary"] = "HX-Request, Cookie"
     return response
 

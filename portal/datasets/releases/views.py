@@ -24,6 +24,7 @@ from portal.datasets.access import (
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.publishing.croissant import CROISSANT
 from portal.files.uploads import archive_limits, was_too_large
+from portal.web.refusals import form_page
 
 from .corrections import planned_corrections
 from .files import (
@@ -51,7 +52,7 @@ from .services import (
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
     view = release_list(request.user, dataset, page=request.GET.get("page", "1"))
-    return render(request, "datasets/releases/releases.html", {"view": view})
+    return render(request, "datasets/releases/releases.html", {"view": view, "dataset": dataset})
 
 
 @require_safe
@@ -64,7 +65,8 @@ def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
         split=request.GET.get("split", ""),
         url=_absolute_url(request, release),
     )
-    return render(request, "datasets/releases/release.html", {"view": page})
+    context = {"view": page, "dataset": release.dataset}
+    return render(request, "datasets/releases/release.html", context)
 
 
 @require_safe
@@ -73,7 +75,8 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
     kind = request.GET.get("kind", "")
     page = diff_page(request.user, one, two, kind=kind, page=request.GET.get("page", "1"))
     query = urlencode({"kind": page.kind}) if page.kind else ""
-    return render(request, "datasets/releases/release_diff.html", {"view": page, "query": query})
+    context = {"view": page, "query": query, "dataset": one.dataset}
+    return render(request, "datasets/releases/release_diff.html", context)
 
 
 @require_safe
@@ -138,9 +141,8 @@ def _accept(request: UserRequest, release: Release, next_url: str) -> HttpRespon
 def _licence_page(
     request: HttpRequest, release: Release, form: AcceptLicenceForm, next_url: str
 ) -> HttpResponse:
-    context = {"release": release, "form": form, "next_url": next_url}
-    status = 400 if form.errors else 200
-    return render(request, "datasets/releases/licence.html", context, status=status)
+    about = {"release": release, "dataset": release.dataset, "next_url": next_url}
+    return form_page(request, "datasets/releases/licence.html", form, **about)
 
 
 def _next_url(request: HttpRequest, release: Release) -> str:
