@@ -76,8 +76,8 @@ class NewBatchForm(forms.Form):
     schema_file = forms.FileField(
         label="Schema file",
         required=False,
-        help_text="JSON: <code>[{&quot;name&quot;, &quot;kind&quot;, …}]</code>. A kind is text, "
-        "number, date, flag or list.",
+        help_text="JSON: <code>[{&quot;name&quot;, &quot;kind&quot;}]</code>; text, number, date, "
+        "flag or list.",
         widget=forms.ClearableFileInput(attrs={"accept": ".json,application/json"}),
     )
     schema_text = forms.CharField(
@@ -90,7 +90,7 @@ class NewBatchForm(forms.Form):
         queryset=Selection.objects.none(),
         required=False,
         label="Selection",
-        empty_label="all documents",
+        empty_label="All documents",
     )
     doc_type = forms.ChoiceField(
         required=False, label="Document type", choices=[("", "All types"), *DocumentType.choices]
@@ -103,15 +103,15 @@ class NewBatchForm(forms.Form):
         min_value=1,
         max_value=MAX_BATCH,
         label="Maximum number of documents",
-        help_text=f"Takes documents in order of name, up to {MAX_BATCH:,}.",
+        help_text=f"In order of name, up to {MAX_BATCH:,}.",
     )
     sample_size = forms.IntegerField(
         min_value=1,
         max_value=MAX_BATCH,
         initial=smallest_conclusive_sample(),
         label="Documents to inspect",
-        help_text=f"A sample of {smallest_conclusive_sample()} without errors shows that a field "
-        f"is above {100 * THRESHOLD:g}&nbsp;%. A smaller sample is less certain.",
+        help_text=f"{smallest_conclusive_sample()} without errors show that a field is above "
+        f"{100 * THRESHOLD:g}&nbsp;%.",
     )
     threshold = forms.DecimalField(
         min_value=Decimal("0.1"),

@@ -101,7 +101,7 @@ class DuplicateSearchForm(forms.Form):
         min_value=LEAST_THRESHOLD,
         max_value=1,
         label="Minimum similarity",
-        help_text=f"{LEAST_THRESHOLD} to 1. A number counts as much as five words.",
+        help_text=f"Between {LEAST_THRESHOLD} and 1. Numbers weigh five times as much as words.",
         widget=forms.NumberInput(attrs={"step": "0.01"}),
     )
 
@@ -121,8 +121,8 @@ class ContentForm(forms.Form):
         error_messages={"required": "Choose at least one kind of content."},
     )
     action = forms.ChoiceField(
-        label="Pages with missing content",
-        choices=[("report", "Report"), ("hold", "Report and hold back")],
+        label="Pages that lack content",
+        choices=[("report", "List"), ("hold", "List and hold back")],
         initial="report",
         widget=forms.RadioSelect,
     )
@@ -140,9 +140,9 @@ class SelectionForm(forms.Form):
     how = forms.ChoiceField(
         label="Sample size",
         choices=[
-            ("size", "Total, proportional to the size of each stratum"),
-            ("evenly", "Total, spread evenly over the strata"),
-            ("per_stratum", "Per stratum"),
+            ("size", "A total, in proportion to the strata"),
+            ("evenly", "A total, the same from each stratum"),
+            ("per_stratum", "A number per stratum"),
         ],
         widget=forms.RadioSelect,
     )
@@ -150,10 +150,10 @@ class SelectionForm(forms.Form):
     seed = forms.IntegerField(
         min_value=0,
         max_value=MAX_SEED,
-        help_text="The same seed draws the same documents if the dataset has not changed.",
+        help_text="The same seed draws the same documents.",
     )
     title = forms.CharField(
-        required=False, max_length=MAX_TITLE, help_text="Required to save the selection."
+        required=False, max_length=MAX_TITLE, help_text="Needed to save the selection."
     )
 
     def __init__(self, data: Any = None, *, keeps: bool = False) -> None:

@@ -1,7 +1,7 @@
 """Forms of datasets, documents, the document table, bulk edits and page images."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django import forms
@@ -32,6 +32,11 @@ class DatasetForm(EditDatasetForm):
         labels = {"slug": "Short name"}
 
 
+def capitalised(choices: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
+    """Choices that begin with a capital, as the options of a field do."""
+    return [(value, f"{str(label)[:1].upper()}{str(label)[1:]}") for value, label in choices]
+
+
 class DocumentSearchForm(forms.Form):
     """Search and filters for documents. Invalid values are ignored."""
 
@@ -42,7 +47,9 @@ class DocumentSearchForm(forms.Form):
         widget=forms.TextInput(attrs={"type": "search", "placeholder": "Name or company"}),
     )
     type = forms.ChoiceField(
-        required=False, label="Type", choices=[("", "All types"), *DocumentType.choices]
+        required=False,
+        label="Type",
+        choices=[("", "All types"), *capitalised(DocumentType.choices)],
     )
 
     def wanted(self) -> DocumentFilter:
@@ -75,7 +82,7 @@ class ImageForm(UploadForm):
         assert isinstance(replaces, forms.ChoiceField)
         replaces.choices = [
             ("", "Add after the existing images"),
-            *((number, f"replace image {number}") for number in numbers),
+            *((number, f"Replace image {number}") for number in numbers),
         ]
         if not numbers:
             del self.fields["replaces"]
@@ -100,7 +107,7 @@ def read_picture(upload: "UploadedFile[bytes]") -> Picture:
 FACT_CHOICES = [
     ("with", "With facts"),
     ("without", "Without facts"),
-    (UNKNOWN, "in no release"),
+    (UNKNOWN, "In no release"),
 ]
 MAX_FACTS = 2**31 - 1
 MAX_REASON = 1000
@@ -119,20 +126,20 @@ class DocumentFilterForm(DocumentSearchForm):
     year = forms.ChoiceField(required=False, label="Fiscal year")
     source = forms.ChoiceField(required=False, label="Source")
     language = forms.ChoiceField(required=False, label="Language")
-    category = forms.ChoiceField(required=False, label="Category, task or track")
-    subset = forms.ChoiceField(required=False, label="Receipt type, subtask or subset")
-    condition = forms.ChoiceField(required=False, label="Capture condition")
-    kind = forms.ChoiceField(required=False, label="Kind")
+    category = forms.ChoiceField(required=False, label="Category")
+    subset = forms.ChoiceField(required=False, label="Subset")
+    condition = forms.ChoiceField(required=False, label="Condition")
+    kind = forms.ChoiceField(required=False, label="Format")
     facts = forms.ChoiceField(required=False, label="Facts")
     min_facts = forms.IntegerField(
-        required=False, min_value=0, max_value=MAX_FACTS, label="Minimum number of facts"
+        required=False, min_value=0, max_value=MAX_FACTS, label="Minimum facts"
     )
     state = forms.ChoiceField(required=False, label="State")
 
     def __init__(self, data: Any, *, facets: Facets, may_manage: bool) -> None:
         super().__init__(data)
         years = [(str(year), str(year)) for year in reversed(facets.years)]
-        self._choose("year", "All years", [*years, (UNKNOWN, "unknown")])
+        self._choose("year", "All years", [*years, (UNKNOWN, "Unknown")])
         self._choose("source", "All sources", _texts(facets.texts["source"]))
         self._choose("language", "All languages", _texts(facets.texts["language"]))
         for name, everything in _STRATA.items():
@@ -140,11 +147,27 @@ class DocumentFilterForm(DocumentSearchForm):
             if not facets.texts[name]:
                 # Most datasets have none; a filter in the URL still applies.
                 self.fields[name].widget = forms.HiddenInput()
-        self._choose("kind", "All kinds", Document.Kind.choices)
+        self._choose("kind", "All formats", capitalised(Document.Kind.choices))
         self._choose("facts", "Any number", FACT_CHOICES)
-        self._choose("state", "All states", Document.State.choices)
+        self._choose("state", "All states", capitalised(Document.State.choices))
         if not may_manage:
             del self.fields["state"]
+
+    @property
+    def main_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("q", "type", "year")]
+
+    @property
+    def more_fields(self) -> list[forms.BoundField]:
+        """The fields behind “More filters”."""
+        main = {field.name for field in self.main_fields}
+        return [field for field in self.visible_fields() if field.name not in main]
+
+    @property
+    def uses_more(self) -> bool:
+        return any(
+            self.cleaned_data.get(field.name) not in (None, "") for field in self.more_fields
+        )
 
     def _choose(self, name: str, everything: str, choices: Any) -> None:
         field = self.fields[name]
@@ -153,7 +176,7 @@ class DocumentFilterForm(DocumentSearchForm):
 
 
 def _texts(values: list[str]) -> list[tuple[str, str]]:
-    return [*((value, value) for value in values), (UNKNOWN, "unknown")]
+    return [*((value, value) for value in values), (UNKNOWN, "Unknown")]
 
 
 class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -164,7 +187,7 @@ class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         max_length=500,
         label="Source URL",
-        help_text="The URL of the published document, with https:// or http://.",
+        help_text="Begins with https:// or http://.",
     )
     metadata = forms.CharField(
         required=False,
@@ -207,7 +230,9 @@ class BulkEditForm(forms.Form):
         ("take_up", "Make active"),
     ]
 
-    doc_type = forms.ChoiceField(label="Type", required=False, choices=DocumentType.choices)
+    doc_type = forms.ChoiceField(
+        label="Type", required=False, choices=capitalised(DocumentType.choices)
+    )
     company = forms.CharField(required=False, max_length=200)
     form_type = forms.CharField(label="Form", required=False, max_length=60)
     fiscal_year = forms.IntegerField(

@@ -12,19 +12,24 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, Min, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
+from django.urls import reverse
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import may_read, visible_datasets, visible_releases
 from portal.datasets.dataset_tasks import trouble_of
 from portal.datasets.models import (
+    Batch,
     Dataset,
     DatasetTask,
+    Dispute,
     Document,
     DocumentRecord,
     DocumentType,
     ImportItem,
     ImportRun,
+    NearDuplicate,
     PageImage,
+    PiiFinding,
     Release,
     TextBoxes,
 )
@@ -54,13 +59,14 @@ class ImportRow:
 
 @dataclass(frozen=True)
 class DatasetCard:
-    """The overview of a dataset; `imports` is for organisers."""
+    """The overview of a dataset; `imports` and `pending` (count, label, URL) are for organisers."""
 
     dataset: Dataset
     documents: int
     types: list[TypeCount]
     releases: list[Release]
     imports: list[ImportRow]
+    pending: list[tuple[int, str, str]]
     may_manage: bool
 
 
@@ -87,8 +93,33 @@ def dataset_card(user: Any, dataset: Dataset) -> DatasetCard:
         types=types,
         releases=list(visible_releases(user, dataset)),
         imports=import_rows(dataset.imports.all()[:LATEST_IMPORTS]) if may_manage else [],
+        pending=_pending(dataset) if may_manage else [],
         may_manage=may_manage,
     )
+
+
+def _pending(dataset: Dataset) -> list[tuple[int, str, str]]:
+    """Return the open work of a dataset with the pages on which it is done."""
+    disputes = Dispute.objects.filter(item__release__dataset=dataset, state=Dispute.State.OPEN)
+    findings = PiiFinding.objects.filter(
+        document__dataset=dataset, decision=PiiFinding.Decision.OPEN
+    )
+    pairs = NearDuplicate.objects.filter(
+        second__dataset=dataset, decision=NearDuplicate.Decision.OPEN
+    )
+    work: list[tuple[QuerySet[Any], str, str, str]] = [
+        (dataset.tasks.unfinished(), "running job", "running jobs", "tasks"),
+        (disputes, "open dispute", "open disputes", "disputes"),
+        (dataset.batches.filter(state=Batch.State.OPEN), "open batch", "open batches", "batches"),
+        (findings, "finding of personal data", "findings of personal data", "personal-data"),
+        (pairs, "pair of near duplicates", "pairs of near duplicates", "duplicates"),
+    ]
+    counted = [(rows.count(), one, many, page) for rows, one, many, page in work]
+    return [
+        (count, one if count == 1 else many, reverse(f"datasets:{page}", args=[dataset.slug]))
+        for count, one, many, page in counted
+        if count
+    ]
 
 
 def type_counts(dataset: Dataset) -> list[TypeCount]:
@@ -187,6 +218,8 @@ def page_content(document: Document) -> list[str] | None:
 
 
 PER_PAGE = 50
+# Documents on the overview of a dataset.
+FIRST_SHOWN = 10
 # Pages whose images show less of their text are listed for a check.
 LOW_SIMILARITY = 0.97
 

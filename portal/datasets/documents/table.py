@@ -300,6 +300,9 @@ class TableRow(DocumentRow):
     facts: int | None
 
 
+_OPTIONAL = ("company", "form_type", "source", "language")
+
+
 @dataclass(frozen=True)
 class Table:
     """One `page` of names and their rows.
@@ -316,6 +319,19 @@ class Table:
     @property
     def count(self) -> int:
         return self.page.paginator.count
+
+    @property
+    def columns(self) -> set[str]:
+        """The optional columns in which a row of this page has a value."""
+        readable = [row.document for row in self.rows if row.readable]
+        found = {name for name in _OPTIONAL if any(getattr(each, name) for each in readable)}
+        is_held = any(each.state == Document.State.HELD for each in readable)
+        return found | ({"state"} if is_held else set())
+
+    @property
+    def closed_columns(self) -> int:
+        """The number of columns that are empty for a hidden document: also year, size and facts."""
+        return len(self.columns - {"state"}) + 3
 
 
 def filtered_table(

@@ -48,6 +48,7 @@ from .forms import (
     filter_form,
 )
 from .selectors import (
+    FIRST_SHOWN,
     PER_PAGE,
     dataset_card,
     document_page,
@@ -82,12 +83,15 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     search = DocumentSearchForm(request.GET)
     wanted = search.wanted()
     found = filter_documents(request.user, dataset, wanted).defer("metadata")
-    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    # The overview shows the first documents only, until someone searches or turns a page.
+    is_short = not wanted.is_set and "page" not in request.GET
+    page = Paginator(found, FIRST_SHOWN if is_short else PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "dataset": dataset,
         "card": dataset_card(request.user, dataset),
         "search": search,
         "is_filtered": wanted.is_set,
+        "is_short": is_short and page.has_next(),
         "page": page,
         "rows": document_rows(request.user, dataset, page),
         "query": wanted.as_parameters().urlencode(),

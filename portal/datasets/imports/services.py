@@ -256,14 +256,13 @@ def _refuse(run: ImportRun, refusals: Sequence[Refusal]) -> None:
 
 
 _GOLD = (
-    "To use it as gold, choose a gold file when you freeze a release (or manage.py"
-    " freeze_release SLUG --gold PATH), or import it into a campaign under “Import and export”."
+    "Add gold when you freeze a release, or import it into a campaign under “Import and export”."
 )
-_PREDICTIONS = "Submit predictions to a leaderboard."
-_LABELS = "To use labels, import them into a campaign under “Import and export”."
+_PREDICTIONS = "Submit predictions to a board."
+_LABELS = "Import labels into a campaign under “Import and export”."
 _NESTED = "Only files directly in pages/ and images/ are read."
 _PICTURES = "No imported item uses these images."
-_PAGES = "To import pages, put them in pages/ and choose the format “pages”."
+_PAGES = "Put pages in pages/ and choose the format “pages”."
 _OTHERWISE = "Choose another format, or remove it from the archive."
 # The first word that the folder or file name contains decides.
 _HINTS = (

@@ -25,17 +25,14 @@ from .services import check_source, import_report, report_file, start_import
 
 # The description of each layout.
 LAYOUTS: dict[str, str] = {
-    ImportRun.Form.PAGES: "pages/ID.html with optional images/ID.png and meta.jsonl.",
-    ImportRun.Form.FILING: "Filings from EDGAR, split into pages. Type, company and year are "
-    "detected.",
-    ImportRun.Form.FINCRITICALED: "A table with matched_html and image, and optional gold pages in "
-    "gold/.",
-    ImportRun.Form.LABEL_STUDIO: "An export of tasks with HTML. The ground truth or the only "
-    "annotation becomes gold.",
-    ImportRun.Form.FCMBENCH: "JSON Lines of questions with images.",
-    ImportRun.Form.CCOCR: "index.json, and label.json and images/ for each subset.",
-    ImportRun.Form.RECEIPTS: "Images, each with a JSON file of the same name.",
-    ImportRun.Form.PARQUET: "One row per document, with embedded images or HTML.",
+    ImportRun.Form.PAGES: "pages/ID.html, optional images and metadata.",
+    ImportRun.Form.FILING: "Split into pages; type, company and year are detected.",
+    ImportRun.Form.FINCRITICALED: "A table of pages, optional gold.",
+    ImportRun.Form.LABEL_STUDIO: "The ground truth or only annotation becomes gold.",
+    ImportRun.Form.FCMBENCH: "Questions with images.",
+    ImportRun.Form.CCOCR: "Labels and images by subset.",
+    ImportRun.Form.RECEIPTS: "Each image with a JSON file of its name.",
+    ImportRun.Form.PARQUET: "One row per document.",
 }
 
 
@@ -62,13 +59,13 @@ class ImportForm(UploadForm):
         label="Benchmark",
         required=False,
         choices=[("", "None (no gold)"), *((b, b) for b in BENCHMARKS)],
-        help_text="For Parquet only. Other columns become gold of this benchmark.",
+        help_text="Parquet only. Other columns become its gold.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].help_text = (
-            "A ZIP, or a single file if the format accepts one,"
+            "A ZIP, or a file that the format accepts,"
             f" up to {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB."
         )
 

@@ -64,6 +64,11 @@ class ImportRun(DatasetWork):
     def job_group(self) -> str:
         return f"import:{self.pk}"
 
+    @property
+    def source_file(self) -> str:
+        """The name of the archive or folder, without the path that a command was given."""
+        return self.source_name.rstrip("/").rpartition("/")[2] or self.source_name
+
 
 class ImportItem(models.Model):
     """The outcome of one file of an import, or of one line of its metadata."""

@@ -80,22 +80,22 @@ def _prompts(release: Release, _: GoldSplits) -> Iterator[bytes]:
 _LINES, _ZIP = "application/x-ndjson", "application/zip"
 _PARQUET = "application/vnd.apache.parquet"
 _FILES = (
-    ReleaseFile(formats.GOLD_LINES, "Gold, JSON Lines", _LINES, _of_items(formats.gold_lines)),
+    ReleaseFile(formats.GOLD_LINES, "Gold (JSONL)", _LINES, _of_items(formats.gold_lines)),
     ReleaseFile(
         formats.FACT_LINES,
-        "Facts with offsets, JSON Lines",
+        "Facts with offsets (JSONL)",
         _LINES,
         _of_items(formats.fact_lines),
         of_pages=True,
     ),
-    ReleaseFile(GOLD_PAGES, "Gold HTML with fact tags, ZIP", _ZIP, _gold_pages, of_pages=True),
+    ReleaseFile(GOLD_PAGES, "Gold HTML with fact tags (ZIP)", _ZIP, _gold_pages, of_pages=True),
     ReleaseFile(
         formats.PARQUET, "Parquet", _PARQUET, _of_items(partial(formats.parquet_pieces, gold=True))
     ),
     ReleaseFile(
         formats.LABEL_STUDIO, "Label Studio JSON", "application/json", _tasks, of_pages=True
     ),
-    ReleaseFile(kits.PROMPTS, "Prompts, JSON Lines", _LINES, _prompts, holds_gold=False),
+    ReleaseFile(kits.PROMPTS, "Prompts (JSONL)", _LINES, _prompts, holds_gold=False),
     ReleaseFile(
         croissant.BIBTEX,
         "BibTeX",

@@ -1,7 +1,7 @@
 """Forms of releases: freezing one, restoring one, and accepting a licence."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings
@@ -19,13 +19,13 @@ from .gold import gold_formats
 
 _SPLITS = [
     (NO_SPLIT, "No split"),
-    (DRAW, "Draw at random, stratified by document type"),
-    (COLUMN, "Use the field “split” of the record or metadata"),
+    (DRAW, "Random, stratified by document type"),
+    (COLUMN, "Field “split” of the record or metadata"),
 ]
 GROUPS = [
-    (FILING, "Pages of a filing"),
-    (COMPANY, "Documents of a company"),
-    (NOTHING, "Nothing"),
+    (FILING, "Filing"),
+    (COMPANY, "Company"),
+    (NOTHING, "None"),
 ]
 LARGEST_SEED = 2**53
 
@@ -42,36 +42,36 @@ class ReleaseTermsForm(forms.Form):
         label="Split",
         choices=_SPLITS,
         initial=NO_SPLIT,
-        help_text="With hidden gold, the dev split is open. The test split shows only images, ids "
-        "and prompts.",
+        help_text="With hidden gold, the dev split is open and the test split is hidden.",
     )
     test_share = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=99,
         initial=50,
-        label="Test share, percent",
-        help_text="Random split only. Items keep the split they had in earlier releases.",
+        label="Test share of a random split (%)",
+        help_text="Items keep the split they had in earlier releases.",
     )
     group_by = forms.ChoiceField(
         required=False,
-        label="Keep together",
+        label="Group a random split by",
         choices=GROUPS,
         initial=FILING,
-        help_text="Random split only. Filings are identified by the metadata field “filing” or by "
-        "the name before the page number, as in acme_p012.",
+        help_text="Documents of a group stay in one split. A filing is found by the metadata field"
+        " “filing”, or by the name before the page number, as in acme_p012.",
     )
     seed = forms.IntegerField(
         required=False,
         min_value=0,
         max_value=LARGEST_SEED,
         initial=1,
-        help_text="Random split only. The same seed gives the same split.",
+        label="Seed of a random split",
+        help_text="The same seed gives the same split.",
     )
     licence = forms.CharField(
         required=False,
         max_length=160,
-        help_text="Users must accept it before they download, for example CC-BY-4.0.",
+        help_text="Users must accept it before a download. For example CC-BY-4.0.",
     )
     authors = forms.CharField(
         required=False,
@@ -86,7 +86,8 @@ class ReleaseTermsForm(forms.Form):
         required=False,
         max_length=20_000,
         widget=forms.Textarea(attrs={"rows": 6}),
-        help_text="Public notes on what is new in this version. Markdown.",
+        label="Release notes",
+        help_text="Public. Markdown.",
     )
 
     def clean_version(self) -> str:
@@ -111,7 +112,7 @@ class ReleaseTermsForm(forms.Form):
         if data.get("split") == DRAW:
             for name in ("test_share", "seed"):
                 if data.get(name) is None and name not in self.errors:
-                    self.add_error(name, "Required to draw a split.")
+                    self.add_error(name, "Required for a random split.")
         return data
 
     def citation(self) -> dict[str, Any]:
@@ -151,7 +152,13 @@ class NewReleaseForm(ReleaseTermsForm):
         initial="Number, Date",
         help_text="The labels of the facts, for gold with fact tags.",
     )
-    field_order = ("source", "file", "labels")
+    field_order = ("source", "file", "version", "visibility", "licence", "notes")
+    # Fields that few releases need, in closed sections of the page.
+    SECTIONS: ClassVar = {
+        "Splits": ("split", "test_share", "group_by", "seed"),
+        "Citation": ("authors", "year", "doi", "url"),
+        "Labels": ("labels",),
+    }
 
     def __init__(
         self, *args: Any, dataset: Dataset, too_large: bool = False, **kwargs: Any
@@ -174,6 +181,24 @@ class NewReleaseForm(ReleaseTermsForm):
         elif self.chosen[0] == FILE and not data.get("file"):
             self.add_error("file", "Choose a gold file.")
         return data
+
+    @property
+    def main_fields(self) -> list[forms.BoundField]:
+        rarer = {name for names in self.SECTIONS.values() for name in names}
+        return [field for field in self if field.name not in rarer]
+
+    @property
+    def sections(self) -> list[tuple[str, list[forms.BoundField], bool]]:
+        """The rarer fields by section, and whether one of them is in use."""
+        return [
+            (title, [self[name] for name in names], any(map(self._is_used, names)))
+            for title, names in self.SECTIONS.items()
+        ]
+
+    def _is_used(self, name: str) -> bool:
+        field = self[name]
+        is_changed = self.is_bound and str(field.data or "") != str(field.initial or "")
+        return bool(field.errors) or is_changed
 
     @property
     def chosen(self) -> tuple[str, str]:

@@ -34,7 +34,7 @@ class VariantForm(forms.Form):
         min_value=0.01,
         max_value=1,
         initial=0.5,
-        help_text="Above 0 and up to 1; higher is worse. Ignored for rotations.",
+        help_text="0 to 1; higher is worse. Rotations ignore it.",
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     seed = forms.IntegerField(
@@ -52,20 +52,20 @@ class VariantForm(forms.Form):
         required=False,
         label="Only these documents",
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One name per line. Leave empty to use the documents above.",
+        help_text="One name per line. Empty: the documents above.",
     )
     release = forms.ModelChoiceField(
         Release.objects.none(),
         required=False,
         label="Copy release",
         empty_label="No release",
-        help_text="Copies the gold to the variant, so that boards can use it.",
+        help_text="Copies its gold, so that boards can use the variant.",
     )
     slug = forms.SlugField(
         required=False,
         max_length=80,
         label="Short name",
-        help_text="Leave empty to use dataset, capture, strength and seed.",
+        help_text="Generated from the settings if empty.",
     )
 
     def __init__(self, *args: Any, base: Dataset, **kwargs: Any) -> None:
