@@ -128,7 +128,7 @@ class DocumentFilterForm(DocumentSearchForm):
     language = forms.ChoiceField(required=False, label="Language")
     category = forms.ChoiceField(required=False, label="Category")
     subset = forms.ChoiceField(required=False, label="Subset")
-    condition = forms.ChoiceField(required=False, label="Condition")
+    condition = forms.ChoiceField(required=False, label="Capture condition")
     kind = forms.ChoiceField(required=False, label="Format")
     facts = forms.ChoiceField(required=False, label="Facts")
     min_facts = forms.IntegerField(

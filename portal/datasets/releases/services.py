@@ -362,11 +362,10 @@ class OpenGold:
         named = ", ".join(self.releases[:MOST_NAMED])
         if more := len(self.releases) - MOST_NAMED:
             named += f" and {more:,} more" if more > 0 else ""
-        plural = "" if self.documents == 1 else "s"
+        what = "document already has" if self.documents == 1 else "documents already have"
         return (
-            f"The gold of {self.documents:,} document{plural} is already public in {named}, so"
-            " models may have seen the answers. Leave these documents out of a hidden test set"
-            " or put them in the dev split."
+            f"{self.documents:,} {what} public gold in {named}. Keep such documents out of a hidden"
+            " test set, or put them in the dev split."
         )
 
 

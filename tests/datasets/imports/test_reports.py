@@ -201,10 +201,10 @@ def test_page_names_above_the_list_what_was_not_read(
     shown = client.get(run.get_absolute_url()).content.decode()
     notice, rows = shown.index('id="left-out"'), shown.index("pages/p1.html")
     assert notice < rows
-    assert "This format did not use 3 files" in shown
-    assert "gold/</span> (2 files). To use it as gold, choose a gold file" in shown
+    assert "3 files skipped:" in shown
+    assert "gold/</span> (2 files). Add gold when you freeze a release" in shown
     listed = client.get("/datasets/set/").content.decode()
-    assert "Ignored" in listed
+    assert "Skipped" in listed
 
 
 @pytest.mark.parametrize(

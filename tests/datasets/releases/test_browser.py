@@ -26,8 +26,10 @@ def freeze(page: Page, version: str) -> None:
         label="FinCriticalED records of this dataset"
     )
     page.get_by_label("Version").fill(version)
+    page.get_by_text("Splits", exact=True).click()
     page.get_by_label("Split (optional)").select_option("draw")
     page.get_by_label("Licence").fill("CC-BY-4.0")
+    page.get_by_text("Citation", exact=True).click()
     page.get_by_label("Authors").fill("Doe, Jane")
 
 
@@ -60,14 +62,14 @@ def test_a_release_from_records_to_the_reader(
 
     reader = page_of(researcher)
     reader.goto("/datasets/records/releases/1.1.0/")
-    reader.get_by_role("link", name="Starter kit, ZIP").click()
+    reader.get_by_role("link", name="Starter kit (ZIP)").click()
     expect(reader.get_by_role("heading", name="Licence")).to_be_visible()
     no_violations(reader)
     reader.get_by_label("I accept this licence").check()
     reader.get_by_role("button", name="Accept licence").click()
     expect(reader.get_by_text("You accepted the licence of 1.1.0.")).to_be_visible()
     with reader.expect_download() as download:
-        reader.get_by_role("link", name="Starter kit, ZIP").click()
+        reader.get_by_role("link", name="Starter kit (ZIP)").click()
     path = tmp_path / "kit.zip"
     download.value.save_as(path)
     with zipfile.ZipFile(path) as kit:
@@ -77,7 +79,7 @@ def test_a_release_from_records_to_the_reader(
     public = page_of(None)
     public.goto("/datasets/records/releases/")
     no_violations(public)
-    public.get_by_role("link", name="since 1.0.0").click()
+    public.get_by_role("link", name="Since 1.0.0").click()
     expect(public.get_by_role("heading", name=held.name)).to_be_visible()
     expect(public.get_by_text("removed", exact=True)).to_be_visible()
     no_violations(public)

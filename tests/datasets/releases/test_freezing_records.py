@@ -145,7 +145,7 @@ def test_a_file_of_another_benchmark_finds_its_documents(
         ({"doi": "nonsense"}, "must be such as 10.5281/zenodo.1234"),
         ({"url": "ftp://x"}, "must be a URL that begins with https://"),
         ({"source": "file:fcmbench"}, "Choose a gold file."),
-        ({"split": "draw", "test_share": ""}, "Required to draw a split."),
+        ({"split": "draw", "test_share": ""}, "Required for a random split."),
         ({"labels": "1 2"}, "label"),
         ({"source": "records:nothing"}, "Select a valid choice"),
     ],

@@ -103,7 +103,7 @@ def test_the_prompts_of_a_release_can_be_downloaded_and_never_change(
         assert [each["text"] for each in prompts_of("fincriticaled")][1:] == ["Given later."]
     finally:
         use_folder(None)
-    assert "Prompts, JSON Lines" in client_of(None).get(release.get_absolute_url()).content.decode()
+    assert "Prompts (JSONL)" in client_of(None).get(release.get_absolute_url()).content.decode()
 
 
 def test_every_release_with_hidden_gold_has_a_canary_of_its_own() -> None:

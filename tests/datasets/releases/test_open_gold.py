@@ -45,7 +45,7 @@ def test_the_same_text_in_an_open_release_is_found(coming: Dataset) -> None:
     make_release(dataset_of("second", "bd"), version="2.0.0")
     found = open_gold_of_dataset(coming)
     assert (found.documents, list(found.releases)) == (2, ["First 1.0.0", "Second 2.0.0"])
-    assert "gold of 2 documents is already public in First 1.0.0, Second 2.0.0" in found.words()
+    assert "2 documents already have public gold in First 1.0.0, Second 2.0.0" in found.words()
     hidden = make_release(coming, visibility="gold_hidden")
     assert open_gold_of_release(hidden) == found
     assert open_gold_of_release(make_release(coming, version="1.0.1")).words() == ""
@@ -116,7 +116,7 @@ def test_the_form_and_the_answer_warn(
             gold={"id": document.name, "html": html},
         )
     client = client_of(organiser)
-    warning = "The gold of 2 documents is already public in First 1.0.0"
+    warning = "2 documents already have public gold in First 1.0.0"
     path = "/datasets/coming/releases/new/"
     assert warning in client.get(path).content.decode()
     asked = {
@@ -156,7 +156,7 @@ def test_the_api_and_the_command_warn(
         "freeze_release", "coming", "1.1.0", "--gold", str(gold), "--labels", "Number",
         stdout=out, stderr=err,
     )  # fmt: skip
-    assert "gold of 2 documents is already public in First 1.0.0" in err.getvalue()
+    assert "2 documents already have public gold in First 1.0.0" in err.getvalue()
 
 
 def test_looking_takes_as_many_queries_for_many(coming: Dataset) -> None:
