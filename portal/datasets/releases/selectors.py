@@ -98,11 +98,10 @@ class ReleasePage:
 
 @dataclass(frozen=True)
 class ListedRelease:
-    """A release in the list; `facts` and `sha256` are None where the reader may not see them."""
+    """A release in the list; `facts` is None where the reader may not see all gold."""
 
     release: Release
     facts: int | None
-    sha256: str | None
     splits: dict[str, int]
     previous: Release | None
 
@@ -130,7 +129,6 @@ def release_list(user: Any, dataset: Dataset, *, page: str = "1") -> ReleaseList
             ListedRelease(
                 release=release,
                 facts=shown_facts(user, release),
-                sha256=release.sha256 if may_see_all_gold(user, release) else None,
                 splits=splits.get(release.pk, {}),
                 previous=before[release.pk],
             )
