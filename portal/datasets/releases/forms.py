@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.datastructures import MultiValueDict
 
 from portal.datasets.curation.draws import COMPANY, FILING, NOTHING, SplitDraw
+from portal.datasets.documents.forms import capitalised
 from portal.datasets.models import Dataset, DocumentRecord, Release
 from portal.datasets.models.releases import Version
 from portal.datasets.releases.publishing.croissant import read_citation
@@ -35,7 +36,7 @@ class ReleaseTermsForm(forms.Form):
 
     version = forms.CharField(max_length=32, help_text="A semantic version, such as 1.0.0.")
     visibility = forms.ChoiceField(
-        choices=Release.Visibility.choices, initial=Release.Visibility.GOLD_HIDDEN
+        choices=capitalised(Release.Visibility.choices), initial=Release.Visibility.GOLD_HIDDEN
     )
     split = forms.ChoiceField(
         required=False,
