@@ -165,7 +165,7 @@ _dataset_endpoints: list[URLPattern | URLResolver] = [
     _endpoint("disputes/<int:pk>/decide/", disputes_api.DisputeDecision, "dispute-decide"),
     _endpoint("disputes/<int:pk>/withdraw/", disputes_api.DisputeWithdrawal, "dispute-withdraw"),
 ]
-api_urlpatterns = [
+api_urlpatterns: list[URLPattern | URLResolver] = [
     _endpoint("datasets/", documents_api.DatasetList, "datasets"),
     path("datasets/<slug:slug>/", include(_dataset_endpoints)),
 ]
