@@ -11,14 +11,14 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_batch, get_dataset, get_sampled
 from portal.datasets.curation.draws import new_seed
 from portal.datasets.models import Batch, BatchDocument, Dataset, DocumentType, Selection
 from portal.datasets.responses import file_response
-from portal.web.refusals import ShowRefusals, errors_in, form_page
+from portal.web.refusals import errors_in, form_page, post_action
 
 from .audits import THRESHOLD, smallest_conclusive_sample
 from .records import BUILT_IN, raw_schema
@@ -260,21 +260,17 @@ def batch(request: UserRequest, slug: str, number: int) -> HttpResponse:
 
 
 @organiser_required
-@require_POST
-def close(request: UserRequest, slug: str, number: int) -> HttpResponse:
-    with ShowRefusals(request):
-        closed = close_batch(batch=get_batch(slug, number), actor=request.user)
-        messages.success(request, f"Batch {closed.number} is {closed.state}.")
-    return redirect("datasets:batch", slug, number)
+@post_action("datasets:batch", "slug", "number")
+def close(request: UserRequest, slug: str, number: int) -> str:
+    closed = close_batch(batch=get_batch(slug, number), actor=request.user)
+    return f"Batch {closed.number} is {closed.state}."
 
 
 @organiser_required
-@require_POST
-def put_back(request: UserRequest, slug: str, number: int) -> HttpResponse:
-    with ShowRefusals(request):
-        count = put_back_batch(batch=get_batch(slug, number), actor=request.user)
-        messages.success(request, f"{count:,} document{pluralize(count)} released.")
-    return redirect("datasets:batch", slug, number)
+@post_action("datasets:batch", "slug", "number")
+def put_back(request: UserRequest, slug: str, number: int) -> str:
+    count = put_back_batch(batch=get_batch(slug, number), actor=request.user)
+    return f"{count:,} document{pluralize(count)} returned."
 
 
 @organiser_required

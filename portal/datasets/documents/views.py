@@ -34,7 +34,7 @@ from portal.datasets.responses import (
     thumbnail_response,
 )
 from portal.files.uploads import was_too_large
-from portal.web.refusals import ShowRefusals, errors_in, form_page
+from portal.web.refusals import errors_in, form_page, post_action
 from portal.web.requests import refuse_unknown
 
 from .forms import (
@@ -307,13 +307,11 @@ def upload(request: UserRequest, slug: str, name: str) -> HttpResponse:
 
 
 @organiser_required
-@require_POST
-def remove_rendered(request: UserRequest, slug: str, name: str) -> HttpResponse:
+@post_action("datasets:document", "slug", "name", refusals=(ImageRefusedError,))
+def remove_rendered(request: UserRequest, slug: str, name: str) -> str:
     document = get_document(request.user, slug, name)
-    with ShowRefusals(request, ImageRefusedError):
-        count = remove_rendered_images(document=document, actor=request.user)
-        messages.success(request, f"{count} rendered image{pluralize(count)} removed.")
-    return redirect(document)
+    count = remove_rendered_images(document=document, actor=request.user)
+    return f"{count} rendered image{pluralize(count)} removed."
 
 
 def thumbnail(request: HttpRequest, slug: str, name: str, number: int) -> HttpResponse:

@@ -4,12 +4,10 @@ from typing import Any, NamedTuple
 
 from django import forms
 from django.conf import settings
-from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST
 
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_dataset, get_import
@@ -18,6 +16,7 @@ from portal.datasets.models import DocumentType, ImportRun
 from portal.datasets.responses import keep_private
 from portal.files.archives import ArchiveFault
 from portal.files.uploads import UploadForm, was_too_large
+from portal.web.refusals import post_action
 from portal.web.requests import refuse_unknown
 
 from .layouts import BENCHMARKS, suffixes_alone
@@ -159,9 +158,7 @@ def import_report_file(
 
 
 @organiser_required
-@require_POST
-def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    run = get_import(slug, pk)
-    cancel_work(work=run, actor=request.user)
-    messages.info(request, "Import cancelled. Documents that were already imported stay.")
-    return redirect(run)
+@post_action("datasets:import-run", "slug", "pk")
+def cancel(request: UserRequest, slug: str, pk: int) -> str:
+    cancel_work(work=get_import(slug, pk), actor=request.user)
+    return "Import cancelled. Imported documents stay."

@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_dataset
@@ -15,7 +15,7 @@ from portal.datasets.curation.draws import new_seed
 from portal.datasets.models import Dataset, Release, Selection
 from portal.datasets.releases.gold import ReleaseError
 from portal.datasets.responses import IMAGE_POLICY, keep_private
-from portal.web.refusals import errors_in, form_page
+from portal.web.refusals import errors_in, form_page, post_action
 
 from .deriving import sheet_path
 from .services import (
@@ -139,8 +139,8 @@ def new_variant(request: UserRequest, slug: str) -> HttpResponse:
 
 
 @organiser_required
-@require_POST
-def carry(request: UserRequest, slug: str) -> HttpResponse:
+@post_action("datasets:variants", "slug", refusals=(ReleaseError,))
+def carry(request: UserRequest, slug: str) -> str | HttpResponse:
     """Copy a release of the base to the variant `slug`."""
     variant = get_dataset(request.user, slug)
     if variant.derived_from is None:
@@ -150,11 +150,7 @@ def carry(request: UserRequest, slug: str) -> HttpResponse:
         messages.error(request, "Choose a release of the original dataset.")
         return redirect("datasets:variants", slug)
     source = form.cleaned_data["release"]
-    try:
-        release = carry_release(release=source, variant=variant, actor=request.user)
-    except ReleaseError as error:
-        messages.error(request, str(error))
-        return redirect("datasets:variants", slug)
+    release = carry_release(release=source, variant=variant, actor=request.user)
     messages.success(request, f"Release {release.version} copied.")
     return redirect(release)
 

@@ -185,7 +185,7 @@ def test_batch_is_closed_once_by_its_page(client: Client, organiser: User) -> No
     client.post(INSPECT, {"field": "total", "verdict": "right"})
     assert Inspection.objects.filter(is_right=False).count() == 1
     put_back = client.post(f"{BATCHES}1/put-back/", follow=True).content.decode()
-    assert "2 documents released." in put_back
+    assert "2 documents returned." in put_back
     assert client.get(f"{BATCHES}1/close/").status_code == 405
 
 
