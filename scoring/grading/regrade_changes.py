@@ -1,4 +1,4 @@
-"""What a re-grade changes: the plan before it, the progress, and the change log after it.
+"""Changes by a re-grade: the plan before it, the progress, and the change log after it.
 
 A plan lists the phases with their submissions and the changes of their gold; the public log of a
 board lists rank changes and their reasons.

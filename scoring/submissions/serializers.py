@@ -266,7 +266,10 @@ class NewSubmissionSerializer(CheckRequestSerializer, serializers.ModelSerialize
     class Meta:
         model = Submission
         fields = [
-            *"phase team file manifest accept_missing accept_terms letter replaces key".split(),
+            *"phase team file manifest accept_missing accept_terms".split(),
+            "letter",
+            "replaces",
+            "key",
             *CARD_FIELDS,
         ]
 

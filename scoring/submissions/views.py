@@ -323,7 +323,7 @@ def _page(
 
 
 def _completeness(form: SubmissionForm) -> list[str]:
-    """What the open phases do with files that leave out items, each sentence once."""
+    """How the open phases treat files that leave out items, each sentence once."""
     rules = {
         phase.title: phase.completeness_rule or "Missing items score zero unless the rules differ."
         for phase in form.phases
