@@ -397,12 +397,12 @@ def new_scorer(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_another_version_of_the_scorer_moves_all_rows_to_one_signature(
     board: Board, results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    version = BENCHMARKS["fincriticaled"].version
     new_scorer(monkeypatch)
     regrade = start_regrade(board=board, actor=None)
     run_due_jobs()
     assert {entry.signature.split("|")[1] for entry in Entry.objects.all()} == {"v0"}
     move = regrade.moves.get(submission=results["Slip"])
-    version = BENCHMARKS["fincriticaled"].version
     assert move.grading_before.signature.split("|")[1] == f"v{version}"
     assert move.grading_after.signature.split("|")[1] == "v0"
     assert (move.rank_before, move.rank_after) == (1, 1)
