@@ -46,6 +46,8 @@ from scoring.offline.terminal import BadInput, add_command, positive
 INCOMPLETE = 1
 SUBMISSION, MANIFEST = "submission.jsonl", "manifest.json"
 _REASONS_SHOWN = 5
+# Engines that read images alone.
+_WITHOUT_PROMPT = frozenset({"tesseract", "rapidocr"})
 
 
 @dataclass(frozen=True)
@@ -117,8 +119,8 @@ def run(args: Namespace) -> int:
 
 
 def _prompts(args: Namespace, kit: Kit, choice: Choice) -> PromptSet:
-    if choice.name in {"tesseract", "rapidocr"}:
-        # They read no prompt, so none must be in the manifest.
+    if choice.name in _WITHOUT_PROMPT:
+        # No prompt must be in the manifest.
         return named_prompts(kit.benchmark, OWN)
     if args.prompt_file:
         prompts = prompt_of_file(args.prompt_file, args.language)
@@ -213,9 +215,12 @@ def _command(session: Session) -> str:
     words = ["factboard", "run", session.board or PurePath(args.target).name]
     if args.engine != "openai":
         words += ["--engine", args.engine, *([args.function] if args.function else [])]
+    unused = {"key_env"} if args.engine != "openai" else set()
+    if args.engine in _WITHOUT_PROMPT:
+        unused |= {"prompt", "prompt_file", "system"}
     for name in _REPEATED:
         value = getattr(args, name)
-        if not value or (name == "key_env" and args.engine != "openai"):
+        if not value or name in unused:
             continue
         flag = f"--{name.replace('_', '-')}"
         if name == "decoding":

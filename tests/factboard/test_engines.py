@@ -181,6 +181,7 @@ def test_tesseract_reads_the_sample_as_the_shipped_submission_has_it(tmp_path: P
     assert same_as_shipped(tmp_path / "out", ["--limit", "1"]) == 1
     about = RunManifest.model_validate_json((tmp_path / "out/manifest.json").read_bytes())
     assert about.versions["tesseract"].startswith("tesseract ")
+    assert about.command == "factboard run sample --engine tesseract --limit 1"
     assert about.prompts == ()
 
 
