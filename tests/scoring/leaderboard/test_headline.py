@@ -47,7 +47,7 @@ def test_a_lead_that_no_test_confirms_is_not_certain(board: Board, researcher: U
     name, words = lead(board) or ("", "")
     assert name == "A"
     found = re.fullmatch(
-        r"shares rank 1 with 2 others. Its lead over “B” is not significant \(p = (0\.\d{3})\).",
+        r"shares rank 1 with 2 others. Its lead over B is not significant \(p = (0\.\d{3})\).",
         words,
     )
     assert found
@@ -59,8 +59,8 @@ def test_a_lead_that_the_test_confirms_is_certain(
 ) -> None:
     published(board, researcher, A=0.9, B=0.5, C=0.4)
     # 2 (1 + 0) / (1 + 1,000), the smallest p-value of 1,000 draws.
-    assert lead(board) == ("A", "leads. Its lead over “B” is significant (p = 0.002).")
-    words = "<strong>A</strong> leads. Its lead over “B” is significant (p = 0.002)."
+    assert lead(board) == ("A", "leads. Its lead over B is significant (p = 0.002).")
+    words = "<strong>A</strong> leads. Its lead over B is significant (p = 0.002)."
     assert words in text_of(client_of(None))
     assert words in text_of(client_of(None), f"{PAGE}?q=B")
 
