@@ -326,7 +326,7 @@ class LeaderboardPage:
 
     @property
     def has_intervals(self) -> bool:
-        return any(section.has_intervals for section in self.table.sections)
+        return any(section.has_intervals for section in self.table.unfiltered)
 
     @property
     def file_query(self) -> str:

@@ -346,7 +346,7 @@ class Section:
     is_compared: bool = False
     """Whether ranks count only significantly better rows."""
 
-    @property
+    @cached_property
     def has_intervals(self) -> bool:
         return any(
             column.basis in row.entry.intervals
