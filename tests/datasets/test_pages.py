@@ -120,7 +120,7 @@ class TestDataset:
         make_release(dataset)
         page_ = shown(client_of(None), "/datasets/set/")
         assert "<em>Fine.</em>" in page_
-        assert "tax form" in page_
+        assert "Tax form" in page_
         assert "/datasets/set/releases/1.0.0/" in page_
         assert "Import documents" not in page_
         assert "Latest imports" not in page_

@@ -103,7 +103,7 @@ class NewBatchForm(forms.Form):
         min_value=1,
         max_value=MAX_BATCH,
         label="Maximum number of documents",
-        help_text=f"In order of name, up to {MAX_BATCH:,}.",
+        help_text=f"Takes documents in order of name, up to {MAX_BATCH:,}.",
     )
     sample_size = forms.IntegerField(
         min_value=1,

@@ -256,9 +256,10 @@ def _refuse(run: ImportRun, refusals: Sequence[Refusal]) -> None:
 
 
 _GOLD = (
-    "Add gold when you freeze a release, or import it into a campaign under “Import and export”."
+    "Add a gold file when you freeze a release, or import it into a campaign under “Import and"
+    " export”."
 )
-_PREDICTIONS = "Submit predictions to a board."
+_PREDICTIONS = "Submit predictions to a leaderboard."
 _LABELS = "Import labels into a campaign under “Import and export”."
 _NESTED = "Only files directly in pages/ and images/ are read."
 _PICTURES = "No imported item uses these images."

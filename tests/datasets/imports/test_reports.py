@@ -202,7 +202,7 @@ def test_page_names_above_the_list_what_was_not_read(
     notice, rows = shown.index('id="left-out"'), shown.index("pages/p1.html")
     assert notice < rows
     assert "3 files skipped:" in shown
-    assert "gold/</span> (2 files). Add gold when you freeze a release" in shown
+    assert "gold/</span> (2 files). Add a gold file when you freeze a release" in shown
     listed = client.get("/datasets/set/").content.decode()
     assert "Skipped" in listed
 

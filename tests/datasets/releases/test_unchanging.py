@@ -175,7 +175,7 @@ def test_an_imported_image_is_replaced_before_a_release(
     add_image(document=page, picture=check_picture(png(41)), actor=None)
     path = "/datasets/set/documents/a/images/"
     shown = client_of(organiser).get(page.get_absolute_url()).content.decode()
-    assert "replace image 2" in shown
+    assert "Replace image 2" in shown
     other = jpeg()
     client_of(organiser).post(path, {"file": upload(other), "replaces": "2"})
     assert [stored_bytes(image) for image in page.images.order_by("number")] == [png(), other]
