@@ -260,6 +260,12 @@ class RapidOcr(OcrEngine):
         text = "\n".join(" ".join(box.text for box in row) for row in rows_of(boxes))
         return Page(text, boxes_body(boxes))
 
+    def close(self) -> None:
+        """Waits for the image under way: Python that ends inside the library is aborted."""
+        super().close()
+        with self._lock:
+            return
+
 
 def _rapidocr() -> tuple[Any, str]:
     for module, package in _RAPIDOCR_PACKAGES:

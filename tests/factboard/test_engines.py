@@ -6,17 +6,19 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Event, Thread, Timer
 
 import pytest
 
 from factboard.cli import main
-from factboard.ocr import OcrEngine, Page, Word, layout_body
+from factboard.ocr import OcrEngine, Page, RapidOcr, Word, layout_body
 from factboard.programs import Command, CommandEngine, EngineMissing, FunctionEngine
 from factboard.targets import SAMPLE_FOLDER, SAMPLES, open_sample
 from scoring.answering.core import ImageSource, RunItem
 from scoring.answering.manifest import RunManifest
 from scoring.answering.rendering import prediction
 from scoring.benchmarks import check_predictions, get_benchmark
+from tests.datasets.factories import png
 from tests.programs import require_program
 
 from .packages import require_package
@@ -194,6 +196,28 @@ def test_rapidocr_reads_the_sample_as_the_shipped_submission_has_it(tmp_path: Pa
     assert same_as_shipped(tmp_path / "out", ["--limit", "1"], "rapidocr") == 1
     about = RunManifest.model_validate_json((tmp_path / "out/manifest.json").read_bytes())
     assert about.versions["rapidocr"].startswith("rapidocr-onnxruntime ")
+
+
+def test_rapidocr_ends_after_the_image_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After Ctrl-C, Python would be aborted if it ended inside the library."""
+    begun, may_end, ends = Event(), Event(), []
+
+    def read(_: object) -> tuple[list[object], None]:
+        begun.set()
+        may_end.wait()
+        ends.append("image")
+        return [], None
+
+    monkeypatch.setattr("factboard.ocr._rapidocr", lambda: (read, "rapidocr 1"))
+    engine = RapidOcr("fincriticaled")
+    image = ImageSource("p1.png", png)
+    reading = Thread(target=engine.answer, args=(RunItem("p1", "", (image,)),), daemon=True)
+    reading.start()
+    begun.wait()
+    Timer(0.2, may_end.set).start()
+    engine.close()
+    ends.append("engine")
+    assert ends == ["image", "engine"]
 
 
 @pytest.mark.slow
