@@ -86,7 +86,7 @@ def test_nobody_gets_all_rows_at_once(limit: str) -> None:
 def test_errors_below_api_are_json(client: Client, db: None) -> None:
     missing = client.get("/api/v1/no-such-thing/")
     assert missing.status_code == 404
-    assert missing.json()["detail"].startswith("The page does not exist")
+    assert missing.json()["detail"].startswith("This page does not exist")
     response = server_error(RequestFactory().get("/api/v1/boards/"))
     assert (response.status_code, json.loads(response.content)["detail"]) == (
         500,
