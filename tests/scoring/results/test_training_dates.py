@@ -34,7 +34,7 @@ def test_scores_up_to_the_year_and_later(dated: Entry, board: Board, researcher:
     assert found is not None
     assert (found.dated, found.total) == (3, 3)
     [group] = found.groups
-    assert group.title == "From before the release of the gold"
+    assert group.title == "Cutoff before the release of the gold"
     [row] = group.rows
     assert row.until == date(2021, 6, 1)
     key = found.column.key
@@ -62,7 +62,7 @@ def test_the_day_of_filing_comes_before_the_fiscal_year(
     [row] = found.groups[0].rows
     assert (row.before, row.after) == ("50.00", "75.00")
     page = client_of(None).get("/boards/board/training/").content.decode()
-    assert "2 a filing or publication date" in page
+    assert "2 of filing or publication, the others a fiscal year" in page
     assert client_of(None).get("/api/v1/boards/board/training/").json()["by_day"] == 2
 
 
@@ -72,7 +72,7 @@ def test_systems_are_grouped_by_the_release_of_the_gold(
     Entry.objects.update(training_until=None)
     later = training_dates(researcher, board, first_phase(board))
     assert later is not None
-    assert [each.title for each in later.groups] == ["From after the release of the gold"]
+    assert [each.title for each in later.groups] == ["Cutoff after the release of the gold"]
     Entry.objects.update(released_on=None)
     page = client_of(None).get("/boards/board/training/").content.decode()
     assert "Without a cutoff date" in page
