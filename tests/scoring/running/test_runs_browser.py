@@ -183,7 +183,7 @@ def _repeat(page: Page, model: Model) -> None:
     looked_at(page)
     press(page.get_by_role("button", name="Start run"))
     page.get_by_role("link", name="View submission").click(timeout=PATIENCE)
-    expect(page.get_by_text("This is a re-run of")).to_be_visible()
+    expect(page.get_by_text("Re-run of")).to_be_visible()
     page.get_by_role("link", name="View agreement").click()
 
 
