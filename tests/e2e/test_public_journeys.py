@@ -339,7 +339,7 @@ def test_a_researcher_reads_where_matchers_disagree(
     choice.get_by_role("link", name=f"Matchers disagree {differing}").click()
     expect(facts).to_have_count(differing)
     expect(facts.filter(has_text="≠")).to_have_count(differing)
-    page.get_by_role("link", name="Next", exact=True).click()
+    page.get_by_role("link", name="Next item", exact=True).click()
     current = choice.get_by_role("link", name="Matchers disagree")
     expect(current).to_have_attribute("aria-current", "true")
     expect(page.get_by_role("heading", level=1)).to_have_text("sample-fl-03")

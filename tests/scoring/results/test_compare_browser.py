@@ -69,10 +69,10 @@ def test_sort_filter_open_and_go_on(
     expect(page.locator("del")).to_have_text("2020.")
     if script:
         is_fine(page)
-    page.get_by_role("link", name="Next", exact=True).click()
+    page.get_by_role("link", name="Next item", exact=True).click()
     expect(page.get_by_role("heading", name="page-1")).to_be_visible()
-    expect(page.get_by_role("link", name="Next", exact=True)).to_have_count(0)
-    page.get_by_role("link", name="Previous", exact=True).click()
+    expect(page.get_by_role("link", name="Next item", exact=True)).to_have_count(0)
+    page.get_by_role("link", name="Previous item", exact=True).click()
     expect(page.get_by_role("heading", name="page-2")).to_be_visible()
 
 
@@ -120,7 +120,7 @@ def test_a_typical_error_opens_its_item_at_the_fact(
     summary = page.get_by_role("region", name="Summary")
     expect(summary).to_contain_text("66.67")
     is_fine(page)
-    summary.get_by_role("link", name="View in page-1").click()
+    summary.get_by_role("link", name="View page-1").click()
     expect(page.locator("tr[aria-current]")).to_contain_text("(350)")
     gold = page.frame_locator("iframe[title='Gold of page-1']")
     expect(gold.locator("mark.current")).to_have_text("(350)")
@@ -165,4 +165,4 @@ def test_comparing_works_without_javascript(page_of: PageOf, flawed: Submission)
     run_due_jobs()
     page.get_by_role("link", name="Refresh").click()
     expect(page.get_by_role("table", name="Pairwise comparison")).to_contain_text("33.33")
-    expect(page.get_by_text("Items are visible only to users")).to_be_visible()
+    expect(page.get_by_text("Items are shown only to users")).to_be_visible()
