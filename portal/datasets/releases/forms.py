@@ -50,12 +50,12 @@ class ReleaseTermsForm(forms.Form):
         min_value=1,
         max_value=99,
         initial=50,
-        label="Test share of a random split (%)",
-        help_text="Items keep the split they had in earlier releases.",
+        label="Test share (%)",
+        help_text="For a random split. Items keep the split of earlier releases.",
     )
     group_by = forms.ChoiceField(
         required=False,
-        label="Group a random split by",
+        label="Group by",
         choices=GROUPS,
         initial=FILING,
         help_text="Documents of a group stay in one split. A filing is found by the metadata field"
@@ -66,8 +66,7 @@ class ReleaseTermsForm(forms.Form):
         min_value=0,
         max_value=LARGEST_SEED,
         initial=1,
-        label="Seed of a random split",
-        help_text="The same seed gives the same split.",
+        help_text="For a random split. The same seed gives the same split.",
     )
     licence = forms.CharField(
         required=False,

@@ -27,7 +27,7 @@ def freeze(page: Page, version: str) -> None:
     )
     page.get_by_label("Version").fill(version)
     page.get_by_text("Splits", exact=True).click()
-    page.get_by_label("Split (optional)").select_option("draw")
+    page.get_by_label("Split (optional)", exact=True).select_option("draw")
     page.get_by_label("Licence").fill("CC-BY-4.0")
     page.get_by_text("Citation", exact=True).click()
     page.get_by_label("Authors").fill("Doe, Jane")
