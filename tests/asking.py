@@ -9,9 +9,20 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from django.db import transaction
+from django.urls import URLPattern, URLResolver, path
 
 Key = TypeVar("Key")
 Wanted = int | set[int]
+
+
+def flat(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> Iterator[URLPattern]:
+    """Yields each URL of a table with its whole route."""
+    for pattern in patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from flat(pattern.url_patterns, route)
+        else:
+            yield path(route, pattern.callback, pattern.default_args, name=pattern.name)
 
 
 @contextmanager

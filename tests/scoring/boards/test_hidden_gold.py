@@ -16,7 +16,7 @@ from scoring import urls
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Phase, Submission
 from scoring.submissions.services import publish_submission
-from tests.asking import in_turn
+from tests.asking import flat, in_turn
 from tests.datasets.releases.worlds import shown_text
 from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import first_phase, make_board, make_release, make_submission, upload
@@ -79,7 +79,7 @@ def answers(submission: Submission, client: Client, api: APIClient) -> Iterator[
         ("/", urls.urlpatterns, client),
         ("/api/v1/", urls.api_urlpatterns, api),
     ):
-        for pattern in patterns:
+        for pattern in flat(patterns):
             path = address(pattern, root, submission)
             for query in (
                 "",

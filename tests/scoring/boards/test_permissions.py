@@ -12,7 +12,7 @@ from scoring import urls
 from scoring.boards.services import set_board_state
 from scoring.models import Board, Submission
 from scoring.submissions.services import publish_submission
-from tests.asking import Wanted, check_answers
+from tests.asking import Wanted, check_answers, flat
 from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
@@ -392,8 +392,8 @@ def check(cast: Cast, client_of: ClientOf, api_of: ApiOf) -> Check:
     return asked
 
 
-PAGES = {str(pattern.name): pattern for pattern in urls.urlpatterns}
-ENDPOINTS = {str(pattern.name): pattern for pattern in urls.api_urlpatterns}
+PAGES = {str(pattern.name): pattern for pattern in flat(urls.urlpatterns)}
+ENDPOINTS = {str(pattern.name): pattern for pattern in flat(urls.api_urlpatterns)}
 
 
 def test_every_address_is_in_the_tables() -> None:
