@@ -1,10 +1,11 @@
 """Helpers shared by the pages and endpoints of scoring."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib import messages
+from django.core.cache import cache
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from rest_framework import serializers
@@ -17,6 +18,8 @@ from portal.accounts.access import IsOrganiser
 from portal.accounts.models import User
 
 from .models import Manifest, Submission
+
+T = TypeVar("T")
 
 
 def upload_response(submission: Submission, *, name: str = "") -> FileResponse:
@@ -97,3 +100,10 @@ def actor_of(request: Request) -> User:
     """The user, behind a permission that requires an account."""
     assert isinstance(request.user, User)
     return request.user
+
+
+def cached(key: str, make: Callable[[], T], seconds: int | None) -> T:
+    """Return the cached value, or make and cache it. No value may be None."""
+    found: T | None = cache.get_or_set(key, make, seconds)
+    assert found is not None
+    return found

@@ -167,7 +167,8 @@ class LeaderboardPage:
         kept = current[0].kept
         if "lead" not in kept:
             kept["lead"] = lead_of(current[0], self.rules.phase)
-        return kept["lead"]
+        lead: Lead | None = kept["lead"]
+        return lead
 
     @property
     def _is_ranked_as_board(self) -> bool:

@@ -37,6 +37,7 @@ from scoring.charts.shapes import Bars, Scatter, Shape, Table
 from scoring.charts.specs import specification
 from scoring.models import Board, Entry, Grading, Phase
 from scoring.models.boards import PhaseWindow, choose_phase
+from scoring.web import cached
 
 from .disclosure import as_shown, part_words
 from .rows import Row, Section, best_first, tokens_of
@@ -276,16 +277,13 @@ def _kept_svg(chart: BoardChart, shape: Shape, room: Room) -> str:
     """Return the picture. Raises DrawingError."""
     spec, words = specification(shape, room), Words(chart.title, chart.description)
     name = _name("svg", spec, words)
-    svg: str = cache.get_or_set(name, lambda: with_words(draw_svg(spec), words), _WEEK)
-    return svg
+    return cached(name, lambda: with_words(draw_svg(spec), words), _WEEK)
 
 
 def _kept_file(shape: Shape, form: Literal["png", "pdf"]) -> bytes:
     """Return the chart in light colours. Raises DrawingError."""
     spec = specification(shape)
-    drawn = cache.get_or_set(
-        _name(form, spec), lambda: b64encode(draw_file(spec, form)).decode(), _WEEK
-    )
+    drawn = cached(_name(form, spec), lambda: b64encode(draw_file(spec, form)).decode(), _WEEK)
     return b64decode(drawn)
 
 
@@ -300,7 +298,7 @@ def kept_library() -> bytes:
     def packed() -> str:
         return b64encode(gzip.compress(make_library().encode(), mtime=0)).decode()
 
-    return b64decode(cache.get_or_set(f"chart-library:{library_version()}", packed, None))
+    return b64decode(cached(f"chart-library:{library_version()}", packed, None))
 
 
 Form = Literal["svg", "png", "pdf", "csv", "vl"]

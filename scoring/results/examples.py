@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from django.core.cache import cache
 from django.utils.text import Truncator
 
 from portal.datasets.imaging.drawing import Area
@@ -19,6 +18,7 @@ from scoring.access import Viewer, diagnostics_for, shows_pages
 from scoring.leaderboard.services import grading_stamp
 from scoring.models import Grading, ItemScore, Phase, Submission
 from scoring.models.gradings import error_names
+from scoring.web import cached
 
 from .facts import boxes_of, item_images
 from .fields import ItemDiff, item_diff
@@ -88,8 +88,7 @@ def typical_errors(user: Viewer, submission: Submission, grading: Grading) -> li
 def _kept_picks(grading: Grading) -> list[Pick]:
     """Cached, since finished gradings do not change."""
     key = f"scoring:examples:1:{grading_stamp(grading)}"
-    kept: list[Pick] = cache.get_or_set(key, lambda: _picks(grading), _KEPT_SECONDS)
-    return kept
+    return cached(key, lambda: _picks(grading), _KEPT_SECONDS)
 
 
 class _Wrong(NamedTuple):

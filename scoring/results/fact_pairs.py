@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.core.cache import cache
 from django.core.paginator import Page, Paginator
 from django.http import Http404
 
@@ -20,6 +19,7 @@ from scoring.benchmarks import WHOLE, FieldName, GradedItem
 from scoring.figures import show
 from scoring.leaderboard.services import grading_stamp
 from scoring.models import Board, Entry, Grading, ItemScore, Phase, Prediction
+from scoring.web import cached
 
 from .comparisons import ComparisonRefused, compared_entries
 from .facts import FACT, FIELD, graded_item, labels_of, number_of
@@ -222,8 +222,7 @@ def _kept_differing(gradings: Sequence[Grading]) -> tuple[list[Differing], int]:
     gradings do not change. At most two queries."""
     key = "scoring:fact-pairs:2:" + ":".join(map(grading_stamp, gradings))
     find = _differing if noun_for(gradings[0]) == FACT else _differing_fields
-    kept: tuple[list[Differing], int] = cache.get_or_set(key, lambda: find(gradings), _KEPT_SECONDS)
-    return kept
+    return cached(key, lambda: find(gradings), _KEPT_SECONDS)
 
 
 def _differing(gradings: Sequence[Grading]) -> tuple[list[Differing], int]:

@@ -288,7 +288,7 @@ def test_progress_is_the_one_of_a_run(
     """A bar with rate, time left and tokens is shown where a person can see it."""
     shown: list[dict[str, Any]] = []
 
-    class Bar(tqdm):  # type: ignore[type-arg]
+    class Bar(tqdm):  # type: ignore[misc]
         def __init__(self, **options: Any) -> None:
             super().__init__(**options | {"disable": False, "file": io.StringIO()})
 
