@@ -162,7 +162,7 @@ def _item(path: Path, number: int, line: str) -> ItemResult:
 
 
 def _local_lines(found: list[LocalFigure], first: str, second: str) -> Iterator[str]:
-    rows = [["", first, second, "difference", "95 % interval", "p"]]
+    rows = [["", first, second, "difference", "95% interval", "p"]]
     for each in found:
         unit, decimals = each.column.unit, each.column.decimals
         between = ""
@@ -205,7 +205,7 @@ def _comparison_lines(found: Comparison) -> Iterator[str]:
     yield ""
     yield f"Differences in {found.deciding}, with a paired test over the items:"
     names = {entry.entry: f"{entry.name} ({entry.submission})" for entry in found.entries}
-    rows = [["", "difference", "95 % interval", "p", "wins", "ties", "losses"]]
+    rows = [["", "difference", "95% interval", "p", "wins", "ties", "losses"]]
     for pair in found.pairs:
         interval = pair.difference.interval
         between = f"{interval.low:+.4f} to {interval.high:+.4f}" if interval else ""

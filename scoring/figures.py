@@ -44,7 +44,7 @@ class Figure:
     count: int | None = None
     """The numerator, if the benchmark counts it."""
     interval: str = ""
-    """The 95 % interval, if there is one."""
+    """The 95% interval, if there is one."""
     higher_is_better: bool = True
 
 

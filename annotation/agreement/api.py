@@ -71,7 +71,7 @@ class CampaignAgreementView(AnnotationView):
         gives=CampaignAgreement,
         description="Computed from first submissions, over documents that all their annotators "
         "have submitted. Adjudication and later changes do not affect it. `no label` is an "
-        "answer like any label. Intervals are 95 % bootstrap intervals over documents.",
+        "answer like any label. Intervals are 95% bootstrap intervals over documents.",
     )
     def get(self, access: CampaignAccess) -> Any:
         return Response(asdict(campaign_agreement(access.campaign)))

@@ -16,7 +16,7 @@ NOT_MARKED = "no label"
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its 95 % interval and sample size.
+    """A figure with its 95% interval and sample size.
 
     `value` is None if it is undefined; `low` and `high` also for a single document. `observed` is
     the share of equal pairs of answers, None unless the figure is κ or α. `n` counts items; for
@@ -338,7 +338,7 @@ def trend_chart(agreement: Agreement) -> LineChart:
     axis = "week of completion" if agreement.trend.by == "week" else "documents, as completed"
     return line_chart(
         "trend",
-        f"Krippendorff's α and span F1 by {axis}, with 95 % intervals",
+        f"Krippendorff's α and span F1 by {axis}, with 95% intervals",
         [point.part.name for point in points],
         [Line(line.style, line.name, [_point(line, point) for point in points]) for line in _LINES],
         axis=axis,

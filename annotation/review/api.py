@@ -39,7 +39,7 @@ VerdictCounts = answer(
         allow_null=True, help_text="Accepted / decided; null before the first verdict."
     ),
     interval=serializers.ListField(
-        child=serializers.FloatField(), allow_null=True, help_text="95 % Wilson interval."
+        child=serializers.FloatField(), allow_null=True, help_text="95% Wilson interval."
     ),
 )
 

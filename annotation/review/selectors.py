@@ -50,7 +50,7 @@ class Verdicts:
 
     @property
     def interval(self) -> Range | None:
-        """The 95 % interval of the acceptance."""
+        """The 95% interval of the acceptance."""
         return wilson(self.accepted, self.decided)
 
 

@@ -68,7 +68,7 @@ def fault_names(codes: Sequence[str]) -> list[str]:
 
 @register.filter
 def percent(share: float) -> str:
-    """A share of 0 to 1 with at most one decimal, such as 5 % or 97.5 %.
+    """A share of 0 to 1 with at most one decimal, such as 5% or 97.5%.
 
     >>> percent(0.05), percent(0.9754)
     ('5\\xa0%', '97.5\\xa0%')

@@ -80,7 +80,7 @@ class Range(NamedTuple):
 
 
 def wilson(successes: int, trials: int) -> Range | None:
-    """The 95 % Wilson interval of a share in a sample; None without trials.
+    """The 95% Wilson interval of a share in a sample; None without trials.
 
     Formula: (p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n). Source: E. B. Wilson, Probable
     Inference, the Law of Succession, and Statistical Inference, 1927.

@@ -77,7 +77,7 @@ def _scores(phase: Phase) -> str:
     due = "when graded" if are_scores_due(phase) else f"from {moment(phase, phase.scores_after)}"
     words = [due]
     if phase.public_share is not None:
-        words.append(f"over {phase.public_share} % of the items until the phase closes")
+        words.append(f"over {phase.public_share}% of the items until the phase closes")
     if phase.score_decimals is not None:
         decimals = phase.score_decimals
         words.append(f"rounded to {decimals} decimal{pluralize(decimals)}")

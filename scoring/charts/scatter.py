@@ -147,7 +147,7 @@ def _groups(chart: Scatter) -> list[str]:
 
 
 def _intervals(chart: Scatter, room: Room) -> list[dict[str, Any]]:
-    """Draw the 95 % intervals as thin lines behind the points."""
+    """Draw the 95% intervals as thin lines behind the points."""
     names, layers = _names_of(chart, room), []
     for field, other in (("x", "y"), ("y", "x")):
         axis, across = getattr(chart, field), getattr(chart, other)

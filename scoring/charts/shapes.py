@@ -45,7 +45,7 @@ class Table(NamedTuple):
     """The rows formatted for a page."""
 
 
-# The low and high end of a 95 % interval.
+# The low and high end of a 95% interval.
 Ends = tuple[float, float]
 
 

@@ -65,7 +65,7 @@ class RowSerializer(serializers.ModelSerializer[Entry]):
     values = serializers.DictField(child=serializers.FloatField(allow_null=True))
     intervals = serializers.DictField(
         child=serializers.ListField(child=serializers.FloatField(), min_length=2, max_length=2),
-        help_text="Lower and upper bound of the 95 % interval over resampled documents, by "
+        help_text="Lower and upper bound of the 95% interval over resampled documents, by "
         "column. Columns without an interval are missing.",
     )
     ranks = serializers.DictField(child=serializers.IntegerField(allow_null=True))

@@ -107,12 +107,12 @@ def part_words(phase: Phase, part: str) -> str:
         return ""
     if part == PUBLIC:
         return (
-            f"Scores count the public part, {phase.public_share} % of the items. The rest is "
+            f"Scores count the public part, {phase.public_share}% of the items. The rest is "
             "published when the phase closes."
         )
     if part == PRIVATE:
         return (
-            f"Scores count the private part: all items but the {phase.public_share} % whose scores "
+            f"Scores count the private part: all items but the {phase.public_share}% whose scores "
             "were shown before the phase closed."
         )
     return "Scores count all items, public and private."

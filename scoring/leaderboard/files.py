@@ -99,7 +99,7 @@ class ExportForm(QueryForm):
         required=False,
         help_text="Leave empty for all rows.",
     )
-    intervals = forms.BooleanField(label="Include 95 % intervals", required=False)
+    intervals = forms.BooleanField(label="Include 95% intervals", required=False)
     columns = forms.MultipleChoiceField(
         label="Columns",
         required=False,
@@ -162,7 +162,7 @@ def file_stem(table: Leaderboard) -> str:
 def leaderboard_csv(table: Leaderboard) -> str:
     """Return one line per row, in table order. `source` is the signature or publication.
 
-    Figures are rates in [0, 1] or numbers, with at most six decimals. The bounds of the 95 %
+    Figures are rates in [0, 1] or numbers, with at most six decimals. The bounds of the 95%
     intervals follow after all figures. Unknown values are empty. An apostrophe is put before text
     that a spreadsheet would run as a formula.
     """

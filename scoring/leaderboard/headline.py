@@ -133,7 +133,7 @@ def axis_of(values: Sequence[float], column: BoardColumn) -> Axis:
     step = _step(max(high - low, 0.05 if column.unit == "%" else 5))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     if first == last:
-        # A single value has room below it, so that a rate is never beyond 100 %.
+        # A single value has room below it, so that a rate is never beyond 100%.
         first, last = (first - 1, last) if last > 0 else (first, last + 1)
     axis = Axis(first * step, last * step)
     ticks = [
@@ -155,7 +155,7 @@ def _anchor(number: int, first: int, last: int) -> str:
 
 
 def _tick(value: float, column: BoardColumn) -> str:
-    return f"{100 * value:.0f} %" if column.unit == "%" else f"{value:g}"
+    return f"{100 * value:.0f}%" if column.unit == "%" else f"{value:g}"
 
 
 class ShownFigure(NamedTuple):

@@ -155,7 +155,7 @@ class Cell:
     is_best: bool = False
     is_second: bool = False
     interval: str = ""
-    """The 95 % interval with one decimal less; one number if both ends are equal, empty if there is
+    """The 95% interval with one decimal less; one number if both ends are equal, empty if there is
     none."""
 
 

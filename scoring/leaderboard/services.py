@@ -68,7 +68,7 @@ def kept_replicates(gradings: Sequence[Grading]) -> dict[int, ByFigure]:
 
 
 def shown_intervals(phase: Phase, grading_id: int | None) -> dict[str, list[float]]:
-    """Return the 95 % intervals of a grading by figure, as the phase shows them: rounded like
+    """Return the 95% intervals of a grading by figure, as the phase shows them: rounded like
     scores; none for a phase in parts, whose gradings are resampled as a whole. One query."""
     if phase.has_parts:
         return {}

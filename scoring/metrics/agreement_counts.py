@@ -216,7 +216,7 @@ def _divided(part: Floats, whole: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its 95 % bootstrap interval over documents.
+    """A figure with its 95% bootstrap interval over documents.
 
     `value` is None if the figure is undefined. `interval` is None in that case, with a single
     document, and if only one of many documents has data for the figure.

@@ -183,7 +183,7 @@ class PairedTest:
     """The difference first - second, and the probability of one at least as large by chance.
 
     `p_value` is two-sided, in (0, 1]; `interval` is that of the difference, if the test gives one.
-    It excludes 0 exactly if `p_value` is below 5 %.
+    It excludes 0 exactly if `p_value` is below 5%.
     """
 
     difference: float
@@ -192,7 +192,7 @@ class PairedTest:
 
     @property
     def is_significant(self) -> bool:
-        """Whether `p_value` is below 5 %, with the interval on the side of the difference."""
+        """Whether `p_value` is below 5%, with the interval on the side of the difference."""
         if self.p_value >= SIGNIFICANT:
             return False
         return self.interval is None or self.interval.low * self.difference > 0
@@ -281,7 +281,7 @@ def paired_bootstrap(first: Replicates, second: Replicates) -> PairedTest | None
     """Test whether two systems differ: p = 2 (1 + min(#{d* <= 0}, #{d* >= 0})) / (1 + resamples).
 
     d* is the difference of the replicates. The interval of the difference is cut from the same
-    replicates at the same count, so that it excludes 0 exactly if p is below 5 %. None if either
+    replicates at the same count, so that it excludes 0 exactly if p is below 5%. None if either
     figure is undefined, or if there are too few replicates for any interval. Raises ValueError for
     replicates of different resamplings.
     """
@@ -304,7 +304,7 @@ def significance_ranks(
 ) -> list[int | None]:
     """Return each entry's rank: 1 + the number of entries that are significantly better.
 
-    Better is higher, or lower with direction `down`; significant is a paired bootstrap at 5 %. None
+    Better is higher, or lower with direction `down`; significant is a paired bootstrap at 5%. None
     and entries without a figure have no rank and do not affect others. No entry has a rank if one
     has a figure but no replicates, because it cannot be tested whether others are better.
     """

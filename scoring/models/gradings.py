@@ -215,7 +215,7 @@ class Entry(ModelCard):
         "are the public ones.",
     )
     intervals = models.JSONField(
-        default=dict, help_text="Column to [low, high], 95 % over documents, in the unit of scores."
+        default=dict, help_text="Column to [low, high], 95% over documents, in the unit of scores."
     )
     ranks = models.JSONField(
         default=dict,
@@ -284,7 +284,7 @@ class Replicate(models.Model):
     figure = models.CharField(max_length=60, help_text="A column's key.")
     key = models.CharField(max_length=64)
     value = models.FloatField(null=True, help_text="The figure itself; empty: nothing counted.")
-    low = models.FloatField(null=True, help_text="Lower end of the 95 % interval over documents.")
+    low = models.FloatField(null=True, help_text="Lower end of the 95% interval over documents.")
     high = models.FloatField(null=True)
     values = models.BinaryField(help_text="One little-endian float64 per resample.")
 

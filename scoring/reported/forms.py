@@ -321,14 +321,14 @@ def _repeated(
 
 
 def _rates(board: Board, name: str, rows: list[dict[str, Any]]) -> Iterator[TableFault]:
-    """A table of rates instead of percentages, which would show scores below 1 %."""
+    """A table of rates instead of percentages, which would show scores below 1%."""
     columns = figures_of(board)
     values = [
         abs(value) for row in rows for key, value in row["scores"].items() if columns[key].unit
     ]
     if values and 0 < max(values) <= 0.01:
         yield TableFault(
-            name, "", "All percentages are at most 1. Write 65.16 for 65.16 %, not 0.6516."
+            name, "", "All percentages are at most 1. Write 65.16 for 65.16%, not 0.6516."
         )
 
 

@@ -190,7 +190,7 @@ class Rerun:
 
     @property
     def percent(self) -> str:
-        return "" if self.share is None else f"{100 * self.share:.1f} %"
+        return "" if self.share is None else f"{100 * self.share:.1f}%"
 
 
 def same_answer(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:

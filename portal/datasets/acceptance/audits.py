@@ -1,7 +1,7 @@
 """The accuracy of an inspected sample, the decision on its batch, and the audit report. No Django.
 
 A batch is rejected as a whole if the accuracy of any field is below the threshold. Source:
-ReceiptBench, section 3.1 (threshold 97 %). `audit_markdown` and `audit_csv` format the report
+ReceiptBench, section 3.1 (threshold 97%). `audit_markdown` and `audit_csv` format the report
 of `audit_report` after it was converted to JSON.
 """
 
@@ -41,7 +41,7 @@ class Verdict(NamedTuple):
 class FieldAccuracy:
     """The number of documents in which a field was right, of `n` in which it was inspected.
 
-    `accuracy` and its 95 % interval from `low` to `high` are from 0 to 1, or None without
+    `accuracy` and its 95% interval from `low` to `high` are from 0 to 1, or None without
     inspections. `missing` is the number of sampled documents in which the field is not inspected
     yet.
     """
@@ -307,7 +307,7 @@ def _paragraphs(report: Mapping[str, Any], title: str) -> Iterator[str]:
     yield (
         f"{_STATES[report['state']]} {report['sample_size']} of {report['batch_size']} documents "
         f"were drawn with seed {report['seed']}; every field must reach "
-        f"{100 * report['threshold']:g} %."
+        f"{100 * report['threshold']:g}%."
     )
     if report["failing"]:
         names = ", ".join(_line(name) for name in report["failing"])
@@ -316,7 +316,7 @@ def _paragraphs(report: Mapping[str, Any], title: str) -> Iterator[str]:
         "",
         "## Accuracy",
         "",
-        "| field | correct | inspected |  accuracy | 95 % interval |",
+        "| field | correct | inspected |  accuracy | 95% interval |",
     )
     yield "|---|---:|---:|---:|---|"
     for row in [*report["fields"], report["overall"]]:
@@ -355,7 +355,7 @@ def written_value(value: Any) -> str:
 def _accuracy(row: Mapping[str, Any]) -> str:
     if row["accuracy"] is None:
         return "– | –"
-    return f"{100 * row['accuracy']:.1f} % | {100 * row['low']:.1f}–{100 * row['high']:.1f} %"
+    return f"{100 * row['accuracy']:.1f}% | {100 * row['low']:.1f}–{100 * row['high']:.1f}%"
 
 
 def _line(text: str) -> str:

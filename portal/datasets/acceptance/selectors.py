@@ -223,7 +223,7 @@ def accuracy_chart(dataset: Dataset, closed: Sequence[ClosedBatch]) -> LineChart
     lowest = min(end for one in points for end in (one.low, one.value, 1.0) if end is not None)
     return line_chart(
         "accuracy",
-        f"Accuracy of the batches of {dataset.title}, with 95 % intervals",
+        f"Accuracy of the batches of {dataset.title}, with 95% intervals",
         [str(batch.number) for batch in shown],
         [Line("first", "all fields", points)],
         axis="batch",
@@ -233,7 +233,7 @@ def accuracy_chart(dataset: Dataset, closed: Sequence[ClosedBatch]) -> LineChart
 
 def _point(batch: ClosedBatch) -> Point:
     one = batch.overall
-    tooltip = f"batch {batch.number}, {batch.state}: {100 * (one.accuracy or 0):.1f} %"
+    tooltip = f"batch {batch.number}, {batch.state}: {100 * (one.accuracy or 0):.1f}%"
     if one.low is not None and one.high is not None:
         tooltip += f" [{100 * one.low:.1f}, {100 * one.high:.1f}], n = {one.n:,}"
     return Point(one.accuracy, one.low, one.high, tooltip)

@@ -92,7 +92,7 @@ def open_batch(
     """
     read = read_batch_schema(schema)
     if not 0 < threshold <= 1:
-        raise AcceptanceRefused("Must be above 0 and at most 100 %.", field="threshold")
+        raise AcceptanceRefused("Must be above 0 and at most 100%.", field="threshold")
     wanted = batch_candidates(dataset, candidates or Candidates()).order_by("name")
     keys = list(wanted.values_list("pk", "name")[: min(size or MAX_BATCH + 1, MAX_BATCH + 1)])
     _check_size(keys)

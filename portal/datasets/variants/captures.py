@@ -97,7 +97,7 @@ def small_region(
 def crop(
     image: Image.Image, strength: float, rng: Rng, _others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """Cut off up to 45 % of the width and height, at random edges."""
+    """Cut off up to 45% of the width and height, at random edges."""
     shares = rng.dirichlet(np.ones(2), size=2) * 0.45 * strength
     (left, right), (above, below) = shares
     box = (
@@ -148,7 +148,7 @@ def reflection(
 def out_of_focus(
     image: Image.Image, strength: float, _rng: Rng, _others: Sequence[Image.Image]
 ) -> tuple[Image.Image, dict[str, Any]]:
-    """Blur by up to 0.6 % of the page's width, so that characters of body text run together."""
+    """Blur by up to 0.6% of the page's width, so that characters of body text run together."""
     radius = 0.006 * strength * image.width
     return image.filter(ImageFilter.GaussianBlur(radius)), {"radius": round(radius, 3)}
 

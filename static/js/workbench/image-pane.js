@@ -42,7 +42,7 @@ export class ImagePane {
     this.#zoom = next;
     frame.style.setProperty("--zoom", String(next));
     frame.scrollTo({ left, top, behavior: "instant" });
-    this.#label.textContent = `${Math.round(next * 100)} %`;
+    this.#label.textContent = `${Math.round(next * 100)}%`;
   }
 
   #wheel(event) {

@@ -126,7 +126,7 @@ def test_batches_that_make_no_sense_are_refused(
 
 @pytest.mark.parametrize(
     ("sample", "wrong", "state"),
-    # 33 / 34 = 97.06 %, 32 / 33 = 96.97 %, 97 / 100 = 97 %.
+    # 33 / 34 = 97.06%, 32 / 33 = 96.97%, 97 / 100 = 97%.
     [(34, 1, "accepted"), (33, 1, "rejected"), (34, 2, "rejected")],
 )
 def test_threshold_decides(organiser: User, sample: int, wrong: int, state: str) -> None:
@@ -214,7 +214,7 @@ def test_report_names_wrong_values_and_faults(organiser: User) -> None:
     assert report["validation"]["counts"] == [{"field": "total", "code": "sum", "count": 1}]
     markdown = audit_file(batch, "markdown").content
     assert "# Audit report: batch 1 of Receipts" in markdown
-    assert "| seller | 1 | 2 | 50.0 % | 9.5–90.5 % |" in markdown
+    assert "| seller | 1 | 2 | 50.0% | 9.5–90.5% |" in markdown
     assert r"| r002 | seller | =A\|B | Ada's | a sum of two slips |" in markdown
     assert (
         "error,r002,seller,,,,,,,,'=A|B,Ada's,a sum of two slips"

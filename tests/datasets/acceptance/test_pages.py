@@ -198,7 +198,7 @@ def test_list_shows_batches_and_their_accuracy(client: Client, organiser: User) 
         close_batch(batch=batch, actor=organiser)
     shown = client.get(BATCHES).content.decode()
     assert "Accuracy by batch" in shown
-    assert "<title>batch 1, accepted: 100.0 % [43.9, 100.0], n = 3</title>" in shown
+    assert "<title>batch 1, accepted: 100.0% [43.9, 100.0], n = 3</title>" in shown
     Dataset.objects.create(slug="none", title="None")
     assert "No records yet" in client.get("/datasets/none/batches/").content.decode()
 

@@ -185,7 +185,7 @@ def test_scores_and_intervals_have_places_on_one_axis(
         Entry.objects.filter(pk=entry.pk).update(intervals={"ffa": [ffa - 0.25, ffa + 0.25]})
     bump_board(board.pk)
     page = client_of(None).get(PAGE).content.decode()
-    # From 20 % to 100 %, because the ends of the intervals are 25 % and 100 %.
+    # From 20% to 100%, because the ends of the intervals are 25% and 100%.
     assert re.findall(r'<circle cx="([\d.]+)%"', page) == ["68.75", "37.50"]
     assert re.findall(r'<line x1="([\d.]+)%" x2="([\d.]+)%"', page) == [
         ("37.50", "100.00"),
@@ -208,11 +208,11 @@ def test_every_value_is_on_the_axis(values: list[float]) -> None:
 @pytest.mark.parametrize(
     ("values", "ends", "ticks"),
     [
-        ([0.032, 0.932], (0.0, 1.0), ["0 %", "50 %", "100 %"]),
-        ([0.577, 0.9655], (0.5, 1.0), ["50 %", "60 %", "70 %", "80 %", "90 %", "100 %"]),
-        ([1.0], (0.98, 1.0), ["98 %", "100 %"]),
-        ([0.0, 0.0], (0.0, 0.02), ["0 %", "2 %"]),
-        ([], (0.0, 1.0), ["0 %", "50 %", "100 %"]),
+        ([0.032, 0.932], (0.0, 1.0), ["0%", "50%", "100%"]),
+        ([0.577, 0.9655], (0.5, 1.0), ["50%", "60%", "70%", "80%", "90%", "100%"]),
+        ([1.0], (0.98, 1.0), ["98%", "100%"]),
+        ([0.0, 0.0], (0.0, 0.02), ["0%", "2%"]),
+        ([], (0.0, 1.0), ["0%", "50%", "100%"]),
     ],
 )
 def test_axes_by_hand(values: list[float], ends: tuple[float, float], ticks: list[str]) -> None:

@@ -145,7 +145,7 @@ def drawn(value: float, values: list[float]) -> Replicates:
 
 @pytest.mark.parametrize(
     ("below", "p_value", "is_significant"),
-    # Of 1,000 replicates: 2 (1 + 24) / 1001 is below 5 %, 2 (1 + 25) / 1001 is not.
+    # Of 1,000 replicates: 2 (1 + 24) / 1001 is below 5%, 2 (1 + 25) / 1001 is not.
     [(0, 2 / 1001, True), (24, 50 / 1001, True), (25, 52 / 1001, False), (600, 802 / 1001, False)],
 )
 def test_the_test_by_hand(below: int, p_value: float, is_significant: bool) -> None:
@@ -179,7 +179,7 @@ def test_p_value_and_interval_never_disagree(
     test = paired_bootstrap(first, second)
     finite = [value for value in values if np.isfinite(value)]
     if test is None:
-        # With fewer, no p-value is below 5 %.
+        # With fewer, no p-value is below 5%.
         assert len(finite) < 40
         return
     assert test.interval is not None

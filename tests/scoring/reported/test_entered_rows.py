@@ -239,7 +239,7 @@ FAULTY = [
     ("name,source,ffa\nA,P,50\n\nA,P,51\n", "rows.csv:4", "name", "already, at rows.csv:2"),
     ("name,source,ffa\nA,P,50,7\n", "rows.csv:2", "", "has 4 values for 3 columns"),
     ("name,source,ffa\n", "rows.csv", "", "the table has no rows"),
-    ("name,source,ffa\nA,P,0.65\n", "rows.csv", "", "Write 65.16 for 65.16 %"),
+    ("name,source,ffa\nA,P,0.65\n", "rows.csv", "", "Write 65.16 for 65.16%"),
     ("name,source,kind,ffa\nA,P,graded,50\n", "rows.csv:2", "kind", "graded is not one of"),
     ("name,name,ffa\nA,P,50\n", "rows.csv:1", "", "two columns have the same name"),
     ("name,source,ffa\nA,P,\n", "rows.csv:2", "", "Enter at least one figure."),

@@ -67,7 +67,7 @@ def test_everyone_sees_how_far_the_runs_agree(
     assert shown["difference"]["interval"]["low"] <= 2 / 6
     assert shown["disputed"] == []
     page = client_of(None).get(f"/submissions/{public.pk}/reruns/").content.decode()
-    assert "33.3 %" in page
+    assert "33.3%" in page
     assert "+33.33" in page
     assert "Add a re-run" not in page
     about = client_of(None).get(public.get_absolute_url()).content.decode()
@@ -157,7 +157,7 @@ def test_the_page_adds_a_rerun_and_leads_to_the_verdict(
     page = client.get(url).content.decode()
     assert "Mark as verified" in page
     assert "Items that differ most" in page
-    words = "Repeated by organisers: 33.3 % of the answers are the same."
+    words = "Repeated by organisers: 33.3% of the answers are the same."
     sent = {"verdict": "verified", "verdict_reason": words}
     client.post(f"/submissions/{public.pk}/verdict/", sent)
     public.refresh_from_db()

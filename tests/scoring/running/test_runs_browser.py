@@ -190,7 +190,7 @@ def _repeat(page: Page, model: Model) -> None:
 def _verify(page: Page) -> None:
     # One page was read otherwise, and one was answered only now.
     expect(page.get_by_text("10 of 12 items")).to_be_visible()
-    expect(page.get_by_text("83.3 %").first).to_be_visible()
+    expect(page.get_by_text("83.3%").first).to_be_visible()
     looked_at(page)
     press(page.get_by_role("button", name="Mark as verified"))
     expect(page.get_by_text("Organisers have verified the submission")).to_be_visible()

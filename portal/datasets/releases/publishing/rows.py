@@ -153,7 +153,7 @@ def draw_words(draw: dict[str, Any]) -> str:
 
     >>> draw_words({"share": 0.5, "seed": 7, "group_by": "filing", "items": 9, "test_items": 4,
     ...             "groups": 3, "divided": 0})
-    'Drawn by filing with seed 7: 4 of 9 items (44.4 %, requested 50 %) in test, 3 groups.'
+    'Drawn by filing with seed 7: 4 of 9 items (44.4%, requested 50%) in test, 3 groups.'
     """
     if "test_items" not in draw or not draw.get("items"):
         return ""
@@ -161,7 +161,7 @@ def draw_words(draw: dict[str, Any]) -> str:
     reached = 100 * draw["test_items"] / draw["items"]
     words = (
         f"Drawn{by} with seed {draw.get('seed', 0)}: {draw['test_items']:,} of"
-        f" {draw['items']:,} items ({reached:.1f} %, requested {100 * draw['share']:g} %)"
+        f" {draw['items']:,} items ({reached:.1f}%, requested {100 * draw['share']:g}%)"
         f" in test, {draw.get('groups', 0):,} groups."
     )
     if divided := draw.get("divided"):
