@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.apps import apps
 
 from portal.accounts.models import User
 from portal.datasets.curation.draws import SplitDraw
@@ -250,15 +249,6 @@ def test_a_receipt_has_all_of_its_pages(receipts: Dataset) -> None:
     first = receipts.documents.get(name="r0")
     assert [image.number for image in first.images.all()] == [1, 2, 3]
     assert receipts.documents.get(name="r1").images.count() == 1
-
-
-def test_existing_documents_get_their_strata(questions: Dataset) -> None:
-    from importlib import import_module
-
-    Document.objects.update(category="", subset="", condition="")
-    import_module("portal.datasets.migrations.0003_fill_strata").fill(apps, None)
-    stored = Document.objects.order_by("name").values_list("category", "condition")
-    assert list(stored) == [(task, condition) for _, task, _, condition in QUESTIONS]
 
 
 def test_strata_have_charts_with_their_documents(client_of: ClientOf) -> None:
