@@ -85,7 +85,7 @@ def _rank(basis: Column) -> BoardColumn:
         key=RANK_PREFIX + basis.key,
         label="Rank",
         group=basis.group,
-        help=f"Rank by {basis.help[:1].lower()}{basis.help[1:]}",
+        help=f"Rank by {_inside(basis.help)}",
         basis=basis.key,
         is_rank=True,
         higher_is_better=basis.direction == "up",
@@ -93,6 +93,15 @@ def _rank(basis: Column) -> BoardColumn:
         decimals=0,
         decides=basis.rank == "board",
     )
+
+
+def _inside(words: str) -> str:
+    """Return words as they read inside a sentence: abbreviations such as FFA keep their capitals.
+
+    >>> _inside("Mean F1 of the tasks"), _inside("FFA on tax forms")
+    ('mean F1 of the tasks', 'FFA on tax forms')
+    """
+    return words[:1].lower() + words[1:] if words[1:2].islower() else words
 
 
 @dataclass(frozen=True)

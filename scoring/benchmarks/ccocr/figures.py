@@ -131,7 +131,7 @@ def _track_view(track: str) -> View:
         *(_subset(subset) for subset in SUBSETS if subset.track == track),
         Column(track, "Total", title, "Mean of the subsets", rank="board"),
     )
-    return _view(track, title, "The track by subset.", columns)
+    return _view(track, title, "Scores by subset.", columns)
 
 
 def _subset(subset: Subset) -> Column:
@@ -140,7 +140,7 @@ def _subset(subset: Subset) -> Column:
 
 
 def _grounding_view() -> View:
-    help_text = "F1 of words that are read correctly in the right place"
+    help_text = "F1 of words read correctly in the right place"
     columns = (
         *(
             Column(f"{_GROUNDING_PREFIX}{subset.key}", subset.name, subset.group, help_text)

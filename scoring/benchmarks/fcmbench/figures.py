@@ -98,7 +98,7 @@ def condition_key(condition: str) -> str:
 def _language_view(language: str) -> View:
     key, prefix, tasks = language.lower(), PREFIXES[language], LANGUAGE_TASKS[language]
     averaged = ", ".join(task for task in tasks if task != QUALITY_TASK)
-    help_text = f"Mean of {averaged}: {QUALITY_TASK} is left out"
+    help_text = f"Mean F1 of {averaged}"
     columns = (
         *(
             Column(f"{prefix}{task.key}", task.key, language, task.title)
@@ -110,8 +110,7 @@ def _language_view(language: str) -> View:
     return View(
         key,
         language,
-        f"F1 on {language} prompts and documents. The average is over {averaged}; {QUALITY_TASK} "
-        "is left out.",
+        f"F1 on {language} prompts and documents. The average excludes {QUALITY_TASK}.",
         columns,
         load_reported(_FOLDER / f"reported_{key}.csv"),
     )
@@ -120,16 +119,21 @@ def _language_view(language: str) -> View:
 _CONDITIONS = View(
     "conditions",
     "Robustness",
-    f"Mean F1 of the tasks except {QUALITY_TASK} under each condition, divided by that on normal "
-    "captures. More than 100 % is better than on normal captures.",
+    f"F1 under each capture condition relative to normal captures, excluding {QUALITY_TASK} "
+    "(100% = no loss).",
     (
-        Column("f1_normal", NORMAL, "F1", f"mean of the tasks except {QUALITY_TASK}"),
+        Column(
+            "f1_normal",
+            NORMAL,
+            "F1",
+            f"Mean F1 of the tasks on normal captures, excluding {QUALITY_TASK}",
+        ),
         *(
             Column(
                 condition_key(condition),
                 condition,
                 "Relative to normal captures",
-                f"F1 under {condition} / F1 under {NORMAL}",
+                "F1 under this condition relative to normal captures",
             )
             for condition in CONDITIONS
         ),

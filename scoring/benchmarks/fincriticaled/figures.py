@@ -69,9 +69,9 @@ class Severity:
         """The weights, gravest first, as a table for the rules."""
         return RuleTable(
             title="Severity of errors",
-            help=f"Version {self.version}. Severity-weighted accuracy = 1 - sum of the weights of "
-            "all errors / number of facts.",
-            heads=("Error", "Weight", "Such a fact"),
+            help=f"Version {self.version}. Weighted FFA = 1 − sum of the weights of all errors / "
+            "number of facts.",
+            heads=("Error type", "Weight", "Description"),
             rows=tuple(
                 (error, f"{weight:g}", self.reasons[error])
                 for error, weight in sorted(
@@ -102,7 +102,7 @@ _WEIGHTED_COLUMN = Column(
     "weighted_ffa",
     "Weighted FFA",
     _FACT_LEVEL,
-    f"1 - weights of the errors / facts; severity weights, version {SEVERITY.version}",
+    f"FFA with errors weighted by severity (weights version {SEVERITY.version})",
     headline=False,
 )
 _ERROR_COLUMNS = tuple(
@@ -110,7 +110,7 @@ _ERROR_COLUMNS = tuple(
         f"err_{error}",
         error.capitalize(),
         "Errors",
-        f"wrong facts with the error type {error!r}",
+        "Share of facts with this type of error",
         direction="down",
         headline=False,
     )
@@ -134,14 +134,14 @@ def signed(options: Options) -> Iterator[str]:
 def columns_for(options: Options) -> tuple[Column, ...]:
     """Return the columns in the order of the papers' tables, one accuracy for each fact type."""
     accuracies = (
-        Column(*accuracy_of(label), _FACT_LEVEL, f"correct facts of type {label}, over all pages")
+        Column(*accuracy_of(label), _FACT_LEVEL, f"Share of {label} facts reproduced correctly")
         for label in labels_of(options)
     )
     ffa = Column(
         "ffa",
         "FFA",
         _FACT_LEVEL,
-        "correct facts, over all pages; the figure of the fact rank",
+        "Share of facts reproduced correctly",
         rank="board",
     )
     return (
@@ -155,9 +155,9 @@ def columns_for(options: Options) -> tuple[Column, ...]:
 
 
 def headline_for(options: Options) -> Headline:
-    place = ", in place" if main_matcher(options) == "aligned" else ""
+    place = " and in the right place" if main_matcher(options) == "aligned" else ""
     return Headline(
-        f"share of {{count}} financial facts reproduced exactly{place}",
+        f"share of the {{count}} financial facts reproduced exactly{place}",
         "facts",
         {"n_ffa": "Numbers", "t_ffa": "Dates", "general": "Text"},
     )
@@ -189,7 +189,7 @@ def found_key(label: str) -> str:
     return accuracy_of(label)[0].removesuffix("_ffa") + "_precision"
 
 
-_OF_FOUND, _OF_ALL = "Correct of found", "Correct of all"
+_OF_FOUND, _OF_ALL = "Precision", "Recall"
 
 
 def _found_facts(options: Options) -> View:
@@ -198,9 +198,9 @@ def _found_facts(options: Options) -> View:
     labels = labels_of(options)
     return View(
         "found_facts",
-        "Found facts",
-        "Correct facts of those that were found, as the benchmark's later release reports them, "
-        "and of all facts. The first does not count missing facts.",
+        "Precision",
+        "Precision: correct facts among the facts found, as in the benchmark's later release. "
+        "Recall: correct facts among all facts (FFA).",
         (
             *_GENERAL,
             *(
@@ -208,21 +208,27 @@ def _found_facts(options: Options) -> View:
                     found_key(label),
                     _short(label),
                     _OF_FOUND,
-                    f"correct facts of type {label} / those found",
+                    f"Precision: share of the {label} facts found that are correct",
                 )
                 for label in labels
             ),
-            Column("precision", "All", _OF_FOUND, "Correct facts / facts found", rank="board"),
+            Column(
+                "precision",
+                "All",
+                _OF_FOUND,
+                "Share of the facts found that are correct",
+                rank="board",
+            ),
             *(
                 Column(
                     accuracy_of(label)[0],
                     _short(label),
                     _OF_ALL,
-                    f"correct facts of type {label} / all of the type",
+                    f"Recall: share of all {label} facts reproduced correctly",
                 )
                 for label in labels
             ),
-            Column("ffa", "All", _OF_ALL, "Correct facts / all facts"),
+            Column("ffa", "All", _OF_ALL, "Recall: share of all facts reproduced correctly"),
         ),
         _rows("v2", _LATER_KEYS) if set(labels) == set(LABEL_SETS["v2"]) else (),
         needs="precision",
@@ -236,19 +242,16 @@ def _short(label: str) -> str:
 def _matchers(options: Options) -> View:
     """Return the view of fact-level accuracy by each matcher, the board's own last."""
     beside = (
-        Column(
-            matcher_key(name), TITLES[name], _BY_MATCHER, f"Correct facts by {name}, over all pages"
-        )
+        Column(matcher_key(name), TITLES[name], _BY_MATCHER, f"FFA with the {TITLES[name]} matcher")
         for name in NAMES
         if name in other_matchers(options)
     )
     own = main_matcher(options)
-    decides = f"Correct facts by {own}, over all pages; the board ranks by it"
+    decides = f"FFA with the {TITLES[own]} matcher, which ranks the board"
     return View(
         "matchers",
         "Matchers",
-        "The same predictions scored by each matcher, to show how much the matcher changes the "
-        "figure.",
+        "The same predictions scored with each matching rule.",
         (
             *beside,
             Column("ffa", TITLES[own], _BY_MATCHER, decides, rank="board"),

@@ -131,15 +131,15 @@ PARTS = tuple(WEIGHTS)
 FINAL = "final_score"
 
 _NUMBERS = {
-    "exact": "distinct numbers of the gold that are also numbers of the text",
-    "substring": "numbers of the gold that occur anywhere in the digits of the text",
-    "unique-substring": "distinct numbers of the gold that occur anywhere in the text's digits",
+    "exact": "Share of the gold's distinct numbers found in the text",
+    "substring": "Share of the gold's numbers found anywhere in the text's digits",
+    "unique-substring": "Share of the gold's distinct numbers found anywhere in the text's digits",
 }
-_LINE_ITEMS = "strings of the gold, longer than three characters, that the text contains"
+_LINE_ITEMS = "Share of the gold's strings of more than three characters found in the text"
 
 
 def _contained(phrases: str) -> str:
-    return f"share of the phrases {phrases} that the text contains"
+    return f"Share of the phrases {phrases} found in the text"
 
 
 def columns_for(options: Options) -> tuple[Column, ...]:

@@ -76,7 +76,12 @@ def _part(part: str, help_text: str) -> View:
     title = PARTS[part]
     columns = (
         *(
-            Column(part_key(part, task), task.capitalize(), "F1 by sub-task", f"micro F1 of {task}")
+            Column(
+                part_key(part, task),
+                task.capitalize(),
+                "F1 by sub-task",
+                f"Micro F1 over the {task} fields",
+            )
             for task in TASKS
         ),
         Column(
@@ -94,21 +99,26 @@ def _languages() -> View:
     names = {**{code: names[0] for code, names in LANGUAGES.items()}, OTHER: "Others"}
     columns = (
         *(
-            Column(part_key("language", code), name, "F1 by language", f"overall F1, {name}")
+            Column(
+                part_key("language", code),
+                name,
+                "F1 by language",
+                "Micro F1 over all fields",
+            )
             for code, name in names.items()
         ),
         Column(
             part_key(NON_ENGLISH, OVERALL),
             "Non-English",
             "F1 by language",
-            "Overall F1 of all receipts that are not in English",
+            "Micro F1 over all fields of receipts not in English",
             rank="board",
         ),
     )
     return View(
         "languages",
         "By language",
-        "F1 over all fields by the language that the gold states.",
+        "F1 over all fields, by language of the receipt.",
         columns,
     )
 
@@ -116,19 +126,27 @@ def _languages() -> View:
 def _precision() -> View:
     columns = (
         *(
-            Column(f"{task}_precision", task.capitalize(), "Precision", f"precision of {task}")
+            Column(
+                f"{task}_precision",
+                task.capitalize(),
+                "Precision",
+                f"Precision over the {task} fields",
+            )
             for task in TASKS
         ),
         Column("precision", "Overall", "Precision", "Precision over all fields", rank="board"),
     )
     rows = load_reported(_FOLDER / "reported_precision.csv")
-    return View("precision", "Precision", "TP / (TP + FP) by sub-task.", columns, rows)
+    return View("precision", "Precision", "Precision, TP / (TP + FP), by sub-task.", columns, rows)
 
 
 def _by_field(part: str, title: str, help_text: str, total: str) -> View:
     """Return a view of error counts by field."""
     columns = (
-        *(_count(part_key(part, name), name, title, f"{title} in {name}") for name in _FIELD_NAMES),
+        *(
+            _count(part_key(part, name), name, title, f"{title} in this field")
+            for name in _FIELD_NAMES
+        ),
         _count(part_key(part, OVERALL), "All", title, total, is_total=True),
     )
     path = _FOLDER / f"reported_{title.lower().replace(' ', '_')}.csv"
@@ -153,15 +171,15 @@ def _count(key: str, label: str, group: str, help_text: str, *, is_total: bool =
 def _weights() -> View:
     return View(
         "weights",
-        "Weights",
-        "Overall F1 with the lists matched under each of the paper's weights; ranks should not "
-        "depend on them. Without a sentence embedding, A, B and D use only their lexical shares.",
+        "Matching weights",
+        "Overall F1 under each of the paper's list-matching weights (A–D). Without a sentence "
+        "embedding, A, B and D use only their lexical parts.",
         tuple(
             Column(
                 weights_key(name),
                 "Overall",
                 f"Weights {name}",
-                f"Overall F1 under weights {name}",
+                f"Overall F1 with list-matching weights {name}",
                 rank="board" if name == "A" else "group",
             )
             for name in WEIGHTS
@@ -173,10 +191,9 @@ def _weights() -> View:
 # Appendix D.3: on 400 line-item lists, how often the matching agrees with three people.
 _PREFERENCE = {"A": 0.92, "B": 0.91, "C": 0.88, "D": 0.90}
 PREFERENCE = RuleTable(
-    title="Weights and people",
-    help="How often the paper's matching of lists agrees with three people who said whether a "
-    "predicted list means the same as the gold, on 400 lists (appendix D.3). The weights were "
-    "chosen by it. manage.py weigh_lists measures it on other lists.",
+    title="Agreement of list matching with human judgement",
+    help="How often list matching agrees with three human judges on whether a predicted list "
+    "means the same as the gold (400 lists, appendix D.3 of the paper).",
     heads=("Weights", "Levenshtein", "Token sort", "LCS", "Embedding", "Agreement (%)"),
     rows=tuple(
         (name, *(f"{share:g}" for share in weights), f"{100 * _PREFERENCE[name]:.0f}")
@@ -185,20 +202,20 @@ PREFERENCE = RuleTable(
 )
 
 _VIEWS = (
-    _part(BALANCED, "Receipts that the gold marks as balanced: equally many of each category."),
-    _part(NON_ENGLISH, "Receipts whose stated language is not English."),
+    _part(BALANCED, "Subset with equal numbers of receipts per category."),
+    _part(NON_ENGLISH, "Receipts in languages other than English."),
     _languages(),
     _precision(),
     _by_field(
         FALSE_POSITIVES,
         "False positives",
-        "Values that the receipt does not have or that differ, counted by field.",
+        "False positives by field: values that the receipt does not have or that differ.",
         "False positives in all fields",
     ),
     _by_field(
         WRONG,
         "Errors",
-        "The number of errors of each field, of any kind.",
+        "Errors of any kind, by field.",
         "Errors in all fields",
     ),
     _weights(),
@@ -260,7 +277,7 @@ _ERROR_COLUMNS = tuple(
         error_key(error),
         f"Errors: {error}",
         "Checks",
-        f"share of {error} among all errors",
+        "Share of errors of this kind among all errors",
         direction="down",
         headline=False,
     )

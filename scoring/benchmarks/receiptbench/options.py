@@ -70,8 +70,8 @@ def meaning_words(options: Options) -> str:
     if model := judge_model(options):
         return f"Meaning: decided by the LLM judge {model} with {judge_version(options)}."
     return (
-        f"Meaning: the same from a Levenshtein similarity of {SEMANTIC_THRESHOLD} if dates, times, "
-        "numbers and identifiers are equal, without a judge."
+        f"Meaning: equal from a Levenshtein similarity of {SEMANTIC_THRESHOLD} if dates, times, "
+        "numbers and identifiers match; no judge."
     )
 
 

@@ -234,8 +234,8 @@ def test_words_say_what_decides(spec: Benchmark, folder: Path) -> None:
         f"{embedding_name_of(folder)}."
     )
     assert meaning == (
-        "Meaning: the same from a Levenshtein similarity of 0.75 if dates, times, numbers and "
-        "identifiers are equal, without a judge."
+        "Meaning: equal from a Levenshtein similarity of 0.75 if dates, times, numbers and "
+        "identifiers match; no judge."
     )
 
 

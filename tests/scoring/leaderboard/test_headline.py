@@ -115,7 +115,7 @@ def test_untested_leads_name_the_reason(researcher: User) -> None:
 
 def test_the_page_says_in_words_what_is_measured(client_of: ClientOf, board: Board) -> None:
     facts = first_phase(board).release.fact_count
-    words = f"FFA: share of {facts} financial facts reproduced exactly, in place."
+    words = f"FFA: share of the {facts} financial facts reproduced exactly and in the right place."
     assert words in text_of(client_of(None))
     assert words in text_of(client_of(None), f"{PAGE}benchmark/")
     board.phases.update(options={"matcher": "substring"})

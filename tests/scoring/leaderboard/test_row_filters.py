@@ -193,7 +193,7 @@ def test_the_page_names_what_the_phase_grades(client_of: ClientOf) -> None:
     splits = {"page-1": "dev", "page-2": "test", "page-3": "test"}
     make_board(make_release(visibility="gold_hidden", splits=splits), split="test")
     # The number of facts of the hidden part is not known.
-    words = "share of financial facts reproduced exactly, in place."
+    words = "share of the financial facts reproduced exactly and in the right place."
     assert f"FFA: {words}" in client_of(None).get(PAGE).content.decode()
     page = client_of(None).get(f"{PAGE}benchmark/").content.decode()
     assert "2, the test part of 3" in " ".join(page.split())

@@ -521,7 +521,7 @@ def test_the_result_shows_each_view(
 ) -> None:
     text = text_of(client_of(researcher), graded.get_absolute_url())
     assert 'id="view-document_types"' in text
-    assert 'title="Tax form: correct facts"' in text
+    assert 'title="FFA on tax forms"' in text
 
 
 # --- figures in words -----------------------------------------------------------------------------
@@ -533,7 +533,7 @@ def test_figures_are_explained_where_they_are_as_on_the_board(
     submission = graded_on(board, researcher, run_jobs)
     publish_submission(submission=submission, actor=researcher)
     meaning = (
-        "<dt>E</dt><dd>Levenshtein distance of the text / longer length, mean over pages; "
+        "<dt>E</dt><dd>Normalised edit distance of the text, averaged over pages; "
         "lower is better</dd>"
     )
     direction = "Higher is better unless stated otherwise."
