@@ -34,12 +34,10 @@ class Engine:
     link: str
 
 
-TESSERACT = Engine(ENGINE, "Tesseract OCR (open source)", LINK)
-RAPIDOCR = Engine(
-    "rapidocr-onnxruntime", "RapidAI (open source)", "https://github.com/RapidAI/RapidOCR"
-)
-GOCR = Engine("gocr", "Jörg Schulenburg (open source)", "https://jocr.sourceforge.net/")
-OCRAD = Engine("ocrad", "GNU Project (open source)", "https://www.gnu.org/software/ocrad/")
+TESSERACT = Engine(ENGINE, "Tesseract OCR", LINK)
+RAPIDOCR = Engine("rapidocr-onnxruntime", "RapidAI", "https://github.com/RapidAI/RapidOCR")
+GOCR = Engine("gocr", "Jörg Schulenburg", "https://jocr.sourceforge.net/")
+OCRAD = Engine("ocrad", "GNU Project", "https://www.gnu.org/software/ocrad/")
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Run:
 
 
 LAYOUT = (
-    "Word boxes became lines, and lines with wide gaps rows of tables; the words are unaltered."
+    "Word boxes were grouped into lines, and lines with wide gaps into table rows; text unchanged."
 )
 RUNS = (
     Run(
@@ -87,21 +85,21 @@ RUNS = (
         "Tesseract 5, one column",
         f"{ENGINE} IMAGE stdout --dpi {DPI} --psm 4 -l {LANGUAGE} txt",
         "txt",
-        "The page as one column of plain text, its rows kept together.",
+        "Plain text in one column, rows kept together.",
     ),
     Run(
         "tesseract_text",
         "Tesseract 5, plain text",
         f"{ENGINE} IMAGE stdout --dpi {DPI} --psm 6 -l {LANGUAGE} txt",
         "txt",
-        "The page as one block of plain text, without tables.",
+        "Plain text in one block, without tables.",
     ),
     Run(
         "gocr",
         "GOCR",
         "gocr -i IMAGE",
         "txt",
-        "The page as plain text. An underscore is a character that the engine did not recognise.",
+        "Plain text. Underscores are unrecognised characters.",
         engine=GOCR,
     ),
     Run(
@@ -109,8 +107,8 @@ RUNS = (
         "GNU Ocrad",
         "ocrad --format=utf8 --scale=2 IMAGE",
         "txt",
-        "The page as plain text, enlarged because the engine needs characters of 20 pixels. An "
-        "underscore is a character that it did not recognise.",
+        "Plain text from enlarged images (the engine needs characters of 20 pixels). Underscores "
+        "are unrecognised characters.",
         engine=OCRAD,
     ),
     Run(
@@ -118,8 +116,7 @@ RUNS = (
         "RapidOCR (PP-OCRv4)",
         "RapidOCR()(IMAGE)",
         "boxes",
-        "Text boxes at one height became rows, and rows of several boxes tables; the texts are "
-        "unaltered.",
+        "Text boxes were grouped into rows, and rows of several boxes into tables; text unchanged.",
         engine=RAPIDOCR,
     ),
 )
@@ -238,6 +235,5 @@ def model_card(run: Run, read: str) -> dict[str, str | int | bool]:
         "made_on": today,
         "image_dpi": run.dpi,
         "images_sha256": read,
-        "notes": f"Real output of {version} on the sample’s page images at {run.dpi} dpi, made on "
-        f"{today}: {run.command}. {run.notes}",
+        "notes": f"Output of {version} at {run.dpi} dpi ({today}): {run.command}. {run.notes}",
     }

@@ -34,7 +34,7 @@ class Sample:
         return f"/boards/{self.slug}/?phase=dev&view=scores"
 
 
-RULES, COARSE = "Tesseract 5 and rules", "Tesseract 5 and rules, 72 dpi"
+RULES, COARSE = "Tesseract 5 + rules", "Tesseract 5 + rules, 72 dpi"
 LAYOUT, BLOCK = "Tesseract 5, layout", "Tesseract 5, plain text"
 RAPID = "RapidOCR (PP-OCRv4)"
 SAMPLES = (

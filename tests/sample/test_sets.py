@@ -87,7 +87,7 @@ def test_submissions_are_complete_and_their_cards_name_their_origin(
             card = json.loads((sample.folder / "cards" / f"{path.stem}.json").read_bytes())
             assert card["sample"] is True
             is_simulated = path.stem in simulated
-            assert card["notes"].startswith("Simulated" if is_simulated else "Real output of tess")
+            assert card["notes"].startswith("Simulated" if is_simulated else "Output of tess")
             assert card["name"].startswith("Simulated") == is_simulated
 
 

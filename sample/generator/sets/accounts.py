@@ -41,7 +41,7 @@ def accounts_set() -> SampleSet:
         questions=questions,
         source={**pages, "meta.jsonl": json_lines(meta)},
         read=_read,
-        how="The words are unaltered.",
+        how="Text unchanged.",
     )
 
 

@@ -32,8 +32,8 @@ def certificate_set() -> SampleSet:
         questions=questions,
         source={"questions.jsonl": json_lines([_asked(question) for question in questions])},
         read=_read,
-        how="Rules find the values behind the printed labels and the kind of document in its "
-        "title; of pictures they say that nothing is wrong, and they neither compare nor judge.",
+        how="Rules find the values after printed labels and the document type in the title. They "
+        "never report an image defect, and do not compare or judge documents.",
         simulate=_simulated,
     )
 

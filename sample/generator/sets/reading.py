@@ -43,8 +43,8 @@ def reading_set() -> SampleSet:
         questions=questions,
         source=_source(questions),
         read=_read,
-        how="Words in columns become an HTML table, labelled lines become JSON; all other answers "
-        "are the text.",
+        how="Words in columns become an HTML table and labelled lines JSON; all other answers are "
+        "plain text.",
         simulate=_simulated,
     )
 

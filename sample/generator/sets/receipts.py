@@ -35,8 +35,8 @@ def receipt_set() -> SampleSet:
         questions=questions,
         source={_folder(each, ".json"): record_json(each) for each in receipts},
         read=_read,
-        how="Rules of a few lines find the fields in the text: the words before a number or a "
-        "date, the sign beside an amount.",
+        how="Simple rules find the fields in the text, by the words before a number or date and "
+        "the sign next to an amount.",
         simulate=_simulated,
         beside={"slips.json": slips_json(receipts)},
     )

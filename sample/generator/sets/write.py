@@ -50,8 +50,8 @@ class Simulated:
 
 
 READERS = (
-    Reader("tesseract", "Tesseract 5 and rules", DPI),
-    Reader("tesseract_72dpi", "Tesseract 5 and rules, 72 dpi", 72),
+    Reader("tesseract", "Tesseract 5 + rules", DPI),
+    Reader("tesseract_72dpi", "Tesseract 5 + rules, 72 dpi", 72),
 )
 # If the text alone is the answer, no simulation is needed.
 PLAIN_READERS = (
@@ -60,8 +60,8 @@ PLAIN_READERS = (
     Reader("tesseract_72dpi", "Tesseract 5, 72 dpi", 72),
 )
 SIMULATED = (
-    Simulated("simulated_careful", "Simulated reader, careful", 40),
-    Simulated("simulated_hasty", "Simulated reader, hasty", 220),
+    Simulated("simulated_careful", "Simulated reader (4% errors)", 40),
+    Simulated("simulated_hasty", "Simulated reader (22% errors)", 220),
 )
 
 
@@ -192,14 +192,13 @@ def card(sample: SampleSet, reader: Reader, version: str) -> dict[str, Any]:
     return {
         "sample": True,
         "name": reader.name,
-        "organisation": "Tesseract OCR (open source)",
+        "organisation": "Tesseract OCR",
         "size": "",
         "category": "ocr_pipeline",
         "link": LINK,
         "engine": version,
         "command": command,
-        "notes": f"Real output of {version} on the sample's images at {reader.dpi} dpi: {command}. "
-        f"{sample.how}",
+        "notes": f"Output of {version} at {reader.dpi} dpi: {command}. {sample.how}",
     }
 
 
@@ -207,10 +206,10 @@ def simulated_card(reader: Simulated) -> dict[str, Any]:
     return {
         "sample": True,
         "name": reader.name,
-        "organisation": "No real system",
+        "organisation": "",
         "size": "",
         "category": "other",
         "link": "",
-        "notes": f"Simulated: the gold with about {reader.errors} of 1,000 words read wrongly, "
-        "drawn by a seed. It shows how the board works and says nothing of any system.",
+        "notes": f"Simulated: gold answers with random errors in about {reader.errors / 10:g}% of "
+        "the words, for demonstration only.",
     }
