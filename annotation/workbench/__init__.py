@@ -1,5 +1,4 @@
 """An annotator's own work: tasks, saving and submitting spans, suggestions, comments, own gold.
 
-May import the features that a submission triggers: `annotation.adjudication`,
-`annotation.assignments`, `annotation.campaigns`, `annotation.qualification`, `annotation.review`.
+May import the features that a submission triggers, and all others below it.
 """

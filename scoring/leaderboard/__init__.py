@@ -1,5 +1,5 @@
 """Leaderboards: columns, rows, ranks, filters, disclosure rules, files and charts.
 
-This is the lowest feature of scoring, together with `judging`. It imports only the models, access,
-benchmarks, metrics and charts of scoring.
+This is the lowest feature of scoring, together with `judging`. It imports no other
+feature.
 """

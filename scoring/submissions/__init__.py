@@ -1,4 +1,4 @@
 """Submissions: upload, result, publication, withdrawal, and management by organisers.
 
-May import all other features.
+May import `reliability` and the features below it.
 """
