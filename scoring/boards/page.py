@@ -17,10 +17,11 @@ from scoring.access import Viewer, may_open_release
 from scoring.benchmarks import Headline, RuleTable, deciding_column
 from scoring.leaderboard.columns import (
     GROUPED,
-    BoardColumn,
+    Explanation,
     Head,
     HeadGroup,
     TableFrame,
+    explanations,
     head_groups,
     heads,
     table_frame,
@@ -35,7 +36,14 @@ from scoring.leaderboard.headline import (
     supporting_columns,
 )
 from scoring.leaderboard.rows import Section
-from scoring.leaderboard.selectors import Leaderboard, Tab, leaderboard, part_for, rows_between
+from scoring.leaderboard.selectors import (
+    Leaderboard,
+    Tab,
+    filled_views,
+    leaderboard,
+    part_for,
+    rows_between,
+)
 from scoring.models import Board, Entry, Phase, Regrade, RegradedPhase
 from scoring.models.boards import PhaseWindow, choose_phase, phase_windows
 
@@ -194,8 +202,11 @@ class LeaderboardPage:
 
     @property
     def shows_others(self) -> bool:
-        asked = set(self.wanted.kind) - {Entry.Kind.GRADED}
-        return bool(self.others or asked) or not self.other_count
+        return self._asks_for_others or not self.other_count
+
+    @property
+    def _asks_for_others(self) -> bool:
+        return bool(self.others or set(self.wanted.kind) - {Entry.Kind.GRADED})
 
     def _visible(self, sections: Sequence[Section]) -> list[Section]:
         return [each for each in sections if self.shows_others or each.kind == Entry.Kind.GRADED]
@@ -231,14 +242,14 @@ class LeaderboardPage:
         )
 
     @property
-    def explained(self) -> list[BoardColumn]:
-        """The columns to explain below the table: those of all figures that it shows."""
+    def explained(self) -> list[Explanation]:
+        """The legend below the table: all figures that it shows."""
         figures = [column for column in self.frame.columns if not column.is_rank]
         if not self.is_headline:
-            return figures
+            return explanations(figures)
         chosen = {column.key for column in self.headline.supporting}
         rest = [column for column in figures if column.key not in chosen]
-        return [*self.headline.supporting, *rest]
+        return explanations([*self.headline.supporting, *rest])
 
     @property
     def phase_tabs(self) -> Sequence[Tab]:
@@ -257,9 +268,12 @@ class LeaderboardPage:
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        """The board's views."""
+        """The board's views, without those that are empty. A reader who asked for results of papers
+        sees all, because these can have figures where the graded rows have none."""
         kept = {**self._phase_query, **self._rows_query}
-        views = [(ALL_SCORES, "All scores"), *((each.key, each.title) for each in self.frame.views)]
+        filled = self.frame.views if self._asks_for_others else filled_views(self.table)
+        shown = [each for each in self.frame.views if each in filled or each.key == self.face]
+        views = [(ALL_SCORES, "All scores"), *((each.key, each.title) for each in shown)]
         if self.phase and self.phase.release.dataset.derived_from_id is not None:
             views.append((ROBUSTNESS, "Robustness"))
         return [

@@ -140,6 +140,26 @@ class HeadGroup:
     span: int
 
 
+@dataclass(frozen=True)
+class Explanation:
+    """A line of the legend: the labels of all columns with this definition."""
+
+    label: str
+    help: str
+    higher_is_better: bool
+
+
+def explanations(columns: Sequence[BoardColumn]) -> list[Explanation]:
+    """Return the legend of some columns. Columns with the same definition share a line."""
+    lines: dict[tuple[str, bool], dict[str, None]] = {}
+    for column in columns:
+        lines.setdefault((column.help, column.higher_is_better), {})[column.label] = None
+    return [
+        Explanation(", ".join(labels), words, higher_is_better)
+        for (words, higher_is_better), labels in lines.items()
+    ]
+
+
 def head_groups(columns: Sequence[BoardColumn]) -> list[HeadGroup]:
     """Return headings such as `General (%)`. The unit is given if all figures of the group share
     it."""

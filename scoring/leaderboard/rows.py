@@ -357,6 +357,13 @@ class Section:
         )
 
     @cached_property
+    def present(self) -> set[str]:
+        """The keys of all figures that any of its rows has, in this view or another."""
+        return {
+            key for row in self.rows for key, value in row.entry.scores.items() if is_score(value)
+        }
+
+    @cached_property
     def kept(self) -> dict[str, Any]:
         """Texts about all of its rows, kept as long as the table."""
         return {}

@@ -297,6 +297,21 @@ def _sort_value(row: Row, columns: Sequence[BoardColumn], sort: Sort) -> float |
     return None if value is None else -value if column.higher_is_better else value
 
 
+def filled_views(table: Leaderboard) -> list[View]:
+    """Return the views in which the graded rows have any figure; all views if there are no such
+    rows."""
+    graded = [section for section in table.unfiltered if section.kind == Entry.Kind.GRADED]
+    if not graded:
+        return list(table.views)
+    present = set[str]().union(*(section.present for section in graded))
+    return [
+        view
+        for view in table.views
+        if present & {column.key for column in view.columns}
+        and not (table.phase and is_withheld(table.phase, view))
+    ]
+
+
 @dataclass(frozen=True)
 class Tab:
     """A table of the board and its query string."""
