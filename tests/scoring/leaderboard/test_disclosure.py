@@ -181,7 +181,7 @@ def test_the_leaderboard_changes_over_by_itself(
     publish_submission(submission=graded, actor=researcher)
     public, private = names_of(first_phase(board))
     assert row_of(api_of(None)) == ("public", pytest.approx(accuracy(public)))
-    assert "the public part, 34 % of the items" in page_of(client_of(None), "/boards/board/")
+    assert "the public part, 34% of the items" in page_of(client_of(None), "/boards/board/")
     assert newest_entries()[0].score == f"{100 * accuracy(public):.2f}"
     # Only organisers choose.
     for part, expected in (("private", accuracy(private)), ("all", 4 / 6)):
@@ -266,7 +266,7 @@ def test_the_share_stays_once_something_was_submitted(
     assert "Public share" in form
 
 
-WITHHELD = "Counts of graded rows are hidden"
+WITHHELD = "Counts are hidden"
 
 
 def receipts(score_decimals: int | None) -> Board:
@@ -318,6 +318,22 @@ def test_the_view_keeps_what_others_report(
     plain = client_of(None).get("/boards/board/").content.decode()
     assert "Reader of receipts" in plain
     assert WITHHELD not in plain
+
+
+@pytest.mark.parametrize("decimals", [None, 0], ids=["exact", "rounded"])
+def test_a_view_without_figures_of_graded_rows_has_no_tab(
+    decimals: int | None, researcher: User, run_jobs: RunJobs, client_of: ClientOf
+) -> None:
+    published(receipts(decimals), researcher, run_jobs)
+
+    def tabs(query: str = "") -> str:
+        page = client_of(None).get(f"/boards/board/{query}").content.decode()
+        return page.split('id="views"')[1].split("</nav>")[0]
+
+    assert ("view=false_positives" in tabs()) is (decimals is None)
+    assert "view=precision" in tabs()
+    assert "view=false_positives" in tabs("?others=on")
+    assert "view=false_positives" in tabs("?view=false_positives")
 
 
 def test_organisers_read_the_counts(

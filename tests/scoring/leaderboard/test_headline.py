@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from portal.accounts.models import User
 from scoring.benchmarks import BENCHMARKS, Benchmark
-from scoring.leaderboard.columns import board_columns
+from scoring.leaderboard.columns import board_columns, explanations
 from scoring.leaderboard.headline import Axis, axis_of, lead_of
 from scoring.leaderboard.selectors import leaderboard
 from scoring.leaderboard.services import bump_board, load_reported
@@ -25,6 +25,15 @@ PAGE = "/boards/board/"
 FFA = next(
     column for column in board_columns(BENCHMARKS["fincriticaled"].columns) if column.key == "ffa"
 )
+
+
+def test_columns_with_the_same_definition_share_a_line_of_the_legend() -> None:
+    spec = BENCHMARKS["fcmbench"]
+    (view,) = (each for each in spec.views_for(spec.check_options({})) if each.key == "conditions")
+    lines = explanations([each for each in board_columns(view.columns) if not each.is_rank])
+    normal, conditions, mean = (line.label.split(", ") for line in lines)
+    assert (normal, mean) == (["Normal Captures"], ["Mean"])
+    assert (conditions[0], len(conditions)) == ("Off-axis Viewpoints", 10)
 
 
 def lead(board: Board) -> tuple[str, str] | None:
