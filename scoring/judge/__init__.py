@@ -1,7 +1,8 @@
 """The LLM judge: a language model decides about facts and fields, and its answers are checked.
 
-`items` makes questions from the prompts in `questions`, `asking` answers each of them once through `client` and a
-cache, `checks` compares the answers with gold and prediction. Without Django. See docs/judge.md.
+`items` makes questions from the prompts in `questions`, `asking` answers each of them once through
+`client` and a cache, `checks` compares the answers with gold and prediction. Without Django. See
+docs/judge.md.
 """
 
 from pathlib import Path
