@@ -93,7 +93,7 @@ def _load_document(campaign: Campaign, shipped: Mapping[str, Any], cast: Cast) -
             campaign_document=row,
             verdict=Screening.Verdict.FAULTY,
             faults=[Screening.Fault.OTHER],
-            reason="Left out to show an excluded page; the page itself is sound.",
+            reason="Sample data: shows how an excluded page looks.",
             actor=cast["lead"],
         )
     if waits:

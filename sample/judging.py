@@ -33,7 +33,7 @@ PERCENT = 2
 SECOND_READ = 5
 # The second expert errs on every n-th fact.
 SLIP_EVERY = 17
-STRUCTURE = "Headings and the order of lines are kept; the columns of tables are not."
+STRUCTURE = "Headings and line order are kept; table columns are lost."
 
 Rule = Callable[[str, str], bool]
 """Whether a value occurs in a text."""
@@ -87,7 +87,7 @@ def _verdict(
 ) -> ItemResult:
     text = " ".join(visible_text(payload["html"], LABELS).split())
     rows = {fact["n"]: _row(fact, is_there=rule(fact["value"], text)) for fact in item.facts}
-    answer = PageAnswer(1, STRUCTURE, "Scripted: no model was asked.", rows)
+    answer = PageAnswer(1, STRUCTURE, "Sample data: no model was called.", rows)
     return judged.score_judged(item.gold, payload, options, answer)
 
 
@@ -125,6 +125,6 @@ def _submit(case: JudgeCase, expert: User, facts: dict[int, bool]) -> None:
     if case.reviews.filter(expert=expert, submitted_at__isnull=False).exists():
         return
     save_review(
-        case=case, expert=expert, facts=facts, wrong={}, structure=STRUCTURE, comment="Made up."
+        case=case, expert=expert, facts=facts, wrong={}, structure=STRUCTURE, comment="Sample data."
     )
     submit_review(case=case, expert=expert)
