@@ -35,6 +35,11 @@ class BoardColumn:
     unit: str
     decimals: int
 
+    @property
+    def meaning(self) -> str:
+        """The help text as it reads inside a sentence."""
+        return _inside(self.help)
+
     def show(self, value: float | None) -> str:
         return show(value, unit=self.unit, decimals=self.decimals)
 

@@ -73,7 +73,7 @@ class Severity:
             "number of facts.",
             heads=("Error type", "Weight", "Description"),
             rows=tuple(
-                (error, f"{weight:g}", self.reasons[error])
+                (error.capitalize(), f"{weight:g}", self.reasons[error])
                 for error, weight in sorted(
                     self.weights.items(), key=lambda pair: (-pair[1], pair[0])
                 )

@@ -138,6 +138,14 @@ _NUMBERS = {
 _LINE_ITEMS = "Share of the gold's strings of more than three characters found in the text"
 
 
+_PART_WORDS = {
+    "numeric_accuracy": "numbers",
+    "line_item_accuracy": "line items",
+    "section_accuracy": "sections",
+    "disclosure_accuracy": "disclosures",
+}
+
+
 def _contained(phrases: str) -> str:
     return f"Share of the phrases {phrases} found in the text"
 
@@ -163,10 +171,8 @@ def _listed(options: Options, name: str) -> str:
 
 
 def _weights() -> str:
-    return "Weighted mean: " + ", ".join(
-        f"{weight:.0%} {part.removesuffix('_accuracy').replace('_', ' ')}"
-        for part, weight in WEIGHTS.items()
-    )
+    shares = (f"{weight:.0%} {_PART_WORDS[part]}" for part, weight in WEIGHTS.items())
+    return f"Weighted mean ({', '.join(shares)})"
 
 
 # The most missed values that a result lists. The counts cover all of them.

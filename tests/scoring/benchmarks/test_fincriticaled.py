@@ -492,4 +492,4 @@ def test_the_version_is_in_the_signature_and_above_the_table() -> None:
     assert FINCRITICALED.signature(OPTIONS).endswith(f"|severity:{SEVERITY.version}")
     assert table.help.startswith(f"Version {SEVERITY.version}.")
     assert table.rows[0][1] == "1"
-    assert table.rows[-1][:2] == ("spacing", "0.1")
+    assert table.rows[-1][:2] == ("Spacing", "0.1")

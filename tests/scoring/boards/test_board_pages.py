@@ -179,7 +179,7 @@ def test_the_weights_of_errors_stand_with_the_rules(client_of: ClientOf, board: 
     text = text_of(client_of(None), RULES)
     assert "Severity of errors" in text
     assert f"Version {SEVERITY.version}." in text
-    assert text.index('<th scope="row">sign</th>') < text.index('<th scope="row">separator</th>')
+    assert text.index('<th scope="row">Sign</th>') < text.index('<th scope="row">Separator</th>')
 
 
 def test_texts_of_users_are_escaped(client_of: ClientOf, board: Board, researcher: User) -> None:
