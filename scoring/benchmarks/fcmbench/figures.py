@@ -120,7 +120,7 @@ _CONDITIONS = View(
     "conditions",
     "Robustness",
     f"F1 under each capture condition relative to normal captures, excluding {QUALITY_TASK} "
-    "(100% = no loss).",
+    "(100% = no loss). Ratios over few questions are not reliable.",
     (
         Column(
             "f1_normal",
