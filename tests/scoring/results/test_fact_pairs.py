@@ -52,10 +52,10 @@ def test_facts_are_listed_by_who_has_them_right(
     entries = published(board, researcher, ONE, OTHER)
     client = client_of(researcher)
     first = text_of(client, url_of(entries))
-    assert "“R0” is correct here, “R1” is wrong." in first
+    assert "Facts that R0 has correct and R1 does not." in first
     assert values_of(first) == ["98,765"]
     second = text_of(client, url_of(entries, "&right=second"))
-    assert "“R1” is correct here, “R0” is wrong." in second
+    assert "Facts that R1 has correct and R0 does not." in second
     assert values_of(second) == ["(350)", "2020"]
     assert values_of(text_of(client, url_of(entries, "&right=second&type=Date"))) == ["2020"]
     assert values_of(text_of(client, url_of(entries, "&right=second&type=x"))) == ["(350)", "2020"]
