@@ -17,7 +17,8 @@ from scoring.boards.services import create_board, set_board_state
 from scoring.grading.chunks import load_chunk, score_chunk
 from scoring.grading.services import start_grading
 from scoring.models import Grading, Submission
-from scoring.submissions.services import check_upload, create_submission
+from scoring.submissions.services import create_submission
+from scoring.submissions.uploads import check_upload
 
 
 def make_graded(pages: int, facts: int) -> int:

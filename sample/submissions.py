@@ -9,12 +9,8 @@ from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.access import may_open_items
 from scoring.models import Grading, Phase, Submission
-from scoring.submissions.services import (
-    check_upload,
-    create_submission,
-    open_items,
-    publish_submission,
-)
+from scoring.submissions.services import create_submission, open_items, publish_submission
+from scoring.submissions.uploads import check_upload
 
 from .parts import SampleError
 

@@ -20,7 +20,7 @@ from scoring.leaderboard import services as ranking
 from scoring.running import runs as running
 from scoring.running.services import RUN_KIND, RunRefused, end_model_run
 from scoring.submissions.manifests import ManifestRefused
-from scoring.submissions.services import SubmissionRefused
+from scoring.submissions.uploads import SubmissionRefused
 
 from .benchmarks import BENCHMARKS, get_benchmark
 from .models import Board, Delivery, Grading, JudgeRun, ModelRun

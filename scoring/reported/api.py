@@ -21,7 +21,7 @@ from scoring.models import Board, Entry
 from scoring.models.submissions import CARD_FIELDS
 from scoring.submissions.api import shown
 from scoring.submissions.serializers import RefusalSerializer, SubmissionSerializer
-from scoring.submissions.services import SubmissionRefused
+from scoring.submissions.uploads import SubmissionRefused
 from scoring.web import DetailSerializer, OrganisersChange, actor_of, conflicts
 
 from .forms import (

@@ -12,7 +12,8 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from scoring.leaderboard.services import bump_board, with_general
 from scoring.models import Board, Entry, Submission
-from scoring.submissions.services import CheckedUpload, check_upload, create_submission
+from scoring.submissions.services import create_submission
+from scoring.submissions.uploads import CheckedUpload, check_upload
 
 from .selectors import ItemSample, entered_rows
 

@@ -15,7 +15,7 @@ from portal.web.refusals import form_page
 from scoring.access import board_for
 from scoring.models import Board
 from scoring.submissions.selectors import card_lines
-from scoring.submissions.services import SubmissionRefused
+from scoring.submissions.uploads import SubmissionRefused
 
 from .forms import (
     HumanRunForm,

@@ -51,7 +51,8 @@ from scoring.judging.services import (
 from scoring.models import Board, ModelRun, RunAnswer, Submission
 from scoring.models.judging import Purpose
 from scoring.submissions.manifests import check_manifest, filled_card
-from scoring.submissions.services import check_upload, create_submission, find_submission
+from scoring.submissions.services import create_submission, find_submission
+from scoring.submissions.uploads import check_upload
 
 from .selectors import spent_by
 from .services import RunRefused, check_same_endpoint, endpoint_for

@@ -30,13 +30,8 @@ from scoring.judging.services import JudgingRefused, endpoint_of, own_judge
 from scoring.models import Board, JudgeEndpoint, ModelRun, Phase, Submission
 from scoring.models.judging import Purpose
 from scoring.submissions.manifests import check_manifest, filled_card
-from scoring.submissions.services import (
-    SubmissionRefused,
-    check_open,
-    check_rerun,
-    check_upload,
-    create_submission,
-)
+from scoring.submissions.services import create_submission
+from scoring.submissions.uploads import SubmissionRefused, check_open, check_rerun, check_upload
 
 RUN_KIND = "run_model"
 DEFAULT_DECODING: Mapping[str, Any] = {"temperature": 0, "max_tokens": 8192}

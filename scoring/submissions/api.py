@@ -64,13 +64,8 @@ from .serializers import (
     SubmissionSerializer,
     VerdictSerializer,
 )
-from .services import (
-    PublicationRefused,
-    SubmissionRefused,
-    check_upload,
-    create_submission,
-    find_submission,
-)
+from .services import PublicationRefused, create_submission, find_submission
+from .uploads import SubmissionRefused, check_upload
 
 
 def shown(request: Request, submission: Submission, wanted: str = "") -> Any:

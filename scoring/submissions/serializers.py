@@ -14,7 +14,7 @@ from scoring.models.submissions import CARD_FIELDS
 
 from .manifests import ManifestRefused, Run, filled_card, read_manifest
 from .selectors import SubmissionLine, SubmissionPage
-from .services import CheckedUpload
+from .uploads import CheckedUpload
 
 StageSerializer = answer(StageLine, "Stage")
 

@@ -1,201 +1,43 @@
-"""Checks, stores, publishes, verifies and withdraws submissions.
+"""Stores, publishes, verifies and withdraws submissions."""
 
-An upload is checked before anything is stored. All its faults are reported, not only the first.
-"""
-
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import IO, Any
 from uuid import uuid4
 
-from django.contrib.auth.models import AnonymousUser
 from django.core.files.base import File
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from portal.accounts.access import is_organiser
-from portal.accounts.models import Team, TeamMember, User
-from portal.accounts.teams.selectors import team_called
+from portal.accounts.models import Team, User
 from portal.audit.models import record_event
-from portal.files.uploads import archive_limits
-from scoring.access import Viewer, are_scores_due, may_open_items, may_open_release, may_publish
+from scoring.access import are_scores_due, may_open_items, may_publish
 from scoring.answering.manifest import RunManifest
-from scoring.benchmarks import Payload, ReadFault, ReadLimits, check_predictions
-from scoring.boards.limits import LimitReached, hold_place, lock_team, refusal_for
+from scoring.benchmarks import Payload
+from scoring.boards.limits import LimitReached, hold_place, lock_team
 from scoring.grading.selectors import latest_grading
 from scoring.grading.services import cancel_grading, lock_phase, retry_grading, start_grading
 from scoring.leaderboard.services import bump_board, queue_ranking, set_figures
-from scoring.models import Board, Entry, Grading, Phase, Prediction, Submission, Window
+from scoring.models import Entry, Grading, Phase, Prediction, Submission
 from scoring.models.boards import moment
 
 from .manifests import store_manifest
-
-# The most that a page or API response lists; the rest is counted.
-FAULTS_SHOWN = 200
-MISSING_SHOWN = 20
-
-
-@dataclass(frozen=True)
-class CheckedUpload:
-    """The content of an upload: predictions by the ReleaseItem's key, faults, and missing ids.
-
-    An upload with faults is refused. Missing ids must be accepted by the submitter, and are refused
-    if there is a `completeness_rule`. They are counted but not named if the ids of the release are
-    not public.
-    """
-
-    predictions: dict[int, Payload]
-    faults: tuple[ReadFault, ...]
-    fault_count: int
-    missing: tuple[str, ...]
-    completeness_rule: str = ""
-    names_missing: bool = True
-
-    def can_be_taken(self, *, accept_missing: bool) -> bool:
-        if self.fault_count:
-            return False
-        return not self.missing or (accept_missing and self.offers_missing)
-
-    @property
-    def offers_missing(self) -> bool:
-        """Whether it can be submitted without the missing ids."""
-        return not self.completeness_rule
-
-    @property
-    def api_detail(self) -> str:
-        """Why it was refused, in words for the API."""
-        if self.fault_count:
-            return f"Faults in the file: {self.fault_count}. Nothing was submitted."
-        lacking = f"Items without a prediction: {self.missing_count}."
-        if self.completeness_rule:
-            return f"{lacking} {self.completeness_rule} Nothing was submitted."
-        return f"{lacking} Nothing was submitted. To submit anyway, send accept_missing=true."
-
-    @property
-    def missing_count(self) -> int:
-        return len(self.missing)
-
-    @property
-    def shown_faults(self) -> Sequence[ReadFault]:
-        return self.faults[:FAULTS_SHOWN]
-
-    @property
-    def hidden_fault_count(self) -> int:
-        return self.fault_count - len(self.shown_faults)
-
-    @property
-    def shown_missing(self) -> Sequence[str]:
-        return self.missing[:MISSING_SHOWN] if self.names_missing else ()
-
-    @property
-    def hidden_missing_count(self) -> int:
-        return len(self.missing) - len(self.shown_missing)
-
-
-def check_upload(
-    *,
-    phase: Phase,
-    file: IO[bytes],
-    filename: str,
-    user: Viewer | None = None,
-    only: Collection[str] | None = None,
-    rule: str = "",
-) -> CheckedUpload:
-    """Checks the file against the ids of the phase's release, without reading gold.
-
-    `user` is the reader of the result; without one, only public ids are named. `only` are the ids
-    of a human run, and `rule` is its completeness rule.
-    """
-    items = phase.items if only is None else phase.items.filter(name__in=only)
-    ids = dict(items.order_by("position").values_list("name", "pk"))
-    limits = ReadLimits(archive=archive_limits())
-    lines = phase.board.spec.read_predictions(file, limits=limits)
-    check = check_predictions(lines, ids, name=filename)
-    return CheckedUpload(
-        predictions={ids[name]: line.payload for name, line in check.lines.items()},
-        faults=check.faults,
-        fault_count=len(check.faults) + check.faults_left_out,
-        missing=check.missing,
-        completeness_rule=rule or phase.completeness_rule,
-        names_missing=may_open_release(user or AnonymousUser(), phase.release),
-    )
-
+from .uploads import (
+    CheckedUpload,
+    SubmissionRefused,
+    check_limits,
+    check_newest,
+    check_open,
+    check_organisation,
+    check_rerun,
+    check_team,
+    check_terms,
+)
 
 PREDICTIONS_AT_ONCE = 200
 FILENAME = 200
 SUFFIXES = (".jsonl.gz", ".jsonl", ".zip")
-
-
-class SubmissionRefused(Exception):
-    """The phase is closed, or this submission is not accepted. The message gives the reason."""
-
-
-def check_open(*, phase: Phase, user: User) -> None:
-    """Raises SubmissionRefused if the phase is closed. Organisers can submit to a draft."""
-    board = phase.board
-    if board.state == Board.State.ARCHIVED:
-        raise SubmissionRefused("This board is archived and no longer accepts submissions.")
-    if board.state == Board.State.DRAFT and not is_organiser(user):
-        raise SubmissionRefused("This board is not open yet.")
-    window = phase.window(timezone.now())
-    if window == Window.UPCOMING:
-        raise SubmissionRefused(f"“{phase.title}” opens on {moment(phase, phase.opens_at)}.")
-    if window == Window.CLOSED:
-        raise SubmissionRefused(f"“{phase.title}” closed on {moment(phase, phase.closes_at)}.")
-
-
-def check_team(*, team: Team | None, user: User, replaces: Submission | None = None) -> None:
-    """Raises SubmissionRefused if the user is not in the team, or if the previous version belongs
-    to another team."""
-    if team is not None and not TeamMember.objects.filter(team=team, user=user).exists():
-        raise SubmissionRefused(f"You are not in the team “{team.name}”.")
-    if replaces is not None and replaces.team_id != (team.pk if team else None):
-        raise SubmissionRefused("A new version must belong to the same team as the previous one.")
-
-
-def check_organisation(*, organisation: str, user: User) -> None:
-    """Raises SubmissionRefused for the name of a team that the user is not in, because readers
-    would take the result for the team's. Any other name is shown as unverified."""
-    team = team_called(organisation)
-    if team is None or is_organiser(user):
-        return
-    if not TeamMember.objects.filter(team=team, user=user).exists():
-        raise SubmissionRefused(
-            f"“{organisation}” is the name of a team that you are not in. Ask its owner to invite "
-            "you, or enter another organisation."
-        )
-
-
-def check_terms(*, board: Board, accepted: bool) -> None:
-    """Raises SubmissionRefused if the board has terms that are not accepted."""
-    if board.terms and not accepted:
-        raise SubmissionRefused("Accept the terms of this board to submit (accept_terms).")
-
-
-def check_newest(replaces: Submission | None) -> None:
-    """Raises SubmissionRefused if the previous version already has a newer one."""
-    if replaces is not None and Submission.objects.filter(replaces=replaces).exists():
-        raise SubmissionRefused(f"Submission {replaces.pk} already has a newer version.")
-
-
-def check_rerun(*, rerun_of: Submission, phase: Phase, user: User) -> None:
-    """Raises SubmissionRefused unless an organiser repeats a submission to this phase, which may be
-    closed."""
-    if not is_organiser(user):
-        raise SubmissionRefused("Only organisers repeat the run of a submission.")
-    if rerun_of.phase_id != phase.pk or rerun_of.rerun_of_id is not None:
-        raise SubmissionRefused(f"Submission {rerun_of.pk} cannot be repeated in this phase.")
-
-
-def check_limits(*, phase: Phase, user: User, team: Team | None = None) -> None:
-    """Raises SubmissionRefused if the limits of the user or team are used up.
-
-    This avoids useless work. The attempt itself is held with the submission, under a lock.
-    """
-    if not is_organiser(user) and (refusal := refusal_for(phase, user, team)):
-        raise SubmissionRefused(refusal)
 
 
 def find_submission(*, owner: User, form_key: str) -> Submission | None:

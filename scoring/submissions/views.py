@@ -56,14 +56,8 @@ from . import services
 from .forms import SubmissionForm, VerdictForm, WebhookForm
 from .manifests import ManifestRefused, check_manifest
 from .selectors import board_submissions, own_submissions, submission_page
-from .services import (
-    CheckedUpload,
-    PublicationRefused,
-    SubmissionRefused,
-    check_upload,
-    create_submission,
-    find_submission,
-)
+from .services import PublicationRefused, create_submission, find_submission
+from .uploads import CheckedUpload, SubmissionRefused, check_upload
 
 
 @login_required

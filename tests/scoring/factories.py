@@ -21,7 +21,8 @@ from scoring.boards.protection import NewPhase
 from scoring.boards.services import create_board, set_board_state
 from scoring.leaderboard.services import bump_board, load_reported
 from scoring.models import Board, Entry, Grading, Phase, Submission
-from scoring.submissions.services import check_upload, create_submission
+from scoring.submissions.services import create_submission
+from scoring.submissions.uploads import check_upload
 from tests.factories import empty_dataset, make_documents
 
 LABELS = ("Number", "Date")

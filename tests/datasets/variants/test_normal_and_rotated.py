@@ -18,7 +18,8 @@ from scoring.boards.protection import NewPhase
 from scoring.boards.services import create_board, set_board_state
 from scoring.leaderboard.selectors import leaderboard
 from scoring.models import Board
-from scoring.submissions.services import check_upload, create_submission, publish_submission
+from scoring.submissions.services import create_submission, publish_submission
+from scoring.submissions.uploads import check_upload
 from tests.datasets.factories import add_image
 from tests.datasets.variants.factories import base_dataset, derived, image_bytes, page_png
 from tests.factories import empty_dataset, make_picture

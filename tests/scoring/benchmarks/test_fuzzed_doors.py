@@ -14,7 +14,7 @@ from django.test import Client
 from portal.accounts.models import User
 from scoring.benchmarks import BENCHMARKS
 from scoring.models import Submission
-from scoring.submissions.services import check_upload
+from scoring.submissions.uploads import check_upload
 from tests.many import together
 from tests.scoring.benchmarks.samples import SAMPLES, as_json, as_lines, as_tar, as_zip
 from tests.scoring.factories import first_phase, make_board, upload

@@ -17,7 +17,7 @@ from scoring.grading.services import (
 )
 from scoring.models import Attempt, Board, Grading, Phase, Submission
 from scoring.models.boards import moment
-from scoring.submissions.services import SubmissionRefused
+from scoring.submissions.uploads import SubmissionRefused
 from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import (
     PERFECT,

@@ -19,7 +19,8 @@ from portal.jobs.models import Job
 from portal.web.outgoing import OutgoingError, check_url, post
 from scoring.grading.notices import WEBHOOKS, WebhookRefused, add_webhook
 from scoring.models import Board, Delivery, Phase, Webhook
-from scoring.submissions.services import check_upload, create_submission
+from scoring.submissions.services import create_submission
+from scoring.submissions.uploads import check_upload
 from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import (
     PERFECT,

@@ -21,7 +21,7 @@ from portal.jobs.worker import run_due_jobs
 from scoring.models import Submission
 from scoring.judging.services import set_endpoint
 from scoring.judging.runs import start_judge_run
-from scoring.submissions.services import publish_submission
+from scoring.submissions.services import (publish_submission)
 from tests.scoring.factories import make_board, make_release, make_submission
 
 gold = {{f"p{{n:02}}": f"<p>Page <Number>{{n}}</Number> of it</p>" for n in range({pages})}}

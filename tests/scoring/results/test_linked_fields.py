@@ -16,12 +16,8 @@ from portal.jobs.worker import run_due_jobs
 from scoring.boards.protection import NewPhase
 from scoring.boards.services import create_board, set_board_state
 from scoring.models import Board, Entry, Submission
-from scoring.submissions.services import (
-    check_upload,
-    create_submission,
-    open_items,
-    publish_submission,
-)
+from scoring.submissions.services import create_submission, open_items, publish_submission
+from scoring.submissions.uploads import check_upload
 from tests.factories import empty_dataset
 from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import first_phase, upload

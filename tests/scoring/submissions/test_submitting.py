@@ -15,7 +15,7 @@ from portal.audit.models import Event
 from portal.jobs.models import Job
 from scoring.models import Board, Grading, Phase, Prediction, Submission
 from scoring.submissions import services as service
-from scoring.submissions.services import check_upload
+from scoring.submissions.uploads import SubmissionRefused, check_upload
 from tests.fixture_types import ClientOf
 from tests.scoring.factories import PERFECT, first_phase, lines_of, make_board, make_release, upload
 
@@ -252,7 +252,7 @@ def test_a_phase_that_closes_while_the_file_is_checked_takes_nothing(
     phase, file = first_phase(board), upload(lines_of(PERFECT))
     checked = check_upload(phase=phase, file=file, filename="a.jsonl")
     phase.closes_at = timezone.now() - HOUR
-    with pytest.raises(service.SubmissionRefused, match="closed on"):
+    with pytest.raises(SubmissionRefused, match="closed on"):
         service.create_submission(
             phase=phase,
             owner=researcher,

@@ -14,7 +14,7 @@ from scoring.boards.limits import (
 )
 from scoring.grading.services import GradingRefused, cancel_grading, retry_grading
 from scoring.models import Attempt, Board, Submission
-from scoring.submissions.services import SubmissionRefused
+from scoring.submissions.uploads import SubmissionRefused
 from tests.accounts.teams.people import leave, team_of
 from tests.conftest import make_user
 from tests.fixture_types import ApiOf, ClientOf, RunJobs

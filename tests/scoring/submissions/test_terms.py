@@ -8,7 +8,7 @@ import pytest
 from portal.accounts.models import User
 from scoring.boards.services import edit_board
 from scoring.models import Board, Submission
-from scoring.submissions.services import SubmissionRefused
+from scoring.submissions.uploads import SubmissionRefused
 from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import PERFECT, lines_of, make_submission, upload
 

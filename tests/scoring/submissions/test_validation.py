@@ -10,12 +10,8 @@ import pytest
 
 from portal.accounts.models import User
 from scoring.models import Board
-from scoring.submissions.services import (
-    CheckedUpload,
-    SubmissionRefused,
-    check_upload,
-    create_submission,
-)
+from scoring.submissions.services import create_submission
+from scoring.submissions.uploads import CheckedUpload, SubmissionRefused, check_upload
 from tests.scoring.factories import (
     PERFECT,
     first_phase,
