@@ -26,10 +26,11 @@ _SUPPORTING = 3
 
 @dataclass(frozen=True)
 class Lead:
-    """The first row and a sentence on how certain its lead is."""
+    """The first row, the row that shares its rank or score, and how certain the lead is."""
 
     name: str
     words: str
+    equal: str = ""
 
 
 def lead_of(section: Section, phase: Phase) -> Lead | None:
@@ -46,14 +47,15 @@ def lead_of(section: Section, phase: Phase) -> Lead | None:
     if not others:
         return Lead(first.entry.name, "is the only ranked system.")
     if first.values[rank.basis] == others[0].values[rank.basis]:
-        return Lead(first.entry.name, f"and {others[0].entry.name} lead with the same score.")
+        return Lead(first.entry.name, "lead with the same score.", others[0].entry.name)
     if not section.is_compared:
         return Lead(first.entry.name, f"has the top score. {_reason(first, rank, phase)}")
     other, p_value = others[0].entry.name, _p_value(first, others[0], rank)
     if not sharing:
         words = f"leads. Its lead over {other} is significant{p_value}."
     elif len(sharing) == 1:
-        words = f"and {other} share rank 1. Their difference is not significant{p_value}."
+        words = f"share rank 1. Their difference is not significant{p_value}."
+        return Lead(first.entry.name, words, other)
     else:
         words = f"shares rank 1 with {len(sharing)} others. "
         words += f"Its lead over {other} is not significant{p_value}."
@@ -81,9 +83,9 @@ def _p_value(first: Row, other: Row, rank: BoardColumn) -> str:
 def _reason(first: Row, rank: BoardColumn, phase: Phase) -> str:
     """Return why the lead was not tested. One query."""
     if phase.score_decimals is not None:
-        return "Scores are rounded to protect hidden gold, so the lead is not tested."
+        return "Scores are rounded to keep the test answers secret, so significance is not tested."
     if phase.has_parts:
-        return "Scores cover one part of the hidden gold, so the lead is not tested."
+        return "Scores cover one part of the test set, so significance is not tested."
     if phase.board.spec.contributions is no_contributions:
         return "This benchmark has no significance test."
     untestable = Replicate.objects.filter(

@@ -40,7 +40,9 @@ def lead(board: Board) -> tuple[str, str] | None:
     phase = first_phase(board)
     sections = leaderboard(board, phase).unfiltered
     found = lead_of(sections[0], phase) if sections else None
-    return (found.name, found.words) if found else None
+    if found is None:
+        return None
+    return " and ".join(filter(None, [found.name, found.equal])), found.words
 
 
 def text_of(client: Client, url: str = PAGE) -> str:
@@ -101,7 +103,7 @@ def test_one_row_and_none(board: Board, researcher: User, client_of: ClientOf) -
 def test_the_same_score_leads_together(board: Board, researcher: User) -> None:
     make_entry(board, researcher, name="B", ffa=0.5)
     make_entry(board, researcher, name="A", ffa=0.5)
-    assert lead(board) == ("A", "and B lead with the same score.")
+    assert lead(board) == ("A and B", "lead with the same score.")
 
 
 def test_untested_leads_name_the_reason(researcher: User) -> None:
@@ -115,7 +117,7 @@ def test_untested_leads_name_the_reason(researcher: User) -> None:
     words = "There are too few documents to test the lead: part of a score depends on a single one."
     assert lead(board) == ("A", alone + words)
     board.phases.update(score_decimals=1)
-    words = "Scores are rounded to protect hidden gold, so the lead is not tested."
+    words = "Scores are rounded to keep the test answers secret, so significance is not tested."
     assert lead(board) == ("A", alone + words)
 
 
