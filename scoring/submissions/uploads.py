@@ -1,4 +1,4 @@
-"""What is checked before an upload is stored, and what a refused upload says.
+"""Checks of an upload before it is stored, and the messages of a refused one.
 
 All faults of a file are reported, not only the first.
 """
