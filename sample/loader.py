@@ -119,7 +119,7 @@ def load_release(dataset: Dataset, cast: Cast) -> Release:
             labels=LABELS,
         ),
         labels=LABELS,
-        notes="Sample gold, known by construction.",
+        notes="Gold made together with the sample documents.",
         visibility=Release.Visibility.PUBLIC,
         actor=cast["organiser"],
     )

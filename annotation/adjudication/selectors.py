@@ -222,7 +222,7 @@ def remarks_at(remarks: Sequence[Remark], start: int, end: int) -> list[Remark]:
     ]
 
 
-ORDERS = {"text": "By page", "score": "Lowest agreement first"}
+ORDERS = {"text": "By document", "score": "Lowest agreement first"}
 # Reopened gold has no score. These cases come first.
 _BY_SCORE = (F("score").asc(), "campaign_document", "start")
 _BY_TEXT = ("campaign_document", "start")

@@ -142,7 +142,7 @@ class CaseFilterForm(forms.Form):
         super().__init__(*args, **kwargs)
         choose(self, "label", [("", "All labels"), *named(campaign.labels)])
         if documents is not None:
-            pages = [("", "All pages"), *named(documents)]
+            pages = [("", "All documents"), *named(documents)]
             self.fields["document"].widget = forms.Select(choices=pages)
 
     @property

@@ -38,7 +38,7 @@ class SettingsFields(forms.Form):
     )
     screening = forms.BooleanField(
         required=False,
-        label="Screen pages first",
+        label="Screen documents before annotation",
         help_text="Exclude pages with broken text or layout before annotation.",
     )
     agreement_threshold = forms.FloatField(
@@ -50,7 +50,7 @@ class SettingsFields(forms.Form):
         help_text="Share of annotators who must agree. At 1, every difference becomes a case.",
     )
     review_pages = forms.IntegerField(
-        label="Gold pages between reviews",
+        label="Gold documents between reviews",
         initial=_DEFAULTS.review_pages,
         min_value=0,
         max_value=services.MAX_REVIEW_PAGES,

@@ -75,9 +75,9 @@ def _draft_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
 def _screening_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
     campaign, waiting = access.campaign, overview.stages.screening
     if campaign.state == Campaign.State.OPEN and waiting:
-        text = f"Screen {_count(waiting, 'page')}."
+        text = f"Screen {_count(waiting, 'document')}."
         yield Step(
-            "anyone", text, bool(access.roles), *_page("Screen pages", "screening", campaign)
+            "anyone", text, bool(access.roles), *_page("Screen documents", "screening", campaign)
         )
 
 

@@ -271,7 +271,7 @@ class RowFilterForm(QueryForm):
     category = forms.ChoiceField(
         required=False,
         label="Kind of system",
-        choices=[("", "Any kind of system"), *Category.choices],
+        choices=[("", "All categories"), *Category.choices],
     )
     size_from = SizeField(label="Parameters from")
     size_to = SizeField(label="Parameters to")

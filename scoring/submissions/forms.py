@@ -78,9 +78,9 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Submission
         fields = [*CARD_FIELDS, "form_key"]
         help_texts = {
-            "name": "Shown on the leaderboard. By default the run manifest's model.",
+            "name": "Shown on the leaderboard. Defaults to the model in the run manifest.",
             "organisation": "Shown as unverified until organisers verify the submission.",
-            "size": "Such as 7B.",
+            "size": "For example, 7B.",
             "notes": "Anything else readers should know.",
             "open_weights": "",
             "training_until": "",

@@ -42,8 +42,8 @@ def test_lead_prepares_and_steers_a_campaign(
 ) -> None:
     page = page_of(lead)
     page.goto(f"{ROOT}settings/")
-    page.get_by_label("Screen pages first").check()
-    page.get_by_label("Gold pages between reviews").fill("10")
+    page.get_by_label("Screen documents before annotation").check()
+    page.get_by_label("Gold documents between reviews").fill("10")
     page.get_by_role("button", name="Save settings").click()
     expect(page.get_by_role("status")).to_contain_text("Settings saved.")
     page.goto(f"{ROOT}documents/")
@@ -52,8 +52,8 @@ def test_lead_prepares_and_steers_a_campaign(
     expect(page.get_by_role("status")).to_contain_text("1 document added to the calibration set.")
     page.goto(ROOT)
     page.get_by_role("button", name="Open campaign").click()
-    page.get_by_role("link", name="Screen pages").click()
-    page.get_by_role("link", name="Screen next page").click()
+    page.get_by_role("link", name="Screen documents").click()
+    page.get_by_role("link", name="Screen next document").click()
     screen_by_key(page)
     assert stages(draft) == [Stage.ANNOTATION, Stage.EXCLUDED, Stage.ANNOTATION, Stage.ANNOTATION]
     assert document_of(draft).assignments.count() == 3

@@ -90,9 +90,9 @@ def add_people(organiser: Page) -> None:
 def set_up(organiser: Page) -> None:
     organiser.goto(f"{ROOT}/settings/")
     organiser.get_by_label("Annotators per document").fill("2")
-    organiser.get_by_label("Screen pages first").check()
+    organiser.get_by_label("Screen documents before annotation").check()
     organiser.get_by_label("Agreement threshold").fill("0.7")
-    organiser.get_by_label("Gold pages between reviews").fill("10")
+    organiser.get_by_label("Gold documents between reviews").fill("10")
     organiser.get_by_label("Facts sampled per review").fill(f"{plan.SHARE:.0%}".strip("%"))
     organiser.get_by_role("button", name="Save settings").click()
     expect(organiser.get_by_role("status")).to_contain_text("Settings saved.")

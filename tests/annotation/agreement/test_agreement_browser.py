@@ -40,7 +40,7 @@ def test_lead_reads_the_matrix_and_goes_to_what_is_disputed(
     expect(matrix.get_by_role("columnheader")).to_have_text(["Annotator", "1", "2", "3", "4"])
     expect(matrix.locator("tfoot tr").first).to_contain_text(f"{overall:.4f}")
     expect(page.get_by_role("img", name="Krippendorff's α and span F1")).to_be_visible()
-    page.get_by_text("By pair of annotators").click()
+    page.get_by_text("By annotator pair").click()
     expect(page.get_by_role("rowheader", name="3–4")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("link", name="LaTeX").click()

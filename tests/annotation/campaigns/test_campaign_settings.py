@@ -109,7 +109,7 @@ def test_threshold_is_fixed_by_the_first_settled_document(
     change_settings(campaign=campaign, actor=lead, agreement_threshold=0.5)
     for user in (ann, ben):
         submit(work_of(user, campaign), ("Number", "1,200"))
-    with pytest.raises(Refused, match="already settled with this threshold"):
+    with pytest.raises(Refused, match="already been applied to some documents"):
         change_settings(campaign=campaign, actor=lead, agreement_threshold=0.6)
 
 

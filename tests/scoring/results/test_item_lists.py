@@ -221,7 +221,7 @@ def test_with_scores_alone_nothing_of_the_gold_can_be_asked_for(
     run_jobs()
     text = client_of(researcher).get(f"{submission.get_absolute_url()}?error=sign").content.decode()
     assert all(name in text for name in GOLD), "the filter is left aside"
-    assert "Kind of error" not in text
+    assert "Error type" not in text
     assert "<td>Other or not stated</td>" not in text
     url = f"/api/v1/submissions/{submission.pk}/items/?error=sign&part=Tax form"
     answer = api_of(researcher).get(url).json()
