@@ -335,7 +335,8 @@ _LINES = (
 def trend_chart(agreement: Agreement) -> LineChart:
     """α and span F1 over time. Raises ValueError without points."""
     points = agreement.trend.points
-    axis = "week of completion" if agreement.trend.by == "week" else "documents, in order of completion"
+    is_weekly = agreement.trend.by == "week"
+    axis = "week of completion" if is_weekly else "documents, in order of completion"
     return line_chart(
         "trend",
         f"Krippendorff's α and span F1 by {axis}, with 95% intervals",

@@ -127,7 +127,8 @@ def fixed_settings(campaign: Campaign) -> dict[str, str]:
     documents = CampaignDocument.objects.filter(campaign=campaign)
     if campaign.state != State.DRAFT:
         fixed["overlap"] = (
-            "Documents have already been assigned. Set the number per document on the Documents page."
+            "Documents have already been assigned. "
+            "Set the number per document on the Documents page."
         )
     waiting = documents.filter(stage=CampaignDocument.Stage.SCREENING).count()
     if campaign.screening and waiting:

@@ -319,7 +319,8 @@ def _page(
 def _completeness(form: SubmissionForm) -> list[str]:
     """How the open phases treat files that leave out items, each sentence once."""
     rules = {
-        phase.title: phase.completeness_rule or "Missing items score zero unless the rules say otherwise."
+        phase.title: phase.completeness_rule
+        or "Missing items score zero unless the rules say otherwise."
         for phase in form.phases
     }
     if len(set(rules.values())) == 1:
