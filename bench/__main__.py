@@ -26,7 +26,7 @@ from bench.workbench import workbench_table
 from bench.workers import workers_table
 from scoring.benchmarks.checking import cores
 
-TITLE = "# Benchmark figures\n"
+TITLE = "# Performance\n"
 METRICS = ("scoring/metrics", "portal/facts")
 GRADING = ("scoring", "portal/jobs", "portal/settings.py")
 SITE = ("portal", "annotation", "scoring", "templates", "static/js")

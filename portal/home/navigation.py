@@ -39,7 +39,7 @@ HELP = {
     "portal.datasets.variants": "stress-variants",
     "scoring": "leaderboards",
     "scoring.boards": "submissions#phases",
-    "scoring.grading": "submissions#grading-again",
+    "scoring.grading": "submissions#re-grading",
     "scoring.judging": "judge#on-the-site",
     "scoring.reliability": "judge#how-reliable-it-is",
     "scoring.running": "submissions#models-that-organisers-run",
