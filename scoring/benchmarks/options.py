@@ -39,6 +39,29 @@ class Option:
         raise OptionError(f"option {self.name} must be {allowed}, not {value!r}")
 
 
+# Readable names of options; without one, an option is shown by its own name.
+_OPTION_TITLES = {
+    "labels": "Fact types",
+    "beside": "Additional matchers",
+    "text": "Compared text",
+    "missing": "Missing predictions",
+    "override": "Overruling the judge",
+    "units": "Text units",
+    "mismatch": "Mismatched values",
+    "semantic": "Semantic matcher",
+    "embedding": "Embedding model",
+}
+
+
+def option_title(name: str) -> str:
+    """Return the readable name of an option.
+
+    >>> option_title("beside"), option_title("weights")
+    ('Additional matchers', 'Weights')
+    """
+    return _OPTION_TITLES.get(name, name.replace("_", " ").capitalize())
+
+
 def complete_options(options: tuple[Option, ...], raw: Mapping[str, object]) -> Options:
     """Return complete options in canonical form. Raises OptionError for unknown names and invalid
     values."""

@@ -202,7 +202,7 @@ class PhaseForm(_WithOptions):
             "in_total": "Scores in total",
             "failed_per_day": "Failed attempts per day",
             "takes_incomplete": "Accept incomplete files",
-            "score_decimals": "Decimals of scores",
+            "score_decimals": "Score decimals",
             "scores_after": "Show scores from",
             "public_share": "Public share (%)",
         }

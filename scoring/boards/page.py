@@ -15,6 +15,7 @@ from portal.datasets.access import may_see_all_gold
 from portal.datasets.models import Release
 from scoring.access import Viewer, may_open_release
 from scoring.benchmarks import Headline, RuleTable, deciding_column
+from scoring.benchmarks.options import option_title
 from scoring.leaderboard.columns import (
     GROUPED,
     Explanation,
@@ -69,7 +70,8 @@ class Rules:
 
     phase: Phase
     signature: str
-    options: dict[str, str]
+    options: Sequence[tuple[str, str, str]]
+    """Readable name, name and value of each option."""
     words: Sequence[str]
     """Explanations of the options."""
     headline: Headline | None
@@ -473,7 +475,7 @@ def rules_of(user: Viewer, phase: Phase) -> Rules:
     return Rules(
         phase=phase,
         signature=spec.signature(options),
-        options=options,
+        options=[(option_title(name), name, value) for name, value in options.items()],
         words=spec.words(options),
         headline=spec.headline_for(options),
         release=release,

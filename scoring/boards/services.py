@@ -54,8 +54,8 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
         faults["score_decimals"] = f"At most {MOST_DECIMALS}. Leave empty for unrounded scores."
     if is_showing_more(phase):
         faults["diagnostics"] = (
-            "If scores are rounded or split in parts, submitters can see totals only: single items "
-            "would reveal the hidden figures."
+            "If scores are rounded or split in parts, submitters can see totals only: individual "
+            "items would reveal the hidden figures."
         )
     if phase.public_share is not None and (fault := _part_fault(phase)):
         faults["public_share"] = fault

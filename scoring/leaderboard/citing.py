@@ -73,7 +73,7 @@ def _entry_bibtex(row: Row, root: str, accessed: date) -> str:
 
 def _board_bibtex(board: Board, phase: Phase | None, root: str, accessed: date) -> str:
     """An `@misc` entry with the phase, gold, signature, URL and access date."""
-    published = f"{settings.SITE_NAME} leaderboard" + (f", phase {phase.title}" if phase else "")
+    published = f"{settings.SITE_NAME} leaderboard" + (f", {phase.name}" if phase else "")
     return misc_bibtex(
         f"{_key_part(board.slug)}-{accessed.year}",
         {
@@ -109,7 +109,7 @@ def submission_bibtex(
         # Without an author, BibTeX sorts by it.
         "key": "" if submission.organisation else escape(submission.name),
         "year": str(submission.created_at.year),
-        "howpublished": escape(f"Leaderboard {board.title}, phase {submission.phase.title}"),
+        "howpublished": escape(f"Leaderboard {board.title}, {submission.phase.name}"),
         "version": str(submission.version),
         "note": f"Submission {submission.pk}, version {submission.version}. "
         f"{gold}Accessed {accessed.isoformat()}",

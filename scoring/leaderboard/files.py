@@ -88,12 +88,12 @@ class ExportForm(QueryForm):
     refused."""
 
     width = forms.ChoiceField(
-        label="Width in LaTeX",
+        label="LaTeX table width",
         choices=[(TEXT, "Full width"), (COLUMN, "Single column")],
         required=False,
     )
     rows = forms.IntegerField(
-        label="Number of top rows",
+        label="Rows to include",
         min_value=1,
         max_value=5000,
         required=False,
@@ -103,7 +103,7 @@ class ExportForm(QueryForm):
     columns = forms.MultipleChoiceField(
         label="Columns",
         required=False,
-        help_text="Select none to include all.",
+        help_text="Leave all unselected to include every column.",
         widget=forms.CheckboxSelectMultiple,
     )
 
@@ -280,7 +280,7 @@ def _caption(table: Leaderboard, section: Section, *, with_intervals: bool) -> s
     if table.view:
         parts.append(breakable(table.view.title))
     if section.kind == Entry.Kind.GRADED and table.phase:
-        parts.append(f"phase {breakable(table.phase.title)}")
+        parts.append(breakable(table.phase.name))
         origin = rf"Signature: \texttt{{{breakable(section.key, longest=LONG_IN_TYPEWRITER)}}}"
     else:
         origin = f"As reported: {breakable(section.key)}"
@@ -331,7 +331,7 @@ def _markdown_table(table: Leaderboard, section: Section, *, with_intervals: boo
 def _source(table: Leaderboard, section: Section) -> str:
     if section.kind != Entry.Kind.GRADED or table.phase is None:
         return f"As reported: {markdown_text(section.key)}."
-    return f"Phase {markdown_text(table.phase.title)}. Signature: {markdown_text(section.key)}."
+    return f"{markdown_text(table.phase.name)}. Signature: {markdown_text(section.key)}."
 
 
 def _markdown_row(cells: Sequence[str]) -> str:

@@ -203,6 +203,11 @@ class Phase(models.Model):
             )
 
     @property
+    def name(self) -> str:
+        """The title as a name in running text: “Test phase”, but “Phase 2”."""
+        return self.title if "phase" in self.title.lower() else f"{self.title} phase"
+
+    @property
     def items(self) -> "models.QuerySet[ReleaseItem]":
         """The items to grade: those of the release, or of its split."""
         return self.items_of(self.release_id)

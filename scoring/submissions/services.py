@@ -263,7 +263,7 @@ def open_items(*, submission: Submission, has_open_items: bool, actor: User | No
     """
     if has_open_items and not may_open_items(submission.phase, submission.phase.release):
         raise PublicationRefused(
-            "The single items cannot be made public: this phase shows totals only, or its gold is "
+            "The individual items cannot be made public: this phase shows totals only, or its gold is "
             "not public."
         )
     submission = _locked(submission)

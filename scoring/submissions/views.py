@@ -163,7 +163,7 @@ def _verdict(request: UserRequest) -> Given:
 
 def _opened(given: Given) -> str:
     words = "public while the result is public" if given["has_open_items"] else "private"
-    return f"The single items are {words}."
+    return f"The individual items are {words}."
 
 
 cancel = _action(steered_submission, services.cancel_latest)

@@ -140,7 +140,7 @@ def test_the_table_as_markdown(rows: Board) -> None:
     text = leaderboard_markdown(table, Export(("edit_distance", "ffa", "rank_ffa"), None, True))
     title, source, *lines = text.split("\n\n")
     assert title == "**Board board**"
-    assert source.startswith(r"Phase Test. Signature: fincriticaled\|v")
+    assert source.startswith(r"Test phase. Signature: fincriticaled\|v")
     [lines] = [part.splitlines() for part in lines]
     assert lines == [
         "| Model | Size | E | FFA | Fact-level: Rank |",

@@ -30,7 +30,7 @@ def test_a_reader_copies_a_table_and_a_badge(page_of: PageOf, rows: Board) -> No
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/boards/board/cite/")
     page.get_by_role("checkbox", name="Fact-level: FFA").check()
-    page.get_by_role("spinbutton", name="Number of top rows").fill("1")
+    page.get_by_role("spinbutton", name="Rows to include").fill("1")
     page.get_by_role("button", name="Update table").press("Enter")
     page.wait_for_url("**/cite/?*columns=ffa*")
     markdown = page.locator(".snippet", has=page.get_by_role("heading", name="Markdown"))

@@ -212,7 +212,7 @@ def test_a_submission_as_bibtex(board: Board, researcher: User) -> None:
         "  title = {{R\\&D \\textbraceleft{}8B\\textbraceright{} on Board board}},\n"
         "  author = {{Lab, Inc. and Sons}},\n"
         f"  year = {{{found.created_at.year}}},\n"
-        "  howpublished = {Leaderboard Board board, phase Test},\n"
+        "  howpublished = {Leaderboard Board board, Test phase},\n"
         "  version = {2},\n"
         f"  note = {{Submission {found.pk}, version 2. Gold: {phase.release.dataset.title} 1.0.0. "
         "Signature: \\texttt{fincriticaled|\\allowbreak{}v2|\\allowbreak{}labels:\\allowbreak{}"

@@ -1,4 +1,4 @@
-"""Single items that their owner makes public."""
+"""Individual items that their owner makes public."""
 
 from typing import Any
 
@@ -133,7 +133,7 @@ def test_items_with_hidden_gold_cannot_be_opened(
     )
     text = page.content.decode()
     assert "its gold is not public" in text
-    assert "Make single items public" not in text
+    assert "Make individual items public" not in text
     assert read_by_nobody(client_of, hidden) == [404] * 6
 
 
@@ -141,10 +141,10 @@ def test_the_page_opens_and_closes(
     client_of: ClientOf, graded: Submission, researcher: User
 ) -> None:
     client, url = client_of(researcher), f"/submissions/{graded.pk}/open-items/"
-    assert "Make single items public" in client.get(graded.get_absolute_url()).content.decode()
+    assert "Make individual items public" in client.get(graded.get_absolute_url()).content.decode()
     text = client.post(url, {"open": "1"}, follow=True).content.decode()
-    assert "The single items are public" in text
-    assert "Make single items private" in text
+    assert "The individual items are public" in text
+    assert "Make individual items private" in text
     client.post(url, {"open": "0"})
     graded.refresh_from_db()
     assert not graded.has_open_items

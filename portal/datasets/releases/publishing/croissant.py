@@ -77,7 +77,7 @@ def bibtex(release: PublishedRelease) -> str:
         "author": " and ".join(map(_bibtex_author, citation.authors)),
         "year": str(_year(release)),
         "version": escape(release.version),
-        "note": f"Data set, version {escape(release.version)}",
+        "note": f"Dataset, version {escape(release.version)}",
         # URLs are written unescaped, except for characters that would end the braces.
         "doi": quote(citation.doi, safe="/:;()[].,_-"),
         "url": quote(_url(release), safe="/:;?&=#%+,.@!~*'()[]_-$"),

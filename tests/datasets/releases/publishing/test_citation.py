@@ -39,7 +39,7 @@ def test_bibtex_has_every_field() -> None:
         "  author = {Doe, Jane and van der Berg, R. and {Institute of Records and Sons}},\n"
         "  year = {2023},\n"
         "  version = {1.0.0},\n"
-        "  note = {Data set, version 1.0.0},\n"
+        "  note = {Dataset, version 1.0.0},\n"
         "  doi = {10.5281/zenodo.1234},\n"
         "  url = {https://example.org/a_set?x=1&y=%20}\n"
         "}\n"
