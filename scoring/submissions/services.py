@@ -263,8 +263,8 @@ def open_items(*, submission: Submission, has_open_items: bool, actor: User | No
     """
     if has_open_items and not may_open_items(submission.phase, submission.phase.release):
         raise PublicationRefused(
-            "The individual items cannot be made public: this phase shows totals only, or its gold is "
-            "not public."
+            "The individual items cannot be made public: this phase shows totals only, or its gold "
+            "is not public."
         )
     submission = _locked(submission)
     if submission.has_open_items != has_open_items:
