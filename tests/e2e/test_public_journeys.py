@@ -352,7 +352,7 @@ def test_a_hidden_phase_shows_its_submitter_totals_alone(
     for slug in HIDDEN:
         page.goto(f"/boards/{slug}/?phase=test")
         link_of(page, RULES).click()
-        expect(page.get_by_text("This phase shows totals only.")).to_be_visible()
+        expect(page.get_by_text("individual items are hidden")).to_be_visible()
         expect(page.get_by_role("table", name="Items")).to_have_count(0)
 
 

@@ -66,7 +66,7 @@ def import_pages(organiser: Page) -> None:
         {"name": "pages.zip", "mimeType": "application/zip", "buffer": plan.archive()}
     )
     organiser.get_by_role("button", name="Import", exact=True).click()
-    expect(organiser.locator("#report")).to_contain_text("imported 21", timeout=30_000)
+    expect(organiser.locator("#report")).to_contain_text("Imported 21", timeout=30_000)
 
 
 def make_campaign(organiser: Page, title: str) -> None:

@@ -104,7 +104,7 @@ def import_dataset(organiser: Page) -> None:
     organiser.get_by_role("button", name="Import", exact=True).click()
     # The worker imports the file, and the report refreshes itself.
     expect(organiser.get_by_role("link", name="Create a campaign")).to_be_visible()
-    expect(organiser.locator("#report")).to_contain_text("imported 2")
+    expect(organiser.locator("#report")).to_contain_text("Imported 2")
 
 
 def open_campaign(organiser: Page) -> None:

@@ -3,6 +3,7 @@ as the site does."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -52,9 +53,9 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     pins = folder / "pins.txt"
     locked = (ROOT / "requirements" / "base.txt").read_text().splitlines()
-    pins.write_text(
-        "\n".join(line.split()[0] for line in locked if "==" in line and line[0].isalnum())
-    )
+    pinned = (line.split()[0] for line in locked if "==" in line and line[0].isalnum())
+    # A constraint must not have extras.
+    pins.write_text("\n".join(re.sub(r"\[.*?\]", "", pin) for pin in pinned))
     found = folder / "bin" / "python"
     done = subprocess.run(
         [str(found), "-m", "pip", "install", "--quiet", "--constraint", str(pins), str(wheel)],
