@@ -35,7 +35,7 @@ def test_score_losses_and_errors_come_first(
     """Four of six facts are right: of three facts on page-1 the sign of one is wrong, of two on
     page-2 the date."""
     said = summary_of(client_of(researcher), graded)
-    assert "FFA 66.67%" in said
+    assert "FFA 66.67 %" in said
     assert "95% interval" in said
     assert "Most frequent errors Sign 16.67% (1) Date 16.67% (1)" in said
     assert "Lowest score by document type Other 66.67%" in said
@@ -73,7 +73,7 @@ def test_a_perfect_result_has_no_losses(
     submission = make_submission(board, researcher, PERFECT)
     run_due_jobs()
     said = summary_of(client_of(researcher), submission)
-    assert said.startswith("FFA 100.00%")
+    assert said.startswith("FFA 100.00 %")
     assert "Error breakdown" not in said
     assert "Example errors" not in said
 
@@ -92,7 +92,7 @@ def test_others_see_the_errors_once_the_items_are_open(
     publish_submission(submission=graded, actor=researcher)
     for user in (None, stranger):
         said = summary_of(client_of(user), graded)
-        assert "FFA 66.67%" in said
+        assert "FFA 66.67 %" in said
         assert "Most frequent errors" in said
         assert "Example errors" not in said
         assert "(350)" not in said
@@ -117,7 +117,7 @@ def test_hidden_gold_is_in_no_summary(
     publish_submission(submission=submission, actor=organiser)
     for user in (None, researcher, organiser):
         said = summary_of(client_of(user), submission)
-        assert "FFA 0.00%" in said
+        assert "FFA 0.00 %" in said
         assert "Example errors" not in said
         for secret in ("1,200", "(350)", "May 27, 2021", "3.5%", "2020", "98,765"):
             assert secret not in said
