@@ -133,7 +133,8 @@ def test_selection_is_drawn_and_drawn_again(
     expect(page.get_by_text("The new draw has the same documents.")).to_be_visible()
     assert Selection.objects.get().documents.count() == 2
     page.get_by_role("link", name="Create a campaign").click()
-    expect(page.get_by_role("combobox", name="Documents")).to_have_value(str(Selection.objects.get().pk))
+    documents = page.get_by_role("combobox", name="Documents")
+    expect(documents).to_have_value(str(Selection.objects.get().pk))
 
 
 def test_content_page_is_accessible(page_of: PageOf, dataset: Dataset, organiser: User) -> None:
