@@ -2,7 +2,7 @@
 
 The locks carry hashes and no index host, so that they install from any mirror. `dev` is resolved
 first and binds `base` and the extras `semantic` and `sample`, so that all environments hold the
-same versions. Label Studio has an environment of its own and is resolved by itself.
+same versions. `extras` and Label Studio have their own environments and are resolved alone.
 """
 
 import re
@@ -49,6 +49,7 @@ def main() -> None:
         constraints.flush()
         for name in ("base", "semantic", "sample"):
             lock(name, "--constraint", constraints.name)
+    lock("extras")
     lock("label-studio")
 
 
