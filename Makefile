@@ -8,6 +8,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 export HOST
 LABEL_STUDIO := var/label-studio
+EXTRAS := var/extras
 # Playwright's wheel brings a node of its own; no other is needed.
 NODE = $(shell $(BIN)/python -c "from playwright._impl._driver import compute_driver_executable as c; print(c()[0])")
 
@@ -21,7 +22,7 @@ $(VENV)/bin/python:
 
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # The checkout itself, so that the command `factboard` is in the environment.
-EDITABLE = $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+EDITABLE = $(PIP_INSTALL) --quiet --no-deps --no-build-isolation --editable .
 
 $(VENV)/.base: requirements/base.txt | $(VENV)/bin/python
 	$(PIP_INSTALL) --require-hashes -r requirements/base.txt
@@ -89,6 +90,16 @@ test-services: $(VENV)/.dev ## Run the database tests on PostgreSQL and Redis (D
 .PHONY: test-js
 test-js: $(VENV)/.dev ## Run the JavaScript unit tests
 	$(NODE) --test tests/js/*.test.mjs
+
+.PHONY: test-extras
+test-extras: $(EXTRAS)/.done ## Run the tests against inspect_ai, lm-eval and RapidOCR, in an environment that holds them (2.2 GB)
+	REQUIRE_EXTRAS=1 $(EXTRAS)/bin/python -m pytest -q tests/factboard/test_engines.py tests/factboard/test_exporting.py $(ARGS)
+
+# The lock is complete. pip would resolve it again, and does not see that fsspec[http] pins fsspec.
+$(EXTRAS)/.done: requirements/extras.txt
+	$(PYTHON) -m venv $(EXTRAS)
+	$(EXTRAS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $<
+	@touch $@
 
 .PHONY: check
 check: $(VENV)/.dev ## Lint, types, imports, templates, migrations, OpenAPI document, wording

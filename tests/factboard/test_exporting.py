@@ -204,6 +204,9 @@ def test_folder_named_like_a_board_gives_no_gold(
 
 
 @pytest.mark.slow
+# inspect_ai uses old names of its dependencies and leaves its streams open.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_inspect_runs_the_task(tmp_path: Path) -> None:
     require_package("inspect_ai")
     from inspect_ai import eval as evaluate
