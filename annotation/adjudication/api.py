@@ -40,13 +40,13 @@ from .selectors import (
     ORDERS,
     CaseFilter,
     CaseView,
+    CombinedAnswer,
     Fault,
     FaultyDocument,
     FaultyWork,
+    HistoryEntry,
     Proposal,
     Remark,
-    Together,
-    Verdict,
     adjudication_page,
     case_view,
     faulty_documents,
@@ -74,9 +74,9 @@ CaseProposal = answer(
     letter="`A`, `B`, … for annotators, or `gold` for the former gold.",
     spans=ProposedSpan(many=True),
 )
-CaseTogether = answer(Together, "CaseTogether", spans=ProposedSpan(many=True))
+CaseTogether = answer(CombinedAnswer, "CaseTogether", spans=ProposedSpan(many=True))
 CaseVerdict = answer(
-    Verdict,
+    HistoryEntry,
     "CaseVerdict",
     choice=serializers.ChoiceField(choices=Decision.Choice.choices),
     spans=ProposedSpan(many=True),

@@ -41,7 +41,7 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Together:
+class CombinedAnswer:
     """Two proposals that can be combined."""
 
     letters: tuple[str, str]
@@ -49,7 +49,7 @@ class Together:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class HistoryEntry:
     """An entry of the case's history: a decision, or a reopening."""
 
     choice: str
@@ -81,13 +81,13 @@ class CaseView:
     note: str
     proposals: tuple[Proposal, ...]
     majority: tuple[SpanData, ...] | None
-    both: Together | None
+    both: CombinedAnswer | None
     decision: tuple[SpanData, ...]
     choice: str
     reason: str
     decided_by: str | None
     decided_at: datetime | None
-    history: tuple[Verdict, ...]
+    history: tuple[HistoryEntry, ...]
 
     @property
     def is_open(self) -> bool:
@@ -113,7 +113,7 @@ def case_view(case: Case) -> CaseView:
         for letter, proposal in zip(names, case.proposals, strict=True)
     )
     marked = tuple(one.letter for one in proposals if one.spans)
-    history = tuple(_verdict(decision, names) for decision in case.decisions.all())
+    history = tuple(_history_entry(decision, names) for decision in case.decisions.all())
     most = majority(case.proposals, by_value=case.kind == Case.Kind.VALUE)
     is_open = case.state == Case.State.OPEN
     return CaseView(
@@ -148,18 +148,18 @@ def _difference(case: Case, is_missing: bool) -> str:
     return "label" if case.kind == Case.Kind.LABEL else "boundary"
 
 
-def _note(case: Case, history: Sequence[Verdict]) -> str:
+def _note(case: Case, history: Sequence[HistoryEntry]) -> str:
     opened = [one.reason for one in history if one.choice == Decision.Choice.REOPENED]
     return opened[-1] if opened else case.reason
 
 
-def _together(case: Case, proposals: Sequence[Proposal]) -> Together | None:
+def _together(case: Case, proposals: Sequence[Proposal]) -> CombinedAnswer | None:
     found = both(case.proposals)
     if found is None:
         return None
     first, second = found.places
     names = (proposals[first].letter, proposals[second].letter)
-    return Together(names, _spans(found.answers, proposals))
+    return CombinedAnswer(names, _spans(found.answers, proposals))
 
 
 def _spans(answers: Answers, proposals: Sequence[Proposal]) -> tuple[SpanData, ...]:
@@ -176,9 +176,9 @@ def _spans(answers: Answers, proposals: Sequence[Proposal]) -> tuple[SpanData, .
     )
 
 
-def _verdict(decision: Decision, names: Sequence[str]) -> Verdict:
+def _history_entry(decision: Decision, names: Sequence[str]) -> HistoryEntry:
     place = decision.proposal
-    return Verdict(
+    return HistoryEntry(
         choice=decision.choice,
         letter=names[place] if place is not None and place < len(names) else None,
         spans=tuple(decision.spans),
