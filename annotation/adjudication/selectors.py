@@ -249,7 +249,7 @@ class CaseFilter:
         )
 
     @property
-    def open_cases(self) -> "CaseFilter":
+    def over_open_cases(self) -> "CaseFilter":
         """The same filter for the open cases of all documents."""
         return replace(self, state=Case.State.OPEN, document="")
 
@@ -369,7 +369,7 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
     matching open case, or null.
     """
     campaign, document = campaign_document.campaign, campaign_document.document
-    waiting = filtered_cases(campaign, wanted.open_cases).filter(
+    waiting = filtered_cases(campaign, wanted.over_open_cases).filter(
         campaign_document=campaign_document
     )
     caseless = campaign_document.gold_spans.filter(case__isnull=True)
@@ -403,7 +403,7 @@ def next_page_url(campaign_document: CampaignDocument, wanted: CaseFilter) -> st
 
     Ordered by agreement, it is the page of the case with the lowest agreement.
     """
-    campaign, wanted = campaign_document.campaign, wanted.open_cases
+    campaign, wanted = campaign_document.campaign, wanted.over_open_cases
     cases = filtered_cases(campaign, wanted).exclude(campaign_document=campaign_document)
     later = cases.filter(campaign_document__gt=campaign_document.pk)
     following = (None if wanted.order == "score" else later.first()) or cases.first()

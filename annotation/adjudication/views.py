@@ -208,7 +208,7 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
 def _case_url(access: CampaignAccess, case: Case, wanted: selectors.CaseFilter) -> str:
     """The URL of the case on its page, with the filter for the cases that follow."""
     name = case.campaign_document.document.name
-    return f"{selectors.page_url(access.campaign, name, wanted.open_cases)}#case-{case.pk}"
+    return f"{selectors.page_url(access.campaign, name, wanted.over_open_cases)}#case-{case.pk}"
 
 
 def _first(access: CampaignAccess, wanted: selectors.CaseFilter) -> str | None:
