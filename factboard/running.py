@@ -217,7 +217,7 @@ def _command(session: Session) -> str:
         words += ["--engine", args.engine, *([args.function] if args.function else [])]
     unused = {"key_env"} if args.engine != "openai" else set()
     if args.engine in _WITHOUT_PROMPT:
-        unused |= {"prompt", "prompt_file", "system"}
+        unused.add("prompt")
     for name in _REPEATED:
         value = getattr(args, name)
         if not value or name in unused:
@@ -412,4 +412,7 @@ def _arrange(args: Namespace) -> None:
         raise BadInput(f"--engine {name}: {rest[0]!r} was not expected")
     if not args.target:
         raise BadInput("name a board, a starter kit, a release or a folder; or sample")
+    if name in _WITHOUT_PROMPT and (args.system or args.prompt_file):
+        flag = "--system" if args.system else "--prompt-file"
+        raise BadInput(f"--engine {name} reads images and takes no prompt: leave out {flag}")
     check_budget(args)

@@ -287,6 +287,8 @@ def test_every_answer_makes_a_line_that_the_benchmark_reads(
         (["kit", "--engine", "python", "none_such:f"], "none_such cannot be imported"),
         (["kit", "--engine", "command", "--command", "prog"], "{image}"),
         (["kit", "--engine", "tesseract", "more"], "'more' was not expected"),
+        (["kit", "--engine", "tesseract", "--system", "Read."], "leave out --system"),
+        (["kit", "--engine", "rapidocr", "--prompt-file", "own.md"], "leave out --prompt-file"),
         (["kit", "--model", "m", "--base-url", "http://h", "--prompt", "x"], "paper-1"),
         (["kit", "--model", "m", "--base-url", "http://h", "--decoding", "n=2"], "cannot be set"),
         (["kit", "--model", "m", "--base-url", "http://h", "--budget", "2"], "--price-in"),
