@@ -318,7 +318,7 @@ def plan_text(plan: Plan, prices: Prices) -> str:
 # --- the command --------------------------------------------------------------------------------
 
 _EXAMPLES = """examples:
-  factboard run my-board --model qwen --base-url http://127.0.0.1:8000/v1
+  factboard run my-board --model qwen --base-url http://127.0.0.1:8001/v1
   factboard run kit.zip --model gpt --base-url https://api.openai.com/v1 --budget 5 \\
       --price-in 2.5 --price-out 10
   factboard run sample --engine tesseract

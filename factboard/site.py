@@ -169,7 +169,7 @@ def _words(done: Download) -> str:
     elif done.hidden:
         words += f", without the gold of {done.hidden:,} items, which the release's hash needs"
     if done.unread:
-        words += f"; not compared with the items without pyarrow: {', '.join(done.unread)}"
+        words += f"; install pyarrow to compare {', '.join(done.unread)} with the items"
     return words
 
 
@@ -178,9 +178,9 @@ def _words(done: Download) -> str:
 # The file that `factboard run` writes next to a submission.
 MANIFEST = "manifest.json"
 _SUBMIT_EXAMPLES = """example:
-  factboard submit my-board runs/my-board-qwen/submission.jsonl --watch
+  factboard submit my-board my-run/submission.jsonl --manifest my-run/manifest.json --watch
 
-A manifest next to the file is sent with it and fills the model card."""
+The run's manifest fills in the model card; the options of the card take precedence."""
 
 
 def _add_submitting(commands: Any) -> None:

@@ -183,7 +183,7 @@ def _page_spans(
 
 _PIECE = 12_000
 _EXAMPLES = """example:
-  factboard suggest pages/ --model qwen --base-url http://127.0.0.1:8000/v1 --labels Number,Date
+  factboard suggest pages/ --model qwen --base-url http://127.0.0.1:8001/v1 --labels Number,Date
 
 The same command continues a run that was stopped: only pieces without an answer are asked.
 Exit codes: 0 every page was read, 1 some were not, 2 bad input, 130 stopped."""
