@@ -60,6 +60,7 @@ def test_one_document_is_edited(page_of: PageOf, dataset: Dataset, organiser: Us
     page = page_of(organiser)
     page.goto("/datasets/set/documents/letter/")
     page.get_by_role("link", name="Edit", exact=True).click()
+    expect(page.get_by_label("Other metadata")).to_be_visible()
     accessible(page)
     page.get_by_label("Other metadata").fill("{")
     page.get_by_role("button", name="Save").click()
