@@ -142,6 +142,7 @@ def test_pages_are_accessible_and_fit(
         page.goto(link)
         assert faults_in_both_looks(page, every=True) == []
     visitor.locator("main").get_by_role("link", name="Sign up").click()
+    expect(visitor.get_by_label("Password", exact=True)).to_be_visible()
     assert faults_in_both_looks(visitor, every=True) == []
     other.goto("/campaigns/spring-round/leave/")
     assert faults_in_both_looks(other, every=True) == []
