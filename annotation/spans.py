@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple
 
 from portal.facts import SIGNS, FactValue, Span, check_spans, check_value, read_value, trim_span
 from portal.facts import Span as TextSpan
+from portal.facts.spans import characters
 
 MAX_VALUE = 200
 # Every save sends the whole page again, with mostly the same quotes.
@@ -160,7 +161,8 @@ def check_drafts(text: str, drafts: Sequence[Draft], labels: Sequence[str]) -> l
         seen.add(draft.key)
         in_range = 0 <= draft.start < draft.end <= len(text)
         if in_range and text[draft.start : draft.end] != draft.quote:
-            message = f"the text at [{draft.start}, {draft.end}) differs from the quote"
+            where = characters(draft.start, draft.end)
+            message = f"the text at {where} differs from the quote"
             faults.append(_fault(index, draft.key, "quote", message))
     spans = [TextSpan(draft.start, draft.end, draft.label) for draft in drafts]
     faults += [
@@ -222,15 +224,16 @@ def misplaced(index: int, span: Span, what: str, place: Any, gold: Iterable[Any]
     or overlaps one of the stored spans of gold.
     """
     if span.end <= place.start or span.start >= place.end:
-        message = f"[{span.start}, {span.end}) is outside {what}, [{place.start}, {place.end})"
+        where, allowed = characters(span.start, span.end), characters(place.start, place.end)
+        message = f"the span ({where}) is outside {what} ({allowed})"
         return [_fault(index, "", "outside", message)]
     return [
         _fault(
             index,
             "",
             "overlaps_gold",
-            f"[{span.start}, {span.end}) overlaps “{other.quote}” [{other.start}, {other.end}), "
-            "which is already gold",
+            f"the span ({characters(span.start, span.end)}) overlaps “{other.quote}” "
+            f"({characters(other.start, other.end)}), which is already gold",
         )
         for other in gold
         if span.start < other.end and other.start < span.end

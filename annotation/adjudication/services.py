@@ -26,6 +26,7 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.facts import FactValue, check_spans
 from portal.facts import Span as TextSpan
+from portal.facts.spans import characters
 
 from .settling import Answer, answers_of, both, majority, make_gold, settle_document
 
@@ -283,7 +284,7 @@ def _whole(campaign_document: CampaignDocument, start: int, end: int) -> tuple[i
     """The range, extended to the ends of the gold spans that it overlaps."""
     text = campaign_document.document.content.text
     if not 0 <= start < end <= len(text) or not text[start:end].strip():
-        message = f"[{start}, {end}) is not a range of the page's text"
+        message = f"{characters(start, end)}: not a range of the page's text"
         raise InvalidSpans([{"field": "start", "code": "range", "message": message}])
     gold = campaign_document.gold_spans.filter(start__lt=end, end__gt=start)
     borders = list(gold.values_list("start", "end"))

@@ -19,7 +19,7 @@ from annotation.spans import Cluster, clusters, fact_of, settled_value
 from portal.audit.models import record_event
 from portal.facts import FactValue, check_spans, check_value
 from portal.facts import Span as TextSpan
-from portal.facts.spans import label_kind
+from portal.facts.spans import characters, label_kind
 
 
 class SubmittedSpan(Protocol):
@@ -66,7 +66,8 @@ def structural_faults(
         if not span.key:
             faults.append(IntegrityFault("", "key", f"the span at {span.start} has no key"))
         if text[span.start : span.end] != span.quote:
-            message = f"the text at [{span.start}, {span.end}) is not “{span.quote}”"
+            where = characters(span.start, span.end)
+            message = f"the text at {where} is not “{span.quote}”"
             faults.append(IntegrityFault(span.key, "quote", message))
     return faults
 

@@ -163,7 +163,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('start', models.PositiveIntegerField()),
                 ('end', models.PositiveIntegerField()),
-                ('kind', models.CharField(choices=[('boundary', 'boundary differs'), ('label', 'label differs'), ('missing', 'missed by some'), ('extra', 'labelled by a minority'), ('value', 'value missing or differs'), ('review', 'reopened for correction')], max_length=10)),
+                ('kind', models.CharField(choices=[('boundary', 'different start or end'), ('label', 'different label'), ('missing', 'missed by some annotators'), ('extra', 'labelled by only a few annotators'), ('value', 'different or missing value'), ('review', 'reopened for correction')], max_length=10)),
                 ('proposals', models.JSONField(help_text='[{assignment, spans: [{label, start, end, quote, value, sign}]}, …], one per annotator.')),
                 ('score', models.FloatField(default=0, help_text='Agreement on the entity, 0 to 1: the largest share of annotators with the same marks; for boundaries the mean F1 of the characters marked.')),
                 ('state', models.CharField(choices=[('open', 'Open'), ('decided', 'Decided')], default='open', max_length=10)),

@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
+from portal.facts.spans import characters
+
 from .campaigns import Campaign, CampaignDocument, SuggestionSource, SuggestionUpload
 
 
@@ -137,7 +139,7 @@ class Span(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.label} [{self.start}, {self.end})"
+        return f"{self.label}, {characters(self.start, self.end)}"
 
 
 class FirstSubmission(models.Model):

@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 
 from portal.facts import Span as TextSpan
+from portal.facts.spans import characters
 
 from .assignments import Assignment
 from .campaigns import Campaign, CampaignDocument
@@ -87,11 +88,11 @@ class Case(models.Model):
     """A cluster of overlapping spans on which the annotators of a document differ."""
 
     class Kind(models.TextChoices):
-        BOUNDARY = "boundary", "boundary differs"
-        LABEL = "label", "label differs"
-        MISSING = "missing", "missed by some"
-        EXTRA = "extra", "labelled by a minority"
-        VALUE = "value", "value missing or differs"
+        BOUNDARY = "boundary", "different start or end"
+        LABEL = "label", "different label"
+        MISSING = "missing", "missed by some annotators"
+        EXTRA = "extra", "labelled by only a few annotators"
+        VALUE = "value", "different or missing value"
         REVIEW = "review", "reopened for correction"
 
     class State(models.TextChoices):
@@ -221,7 +222,7 @@ class GoldSpan(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.label} [{self.start}, {self.end})"
+        return f"{self.label}, {characters(self.start, self.end)}"
 
 
 class ReviewRound(models.Model):

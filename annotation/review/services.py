@@ -25,6 +25,7 @@ from portal.audit.models import record_event
 from portal.facts import Span as TextSpan
 from portal.facts import check_spans
 from portal.facts.sampling import Key, draw
+from portal.facts.spans import characters
 
 from .selectors import OWN_WORK, current_gold, uncovered_pages, worked_on
 
@@ -96,12 +97,12 @@ def _misplaced(
     faults = misplaced(0, span, "the fact", item, others)
     if any(fault["code"] == "outside" for fault in faults):
         return faults
-    place = f"[{span.start}, {span.end})"
+    place = f"the span ({characters(span.start, span.end)})"
     open_cases = campaign_document.cases.filter(
         state=Case.State.OPEN, start__lt=span.end, end__gt=span.start
     )
     for case in open_cases:
-        message = f"{place} overlaps an open case at [{case.start}, {case.end})"
+        message = f"{place} overlaps an open case ({characters(case.start, case.end)})"
         faults.append({"index": 0, "code": "overlaps_case", "message": message})
     return faults
 

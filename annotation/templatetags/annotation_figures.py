@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django import template
 
 from annotation.adjudication.settling import letter_of
 from annotation.agreement.shapes import Confusion, shade
 from annotation.models import Screening
+from portal.facts.spans import characters
 
 register = template.Library()
 
@@ -24,6 +26,20 @@ def reading(kappa: float | None) -> str:
     if kappa is None:
         return ""
     return next((name for end, name in _BANDS if kappa <= end), _BEST)
+
+
+@register.filter
+def place(span: Any) -> str:
+    """Where a span, case or sampled fact is, such as "characters 1518–1525"."""
+    return characters(
+        *(span["start"], span["end"]) if isinstance(span, dict) else (span.start, span.end)
+    )
+
+
+@register.filter
+def sign_name(sign: str) -> str:
+    """A sign convention in words, such as "trailing CR"."""
+    return sign.replace("_cr", "_CR").replace("_", " ")
 
 
 @register.filter

@@ -35,6 +35,7 @@ from .spans import (
     FactSpan,
     ReadingError,
     Span,
+    characters,
     check_labels,
     check_spans,
     require_labels,
@@ -115,10 +116,12 @@ def _span(item: object, path: str, text: str) -> FactSpan:
     if problems := check_labels([label]):
         raise ReadingError(f"{path}.label", problems[0])
     if not 0 <= start < end <= len(text):
-        reason = f"[{start}, {end}) is not a valid range in a text of {len(text)} characters"
+        where = characters(start, end)
+        reason = f"{where}: not a valid range in a text of {len(text)} characters"
         raise ReadingError(f"{path}.start", reason)
     if quote != text[start:end]:
-        reason = f"the text at [{start}, {end}) is {_short(text[start:end])}, not {_short(quote)}"
+        where, found = characters(start, end), _short(text[start:end])
+        reason = f"the text at {where} is {found}, not {_short(quote)}"
         raise ReadingError(f"{path}.quote", reason)
     return FactSpan(key, label, start, end, quote, *_meaning(values, path, label, quote))
 
@@ -255,7 +258,8 @@ def write_span_elements(canonical_html: str, spans: Sequence[FactSpan]) -> str:
     if faults := check_spans(text, places, labels):
         raise ValueError("; ".join(fault.message for fault in faults))
     if moved := next((span for span in ordered if text[span.start : span.end] != span.quote), None):
-        raise ValueError(f"the quote of span {moved.key!r} is not at [{moved.start}, {moved.end})")
+        where = characters(moved.start, moved.end)
+        raise ValueError(f"the quote of span {moved.key!r} is not at {where}")
     if len({span.key for span in ordered if span.key}) < len(ordered):
         raise ValueError("every span needs a key of its own")
 

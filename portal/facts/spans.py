@@ -80,6 +80,17 @@ class Span:
     label: str
 
 
+def characters(start: int, end: int) -> str:
+    """The range `[start, end)` as messages name it: by its first and last character, from 0.
+
+    >>> characters(1518, 1526), characters(7, 8), characters(9, 3)
+    ('characters 1518–1525', 'character 7', 'start 9, end 3')
+    """
+    if start >= end:
+        return f"start {start}, end {end}"
+    return f"character {start}" if end - start == 1 else f"characters {start}–{end - 1}"
+
+
 @dataclass(frozen=True, order=True)
 class SpanFault:
     """An error of the span at `index` of the checked list."""
@@ -104,7 +115,7 @@ def check_spans(text: str, spans: Sequence[Span], labels: Sequence[str]) -> list
     known = frozenset(labels)
     placed: list[int] = []
     for index, span in enumerate(spans):
-        where = f"span {index} [{span.start}, {span.end})"
+        where = f"span {index} ({characters(span.start, span.end)})"
         if not 0 <= span.start < span.end <= len(text):
             message = f"{where} is not a valid range in a text of {len(text)} characters"
             faults.append(SpanFault(index, "range", message))
@@ -127,7 +138,8 @@ def _clashes(spans: Sequence[Span], placed: Sequence[int]) -> list[SpanFault]:
         if reaching >= 0 and span.start < spans[reaching].end:
             first, later = sorted((index, reaching))
             if spans[index] == spans[reaching]:
-                message = f"span {later} [{span.start}, {span.end}) repeats span {first}"
+                where = characters(span.start, span.end)
+                message = f"span {later} ({where}) repeats span {first}"
                 faults[later] = SpanFault(later, "duplicate", message)
             else:
                 message = f"span {later} overlaps span {first} at {span.start}"

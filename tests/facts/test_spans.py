@@ -52,9 +52,8 @@ def test_check_spans_reports_every_fault_of_a_span() -> None:
 
 def test_messages_name_the_span_and_the_limit() -> None:
     (fault,) = check_spans(TEXT, [Span(4, 99, "Number")], LABELS)
-    assert (
-        fault.message == f"span 0 [4, 99) is not a valid range in a text of {len(TEXT)} characters"
-    )
+    where = "span 0 (characters 4–98)"
+    assert fault.message == f"{where} is not a valid range in a text of {len(TEXT)} characters"
 
 
 SPANS = st.lists(

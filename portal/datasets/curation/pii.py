@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from portal.facts.grammar import CELL, with_borders
 from portal.facts.labelstudio.placing import Places
 from portal.facts.markup import Kind, tokens
+from portal.facts.spans import characters
 
 
 class Issuer(NamedTuple):
@@ -329,7 +330,7 @@ def _covered(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     joined: list[tuple[int, int]] = []
     for start, end in sorted((stretch[0], stretch[1]) for stretch in stretches):
         if start >= end or start < 0:
-            raise ValueError(f"[{start}, {end}) is not a range of a text")
+            raise ValueError(f"{characters(start, end)}: not a range of a text")
         if joined and start <= joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
@@ -340,7 +341,8 @@ def _covered(stretches: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def _check(covered: Sequence[tuple[int, int]], length: int) -> None:
     if covered and covered[-1][1] > length:
         start, end = covered[-1]
-        raise ValueError(f"[{start}, {end}) is not within the {length} characters of the text")
+        where = characters(start, end)
+        raise ValueError(f"{where}: not within the {length} characters of the text")
 
 
 def _masked(characters: list[str], position: int, covered: Sequence[tuple[int, int]]) -> str:

@@ -16,7 +16,7 @@ from portal.facts.canonical import canonical_text
 from portal.facts.grammar import text_borders
 from portal.facts.markup import Kind, tokens
 from portal.facts.page_text import TextNode, TextPaths
-from portal.facts.spans import FactSpan, Span, check_spans, utf16_to_codepoint
+from portal.facts.spans import FactSpan, Span, characters, check_spans, utf16_to_codepoint
 from portal.facts.values import check_value, read_value
 
 from .tasks import Region
@@ -377,7 +377,7 @@ class _Placing:
         faults = check_spans(self._page.text, [Span(start, end, label)], self._labels)
         if faults or self._taken.meets(start, end):
             reason = "there is nothing to read" if faults else "it overlaps another result"
-            self._refuse(region, f"at [{start}, {end}) {reason}")
+            self._refuse(region, f"{characters(start, end)}: {reason}")
             return False
         self._taken.take(start, end)
         quote = self._page.text[start:end]

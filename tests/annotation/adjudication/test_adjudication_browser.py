@@ -74,7 +74,7 @@ def test_ways_to_differ_are_told_apart_and_counted(
     assert {name: frame.evaluate(PAINTED, name) for name in painted} == painted
     for look in ("value", "boundary", "label", "review", "some", "only-a"):
         expect(page.locator(f"[data-look-count={look}]")).to_have_text("1")
-    page.get_by_role("checkbox", name="Boundary differs").uncheck()
+    page.get_by_role("checkbox", name="Different start or end").uncheck()
     assert frame.evaluate(PAINTED, "look-boundary") == []
 
 
@@ -84,19 +84,19 @@ def test_six_cases_of_all_kinds_are_decided_by_key(
 ) -> None:
     page = page_of(lead)
     frame = open_page(page)
-    title(page, "Value missing or differs")
+    title(page, "Different or missing value")
     page.keyboard.press("b")
     expect(page.locator("[data-reasons]")).to_contain_text(
         "Accept B: “1,200” as Number (1200). Why?"
     )
     page.keyboard.press("6")
-    title(page, "Boundary differs")
+    title(page, "Different start or end")
     assert frame.evaluate(PAINTED, "current-first") == ["(310)"]
     assert frame.evaluate(PAINTED, "current-second") == ["310"]
     expect(page.locator("[data-part=proposals]")).to_contain_text("The brackets say minus.")
     frame.locator("body").press("1")  # the keys also work inside the page
     page.keyboard.press("2")
-    title(page, "Label differs")
+    title(page, "Different label")
     page.keyboard.press("m")
     title(page, REVIEW)
     expect(page.locator("[data-part=note]")).to_contain_text("Is the heading a fact?")
@@ -104,17 +104,17 @@ def test_six_cases_of_all_kinds_are_decided_by_key(
     page.keyboard.press("t")
     page.keyboard.type("A heading, 1 of many; no fact")
     page.keyboard.press("Enter")
-    title(page, "Missed by some")
+    title(page, "Missed by some annotators")
     page.keyboard.press("e")
     page.keyboard.press("2")
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")  # repeats the last reason
-    title(page, "Labelled by a minority")
+    title(page, "Labelled by only a few annotators")
     page.keyboard.press("0")
     page.keyboard.press("3")
     page.wait_for_url(re.compile("page-002"))
     ready(page)
-    title(page, "Boundary differs")
+    title(page, "Different start or end")
     assert gold(contested, "value") == [("Number", "1,200", "1200")]
     assert gold(contested, "boundary") == [("Number", "(310)", "-310")]
     assert gold(contested, "label") == [("Date", "March 31, 2025", "2025-03-31")]
@@ -141,10 +141,10 @@ def test_cases_are_walked_through_by_key_and_click(
     page = page_of(lead)
     frame = open_page(page)
     page.keyboard.press("j")
-    title(page, "Boundary differs")
+    title(page, "Different start or end")
     page.keyboard.press("k")
     page.keyboard.press("p")
-    title(page, "Labelled by a minority")
+    title(page, "Labelled by only a few annotators")
     page.keyboard.press("n")  # after the last case comes the next page
     page.wait_for_url(re.compile("page-002"))
     ready(page)
@@ -154,10 +154,10 @@ def test_cases_are_walked_through_by_key_and_click(
     frame.get_by_text("Total").click()
     title(page, REVIEW)
     page.locator("[data-case-list]").get_by_role("button", name="March 31, 2025").click()
-    title(page, "Label differs")
+    title(page, "Different label")
     page.reload()
     ready(page)
-    title(page, "Label differs")
+    title(page, "Different label")
 
 
 def test_edit_moves_borders_labels_and_values(
@@ -185,7 +185,7 @@ def test_edit_moves_borders_labels_and_values(
     expect(value).to_have_value("-310")
     page.get_by_role("button", name="Use these spans").click()
     page.get_by_role("button", name="Boundary: the span must").click()
-    title(page, "Label differs")
+    title(page, "Different label")
     (span,) = GoldSpan.objects.filter(case__kind="boundary")
     assert (span.quote, span.value, span.sign) == ("310", "-310", "parentheses")
 
@@ -219,7 +219,7 @@ def test_typing_a_reason_decides_nothing_else(
     page.keyboard.press("Escape")
     expect(page.locator("[data-reasons]")).to_be_hidden()
     page.keyboard.press("m")
-    title(page, "Boundary differs")  # a majority needs no reason
+    title(page, "Different start or end")  # a majority needs no reason
     page.keyboard.press("+")
     expect(page.locator("[data-hint]")).to_contain_text("has no two proposals")
     assert Decision.objects.exclude(choice="reopened").count() == 1
@@ -285,7 +285,7 @@ def test_of_two_leads_the_second_is_told_what_was_decided(
     expect(conflict).to_contain_text("was decided by Olga")
     expect(page.locator("[data-part=decision]")).to_contain_text("In millions.")
     page.keyboard.press("j")
-    title(page, "Boundary differs")
+    title(page, "Different start or end")
     expect(conflict).to_be_hidden()
     assert gold(contested, "value") == [("Number", "1,200", "1200000")]
 
@@ -293,7 +293,7 @@ def test_of_two_leads_the_second_is_told_what_was_decided(
 def test_filter_of_the_queue_goes_along(page_of: PageOf, contested: Campaign, lead: User) -> None:
     page = page_of(lead)
     page.goto(ROOT)
-    page.get_by_role("link", name="Boundary differs").click()
+    page.get_by_role("link", name="Different start or end").click()
     page.get_by_label("Order").select_option("score")
     page.get_by_role("button", name="Apply filter").click()
     expect(page.locator("table.queue tbody tr")).to_have_count(2)
@@ -313,7 +313,7 @@ def test_case_is_decided_without_javascript(
 ) -> None:
     page = page_of(lead, java_script_enabled=False)
     page.goto(FIRST)
-    page.get_by_role("link", name="Boundary differs").click()
+    page.get_by_role("link", name="Different start or end").click()
     page.get_by_label("Reason").fill("By the rules.")
     page.get_by_role("button", name="Accept A").click()
     assert gold(contested, "boundary") == [("Number", "(310)", "-310")]

@@ -190,7 +190,7 @@ def test_an_archive_of_another_form_is_refused(
         ("spans.jsonl", {"start": "16"}, "spans.jsonl:1: start: must be a whole number"),
         ("spans.jsonl", {"start": -1}, "spans.jsonl:1: start: Ensure this value is greater"),
         ("spans.jsonl", {"quote": "1,201"}, "spans.jsonl:1: quote: differs from the text"),
-        ("spans.jsonl", {"label": "Money"}, "spans.jsonl:1: span 0 [16, 21) has the label 'Money'"),
+        ("spans.jsonl", {"label": "Money"}, "spans.jsonl:1: span 0 (characters 16–20) has"),
         ("spans.jsonl", {"edited": 1}, "spans.jsonl:1: edited: must be true or false"),
         ("members.jsonl", {"role": "boss"}, "members.jsonl:1: role: Value 'boss' is not a valid"),
         ("members.jsonl", {"user": "p_x"}, "members.jsonl:1: user: p_x is not in people.jsonl"),

@@ -149,11 +149,11 @@ def test_packed_lines(campaign: Campaign, upload: Callable[..., SuggestionUpload
         ),
         (
             {"id": "page-001", "spans": [{"start": 1, "end": 9_999, "label": "Date"}]},
-            "span 0 [1, 9999) is not a valid range in a text of",
+            "span 0 (characters 1–9998) is not a valid range in a text of",
         ),
         (
             {"id": "page-001", "spans": [{"start": 1, "end": 2, "label": "Money"}]},
-            "span 0 [1, 2) has the label 'Money', not one of Number, Date",
+            "span 0 (character 1) has the label 'Money', not one of Number, Date",
         ),
         ({"id": "page-001", "html": "<p><Number>1"}, "line 1, column 4: <number> is never closed"),
         (

@@ -151,7 +151,7 @@ def test_what_overlaps_is_told() -> None:
     html = "<p>1,200 m</p>"
     placement = placed(html, region("1,200", 0, 5), region("1,200 m", 0, 7, id="r2"))
     assert places(placement) == [(0, 5)]
-    assert reasons(placement) == ["at [0, 7) it overlaps another result"]
+    assert reasons(placement) == ["characters 0–6: it overlaps another result"]
     twice = placed(html, region("1,200", 0, 5), region("1,200", 3, 8, id="r2"))
     assert reasons(twice) == ["its text is there, but marked already"]
 
