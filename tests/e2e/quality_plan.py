@@ -48,8 +48,8 @@ DIFFERENT: dict[tuple[int, str], Labels] = {
 # On page 1 three of four annotators agree, which is above the threshold of 0.7. On page 2 two
 # disagree with two. Pages with two annotators cannot have a majority.
 CASES = {
-    2: "Different start or end", 3: "Missed by some annotators", 4: "Different start or end", 5: "Different label",
-    6: "Missed by some annotators", 7: "Different label",
+    2: "Different start or end", 3: "Missed by some annotators", 4: "Different start or end",
+    5: "Different label", 6: "Missed by some annotators", 7: "Different label",
 }  # fmt: skip
 # Pages 1 and 8 to 20 become gold without adjudication, in this order. The tenth of them opens the
 # first review. The last page of the campaign opens the second.
