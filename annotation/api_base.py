@@ -35,6 +35,7 @@ from portal.web.api import BodyTooLarge, PlainJSONParser, checked
 from portal.web.markup import Group, Tab, navigation
 
 from .access import CampaignAccess, GivenAway, QualificationFirst
+from .doubts import Doubt
 from .errors import (
     MAX_WORKFLOW_REASON,
     Conflict,
@@ -44,7 +45,6 @@ from .errors import (
     Refused,
     Unfinished,
 )
-from .page_facts import Doubt
 from .spans import MAX_VALUE
 
 Act = Callable[..., Any]

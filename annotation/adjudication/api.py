@@ -27,9 +27,9 @@ from annotation.api_base import (
     reads,
     writes,
 )
+from annotation.doubts import span_remarks
 from annotation.errors import InvalidSpans
 from annotation.models import CampaignDocument, Case, Decision, GoldSpan
-from annotation.page_facts import span_remarks
 from annotation.review.api import Correction, ReviewedFact
 from annotation.spans import MAX_VALUE, check_drafts, read_spans
 from portal.accounts.models import User

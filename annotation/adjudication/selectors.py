@@ -16,8 +16,9 @@ from django.db.models import Count, F, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.urls import reverse
 
+from annotation.doubts import Doubt, Mark, doubts, page_doubts
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Comment, Decision, Span
-from annotation.page_facts import Doubt, Mark, doubts, page_doubts, page_facts
+from annotation.page_facts import page_facts
 from annotation.spans import FACT, label_css
 from portal.accounts.models import display_name
 

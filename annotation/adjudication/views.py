@@ -23,9 +23,9 @@ from annotation.api_base import (
     posted,
     refusals_in,
 )
+from annotation.doubts import case_doubts, page_doubts
 from annotation.errors import MAX_WORKFLOW_REASON, InvalidSpans, Refused
 from annotation.models import Campaign, CampaignDocument, Case, Decision
-from annotation.page_facts import case_doubts, page_doubts
 from annotation.spans import SIGN_CHOICES, label_css
 from portal.accounts.access import UserRequest
 from portal.facts.page_text import Excerpts

@@ -11,8 +11,8 @@ from rest_framework.request import Request
 from annotation.access import CampaignAccess, campaign_for, managed_campaign
 from annotation.api_base import INVALID, AnnotationView, reads, user_of, writes
 from annotation.assignments.sharing import MAX_OVERLAP, assign_documents
+from annotation.doubts import DoubtfulFact
 from annotation.models import Assignment, Campaign, GuidelinesVersion
-from annotation.page_facts import DoubtfulFact
 from portal.accounts.access import is_organiser
 from portal.accounts.models import User, display_name
 from portal.datasets.curation.draws import FILING, SplitDraw

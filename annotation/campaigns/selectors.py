@@ -15,6 +15,7 @@ from django.shortcuts import get_object_or_404
 
 from annotation.access import visible_campaigns
 from annotation.assignments.selectors import counted_work
+from annotation.doubts import DoubtfulFact, doubtful_facts
 from annotation.models import (
     Assignment,
     Campaign,
@@ -25,7 +26,6 @@ from annotation.models import (
     ReviewItem,
     Screening,
 )
-from annotation.page_facts import DoubtfulFact, doubtful_facts
 from annotation.review.selectors import review_blocks_release, unreviewed_pages
 from portal.datasets.models import Document, Release, ReleaseItem
 from portal.datasets.releases.services import suggest_version

@@ -15,6 +15,7 @@ from annotation.assignments.sharing import (
     share_out,
     take_in_documents,
 )
+from annotation.doubts import doubt_counts, doubtful_facts
 from annotation.errors import DoubtfulGold, Refused, Unfinished
 from annotation.models import Campaign, CampaignDocument, GoldSpan, GuidelinesVersion, Membership
 from annotation.models.campaigns import (
@@ -23,7 +24,6 @@ from annotation.models.campaigns import (
     REVIEW_PAGES,
     REVIEW_SHARE,
 )
-from annotation.page_facts import doubt_counts, doubtful_facts
 from annotation.qualification.services import qualify_who_passed
 from annotation.review.selectors import review_blocks_release
 from portal.accounts.models import User

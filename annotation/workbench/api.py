@@ -31,9 +31,9 @@ from annotation.api_base import (
 from annotation.assignments.api import AssignmentState
 from annotation.assignments.handing_over import take_back
 from annotation.assignments.selectors import TAKE_BACK_MINUTES
+from annotation.doubts import span_remarks
 from annotation.errors import Refused
 from annotation.models import Assignment, Revision
-from annotation.page_facts import span_remarks
 from annotation.review.api import ReviewedFact
 from annotation.spans import MAX_SPANS, Draft, recorded_span
 from portal.accounts.models import User

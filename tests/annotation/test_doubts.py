@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from annotation.campaigns.services import release_gold
+from annotation.doubts import doubtful_facts
 from annotation.errors import DoubtfulGold
 from annotation.models import Campaign, CampaignDocument, Span
-from annotation.page_facts import doubtful_facts
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.models import Release
