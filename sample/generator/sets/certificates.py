@@ -1,9 +1,11 @@
 """Certificates for FCMBench: questions of all seven tasks, some under simulated captures."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
+
+from rapidfuzz import process
 
 from sample.generator.content import content
 from sample.generator.figures import Draw
@@ -11,7 +13,6 @@ from sample.generator.markup import plain, table, td, tr
 from scoring.benchmarks.fcmbench.figures import NORMAL
 
 from .base import Line, Picture, Question, Reading, SampleSet, document, json_lines
-from .certificate_rules import read_certificate
 from .simulated import misread
 
 WIDTH = 480
@@ -186,6 +187,27 @@ def _picture(certificate: Certificate, capture: str = "") -> Picture:
     page = document(body, width=WIDTH, style="border:3px double #404040;box-sizing:content-box;")
     end = f"-{capture}.jpg" if capture else ".png"
     return Picture(f"source/images/{certificate['id']}{end}", page, WIDTH, capture)
+
+
+class Found(NamedTuple):
+    title: str
+    values: dict[str, str]
+
+
+def read_certificate(text: str, labels: Sequence[str], titles: Sequence[str]) -> Found:
+    """Find the nearest of the titles, and the values after the labels on their lines.
+
+    >>> read_certificate("Paysl1p\\nName: Ada Example", ["Name", "Month"], ["Payslip", "Receipt"])
+    Found(title='Payslip', values={'Name': 'Ada Example'})
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    values = {}
+    for line in lines:
+        label, colon, value = line.partition(":")
+        if colon and label.strip() in labels and value.strip():
+            values[label.strip()] = value.strip()
+    nearest = process.extractOne(lines[0], titles, score_cutoff=60) if lines else None
+    return Found(nearest[0] if nearest else "", values)
 
 
 def _read(question: Question, reading: Reading) -> Line:
