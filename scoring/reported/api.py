@@ -24,18 +24,10 @@ from scoring.submissions.serializers import RefusalSerializer, SubmissionSeriali
 from scoring.submissions.uploads import SubmissionRefused
 from scoring.web import DetailSerializer, OrganisersChange, actor_of, conflicts
 
-from .forms import (
-    FIGURE,
-    CheckedTable,
-    HumanRunForm,
-    RowForm,
-    SampleForm,
-    TableFault,
-    check_table,
-    row_faults,
-)
+from .forms import FIGURE, HumanRunForm, RowForm, SampleForm, row_faults
 from .selectors import entered_row, row_for, same_items, ungraded_or_human
 from .services import add_row, check_run, create_human_run, edit_row, load_rows, withdraw_row
+from .tables import CheckedTable, TableFault, check_table
 
 
 class ReportedRowSerializer(serializers.ModelSerializer[Entry]):

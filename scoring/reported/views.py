@@ -17,15 +17,7 @@ from scoring.models import Board
 from scoring.submissions.selectors import card_lines
 from scoring.submissions.uploads import SubmissionRefused
 
-from .forms import (
-    HumanRunForm,
-    RowForm,
-    SampleForm,
-    TableFault,
-    TableForm,
-    check_table,
-    empty_table,
-)
+from .forms import HumanRunForm, RowForm, SampleForm, TableForm
 from .selectors import (
     ItemSample,
     entered_row,
@@ -36,6 +28,7 @@ from .selectors import (
     same_items,
 )
 from .services import add_row, check_run, create_human_run, edit_row, load_rows, withdraw_row
+from .tables import TableFault, check_table, empty_table
 
 _PAGES = "scoring/reported"
 

@@ -6,8 +6,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from portal.accounts.models import User
 from scoring.leaderboard.selectors import leaderboard
 from scoring.models import Board
-from scoring.reported.forms import check_table
 from scoring.reported.services import load_rows
+from scoring.reported.tables import check_table
 
 pytestmark = pytest.mark.django_db
 
