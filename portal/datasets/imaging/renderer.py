@@ -1,11 +1,13 @@
 """Render documents in a child process with limits on time and memory.
 
-If a document exceeds a limit, its child process is killed and the next document gets a new one.
-Memory is measured in /proc on Linux; other systems only have the time limit.
+`Renderer` runs in the worker. It starts the program `drawing`, sends it one document after the
+other, and reads the images. If a document exceeds a limit, the child and its browser are killed,
+and the next document gets new ones. Memory is measured in /proc on Linux; other systems only have
+the time limit.
 
-A headless Chromium prints HTML to PDF without network and scripts. Scripts are disabled in the tab
-and by the page's policy. The policy forbids requests, all requests are aborted, the tab is
-offline, and the proxy is a closed port.
+`open_tab` and `print_fitting` run in the child: a headless Chromium prints HTML to PDF without
+network and scripts. Scripts are disabled in the tab and by the page's policy. The policy forbids
+requests, all requests are aborted, the tab is offline, and the proxy is a closed port.
 """
 
 import json
@@ -72,10 +74,10 @@ def family(pid: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for child, parent in _parents():
         children.setdefault(parent, []).append(child)
-    found = [pid]
-    for member in found:
-        found.extend(children.get(member, []))
-    return found
+    members = [pid]
+    for member in members:
+        members.extend(children.get(member, []))
+    return members
 
 
 def megabytes(pid: int) -> int:
@@ -156,35 +158,28 @@ def open_tab(executable: str) -> Iterator[Tab]:
         yield tab
 
 
-def print_pdf(tab: Tab, html: str, *, height: float, sheets: int) -> bytes:
-    """Print the first `sheets` sheets of a document, `height` inches high, without a time limit.
+def print_fitting(tab: Tab, html: str, *, sheets: int) -> Iterator[bytes]:
+    """Yield a document as PDF on sheets of 11 inches, then on longer and longer ones.
 
-    If `html` is empty, the document in the tab is printed. Raises RenderingError.
+    Each PDF has the first `sheets` sheets. There is no time limit. Raises RenderingError.
     """
     try:
-        if html:
-            tab.show(page_of(html))
-        return _printed(tab, height, sheets)
+        tab.show(page_of(html))
+        for height in HEIGHTS:
+            yield _printed(tab, height, sheets)
     except ChromiumError as error:
         reason = f"Chromium cannot print it: {str(error)[:300]}"
         raise RenderingError("not_rendered", reason) from error
 
 
 def _printed(tab: Tab, height: float, sheets: int) -> bytes:
-    """Print the page, and try again once if Chromium fails, as it may on a busy machine."""
+    """Print the document, and try again once if Chromium fails, as it may on a busy machine."""
     try:
         return tab.print_pdf(width=WIDTH, height=height, sheets=sheets)
     except ChromiumError as error:
         if "Printing failed" not in str(error):
             raise
         return tab.print_pdf(width=WIDTH, height=height, sheets=sheets)
-
-
-def print_fitting(tab: Tab, html: str, *, sheets: int) -> Iterator[bytes]:
-    """Yield the document on sheets of 11 inches, then on longer and longer ones."""
-    for height in HEIGHTS:
-        yield print_pdf(tab, html, height=height, sheets=sheets)
-        html = ""  # the tab has the document now
 
 
 # [start, end, left, top, width, height]: code points of the canonical text, pixels of the image.
@@ -219,7 +214,7 @@ class Rendered:
 
 
 class Renderer:
-    """A context manager that renders documents one by one and ends its processes."""
+    """Renders documents one by one in a child process; a context manager that ends it."""
 
     def __init__(self, chromium: str, limits: Limits | None = None) -> None:
         """Raises NoBrowserError if the program is missing. It starts with the first document."""

@@ -38,7 +38,7 @@ from portal.datasets.models import (
 )
 from portal.datasets.models.documents import image_path, thumbnail_path
 
-from .pictures import Picture
+from .pictures import Picture, thumbnail_of
 from .renderer import Limits, NoBrowserError, Rendered, RenderedImage, Renderer, RenderingError
 
 
@@ -124,8 +124,9 @@ def documents_to_render(dataset: Dataset, *, again: bool) -> QuerySet[Document]:
 
 def _without_images(dataset: Dataset, *, again: bool) -> QuerySet[Document]:
     images = PageImage.objects.filter(document=OuterRef("pk"))
-    kept = images.filter(is_rendered=False) if again else images
-    return dataset.documents.filter(~Exists(kept), kind=Document.Kind.PAGE)
+    if again:
+        images = images.filter(is_rendered=False)
+    return dataset.documents.filter(~Exists(images), kind=Document.Kind.PAGE)
 
 
 def render_documents(task: DatasetTask, steps: Steps) -> TaskReport | None:
@@ -156,15 +157,18 @@ def render_documents(task: DatasetTask, steps: Steps) -> TaskReport | None:
 
 
 def _report_so_far(task: DatasetTask) -> TaskReport:
-    kept = task.report
+    saved = task.report
     return TaskReport(
-        dict(kept.get("counts", {})), list(kept.get("faults", [])), kept.get("faults_left_out", 0)
+        dict(saved.get("counts", {})),
+        list(saved.get("faults", [])),
+        saved.get("faults_left_out", 0),
     )
 
 
 def _render_one(
     renderer: Renderer, task: DatasetTask, document: Document, report: TaskReport
 ) -> None:
+    """Render the document, and save its images with the report so far in one transaction."""
     content = DocumentContent.objects.get(pk=document.pk)
     rendered = None
     try:
@@ -178,9 +182,9 @@ def _render_one(
             report.count("documents rendered")
             report.count("images", len(rendered.images))
         else:
-            report.count("documents that got another image in the meantime")
-        kept = report.as_json() | {AFTER: document.pk}
-        DatasetTask.objects.filter(pk=task.pk).update(report=kept)
+            report.count("documents that got another image or a release in the meantime")
+        progress = report.as_json() | {AFTER: document.pk}
+        DatasetTask.objects.filter(pk=task.pk).update(report=progress)
 
 
 def _store(document: Document, rendered: Rendered) -> bool:
@@ -240,8 +244,6 @@ def ensure_thumbnail(image: PageImage) -> bytes:
                 return stored
         except OSError:
             pass  # create it again
-    from .pictures import thumbnail_of
-
     with image.file.open("rb") as file:
         data = thumbnail_of(io.BytesIO(file.read()))
     PageImage.objects.filter(pk=image.pk).update(thumbnail=store_thumbnail(image, data))
