@@ -160,7 +160,7 @@ _VIEWS = (
 
 _ROTATED = "multi_scene"
 
-Figures = dict[str, float | int | None]
+SubsetFigures = dict[str, float | int | None]
 
 
 class PartKey(NamedTuple):
@@ -259,7 +259,7 @@ def aggregate(results: Iterable[ItemResult], _: Options) -> Scores:
 
 def figures_of(op: str, part: Part) -> dict[str, float]:
     """Return the figures of a subset by their columns' keys, the headline figure first."""
-    return _FIGURES[op](part)
+    return _BY_OP[op](part)
 
 
 def _reading(part: Part) -> dict[str, float]:
@@ -285,7 +285,7 @@ def _grounding(part: Part) -> dict[str, float]:
     return {"grounding": grounding_f1(*(part.sums[name] for name in _SUMS["grounding"]))}
 
 
-_FIGURES: dict[str, Callable[[Part], dict[str, float]]] = {
+_BY_OP: dict[str, Callable[[Part], dict[str, float]]] = {
     "ocr": _reading,
     "doc": _parsing,
     "formula": _parsing,
@@ -374,10 +374,10 @@ def _difference(normal: Parts, rotated: Mapping[str, float]) -> float | None:
     return mean(rotated[subset] - upright[subset] for subset in rotated.keys() & upright)
 
 
-def _views(parts: Parts) -> dict[str, Figures]:
+def _views(parts: Parts) -> dict[str, SubsetFigures]:
     """Return the figures of every subset, then of every orientation."""
     shared = Counter(key.subset for key in {key._replace(orientation=None) for key in parts})
-    found: dict[str, Figures] = {}
+    found: dict[str, SubsetFigures] = {}
     for key in sorted(parts, key=_order):
         found[_name(key, shared)] = {
             "items": parts[key].items,

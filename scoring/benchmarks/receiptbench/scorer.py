@@ -102,13 +102,13 @@ def score_with(
         embed=embedding_for(options, helpers),
         read=reader_of(options),
     )
-    outcome, problem, found = read_prediction(prediction, options)
+    outcome, problem, predicted = read_prediction(prediction, options)
     compared = None
     if outcome == READ:
         try:
-            compared = _compare(gold["fields"], found, protocol)
+            compared = _compare(gold["fields"], predicted, protocol)
         except TooLargeError as error:
-            outcome, problem, found = UNPARSEABLE, str(error), {}
+            outcome, problem, predicted = UNPARSEABLE, str(error), {}
     if compared is None:
         compared = _without_answer(gold["fields"], protocol)
     outcomes = {} if outcome == LEFT_OUT else compared.outcomes
@@ -117,16 +117,16 @@ def score_with(
         "missing": prediction is None,
         "outcome": outcome,
         "problem": problem,
-        **_about(gold),
+        **_groups_of(gold),
         "reward": None if outcome == LEFT_OUT else receipt_reward(outcomes.values()),
-        "arithmetic": adds_up(found, protocol.read),
+        "arithmetic": adds_up(predicted, protocol.read),
         "arithmetic_gold": adds_up(gold["fields"], protocol.read),
-        "unknown_fields": sum(name not in _NAMES for name in found),
+        "unknown_fields": sum(name not in _NAMES for name in predicted),
         "fields": {
-            name: _shown(result, gold["fields"].get(name), found.get(name))
+            name: _field_result(result, gold["fields"].get(name), predicted.get(name))
             for name, result in outcomes.items()
         },
-        "weights": {} if outcome == LEFT_OUT else _counts(compared.weighted),
+        "weights": {} if outcome == LEFT_OUT else _weighted_counts(compared.weighted),
     }
 
 
@@ -144,12 +144,14 @@ def read_prediction(
         return UNPARSEABLE, str(error), {}
 
 
-def _compare(gold: Mapping[str, Any], found: Mapping[str, Any], protocol: Protocol) -> _Compared:
+def _compare(
+    gold: Mapping[str, Any], predicted: Mapping[str, Any], protocol: Protocol
+) -> _Compared:
     others = compared_weights(has_embedding=protocol.embed is not None)
     compared = _Compared({}, {label: {} for label in others})
     currency = receipt_currency(gold)
     for rule in FIELDS:
-        values = gold.get(rule.name), found.get(rule.name)
+        values = gold.get(rule.name), predicted.get(rule.name)
         if rule.name not in _WEIGHTED:
             compared.outcomes[rule.name] = compare_field(rule, *values, protocol, currency)
             continue
@@ -175,22 +177,21 @@ def compared_weights(*, has_embedding: bool) -> dict[str, Weights]:
 def _without_answer(gold: Mapping[str, Any], protocol: Protocol) -> _Compared:
     """Count every gold value as missed, and no field as correctly empty."""
     compared = _compare(gold, {}, protocol)
-    silent = partial(map, _unrewarded)
     return _Compared(
-        dict(zip(compared.outcomes, silent(compared.outcomes.values()), strict=True)),
-        {
-            label: dict(zip(fields, silent(fields.values()), strict=True))
-            for label, fields in compared.weighted.items()
-        },
+        _unrewarded(compared.outcomes),
+        {label: _unrewarded(outcomes) for label, outcomes in compared.weighted.items()},
     )
 
 
-def _unrewarded(outcome: Outcome) -> Outcome:
-    return replace(outcome, counts=outcome.counts._replace(tn=0), reward=0.0)
+def _unrewarded(outcomes: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    return {
+        name: replace(outcome, counts=outcome.counts._replace(tn=0), reward=0.0)
+        for name, outcome in outcomes.items()
+    }
 
 
-def _about(gold: Payload) -> ItemResult:
-    """Return the parts that the receipt belongs to. The category defaults to the gold type."""
+def _groups_of(gold: Payload) -> ItemResult:
+    """Return the groups that the receipt belongs to. The category defaults to the gold type."""
     kind = gold["fields"].get("type")
     category = gold.get("category") or (kind if isinstance(kind, str) else "")
     return {
@@ -200,7 +201,7 @@ def _about(gold: Payload) -> ItemResult:
     }
 
 
-def _shown(outcome: Outcome, gold: Any, prediction: Any) -> ItemResult:
+def _field_result(outcome: Outcome, gold: Any, prediction: Any) -> ItemResult:
     shown: ItemResult = {"counts": list(outcome.counts), "reward": outcome.reward}
     if outcome.wrong_kind:
         shown["wrong_kind"] = outcome.wrong_kind
@@ -217,7 +218,7 @@ def _excerpt(value: Any) -> str:
     return excerpt(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def _counts(weighted: Mapping[str, Mapping[str, Outcome]]) -> ItemResult:
+def _weighted_counts(weighted: Mapping[str, Mapping[str, Outcome]]) -> ItemResult:
     return {
         label: {name: list(outcome.counts) for name, outcome in fields.items()}
         for label, fields in weighted.items()
@@ -238,18 +239,18 @@ def contributions(result: Mapping[str, Any], _: Mapping[str, str]) -> Iterator[C
 
 def summarise(result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSummary:
     """Return its F1 over all fields, its category, and the error types of its fields."""
-    found = {error for field in result["fields"].values() for error in field.get("errors", ())}
+    kinds = {error for field in result["fields"].values() for error in field.get("errors", ())}
     if result["outcome"] == UNPARSEABLE:
-        found.add(UNPARSEABLE)
+        kinds.add(UNPARSEABLE)
     score = own_score(contributions(result, options), OVERALL)
-    return ItemSummary(score, result["category"], tuple(sorted(found)))
+    return ItemSummary(score, result["category"], tuple(sorted(kinds)))
 
 
 def sides(gold: Payload, prediction: Payload | None, _: Mapping[str, str]) -> Sides:
-    return Sides(gold["fields"], None if prediction is None else _fields(prediction))
+    return Sides(gold["fields"], None if prediction is None else _predicted_fields(prediction))
 
 
-def _fields(prediction: Payload) -> dict[str, Any] | None:
+def _predicted_fields(prediction: Payload) -> dict[str, Any] | None:
     if "fields" in prediction:
         fields: dict[str, Any] = prediction["fields"]
         return fields
@@ -305,33 +306,33 @@ def score_judged(
     pairs = _pairs(gold, prediction, options)
     judged = list(zip(pairs or (), answers, strict=True))
     same = Verdicts({pair: answer.same for pair, answer in judged})
-    judge = _refuse if pairs is None else same
+    judge = _too_many_pairs if pairs is None else same
     result = score_with(judge, gold, prediction, options, helpers)
     result["judge"] = {
         "asked": len(judged),
         "same": sum(answer.same for _, answer in judged),
-        "pairs": [_shown_pairs(*each) for each in judged[:_MOST_SHOWN]],
+        "pairs": [_pair_result(pair, answer) for pair, answer in judged[:_MOST_SHOWN]],
     }
     return result
 
 
 def _pairs(gold: Payload, prediction: Payload | None, options: Options) -> list[Pair] | None:
     """Return the pairs to ask about; None if there are too many."""
-    outcome, _, found = read_prediction(prediction, options)
+    outcome, _, predicted = read_prediction(prediction, options)
     if outcome != READ:
         return []
     try:
-        pairs = pairs_of(gold["fields"], found)
+        pairs = pairs_of(gold["fields"], predicted)
     except TooLargeError:
         return None
     return pairs if len(pairs) <= MOST_PAIRS else None
 
 
-def _refuse(_field: str, _gold: str, _prediction: str) -> NoReturn:
+def _too_many_pairs(_field: str, _gold: str, _prediction: str) -> NoReturn:
     raise TooLargeError(f"more than {MOST_PAIRS:,} pairs of values for a judge")
 
 
-def _shown_pairs(pair: Pair, answer: FieldAnswer) -> dict[str, Any]:
+def _pair_result(pair: Pair, answer: FieldAnswer) -> dict[str, Any]:
     return {
         "field": pair.field,
         "gold": excerpt(pair.gold),
@@ -341,11 +342,11 @@ def _shown_pairs(pair: Pair, answer: FieldAnswer) -> dict[str, Any]:
     }
 
 
-def _summary(results: Iterable[ItemResult]) -> dict[str, Any]:
+def _judge_summary(results: Iterable[ItemResult]) -> dict[str, Any]:
     judged = [result["judge"] for result in results]
     return {
-        "pairs_asked": sum(each["asked"] for each in judged),
-        "pairs_same": sum(each["same"] for each in judged),
+        "pairs_asked": sum(judge["asked"] for judge in judged),
+        "pairs_same": sum(judge["same"] for judge in judged),
     }
 
 
@@ -355,46 +356,47 @@ def judging_with(helpers: Helpers) -> Judging:
         options=partial(judge_options, helpers=helpers),
         questions=questions,
         score_item=partial(score_judged, helpers=helpers),
-        summary=_summary,
+        summary=_judge_summary,
     )
 
 
-def _wrong(result: Mapping[str, Any]) -> WrongFields | None:
+def _wrong_fields(result: Mapping[str, Any]) -> WrongFields | None:
     if result["outcome"] == LEFT_OUT:
         return None
     failed = (name for name, field in result["fields"].items() if field.get("errors"))
     return WrongFields(Counter(FieldName(name, name, "") for name in failed))
 
 
-def _graded(
+def _graded_item(
     gold: Payload, prediction: Payload | None, result: ItemResult, options: Options
 ) -> GradedItem | None:
     if result["outcome"] == LEFT_OUT:
         return None
     shown = sides(gold, prediction, options)
     assert isinstance(shown.gold, dict)
-    found = shown.prediction if isinstance(shown.prediction, dict) else {}
+    predicted = shown.prediction if isinstance(shown.prediction, dict) else {}
     fields = [
-        _field(rule.name, shown.gold, found, result["fields"].get(rule.name, {})) for rule in FIELDS
+        _graded_field(rule.name, shown.gold, predicted, result["fields"].get(rule.name, {}))
+        for rule in FIELDS
     ]
     response = None if prediction is None else str(prediction.get("response", ""))
     # A value may be a list, which no row contains as a whole.
     return graded_record(fields, shown, response, is_whole=True)
 
 
-def _field(
-    name: str, gold: Mapping[str, Any], found: Mapping[str, Any], outcome: Mapping[str, Any]
+def _graded_field(
+    name: str, gold: Mapping[str, Any], predicted: Mapping[str, Any], outcome: Mapping[str, Any]
 ) -> GradedField:
     error = ", ".join(sorted(outcome.get("errors", ())))
     # Without a value, a field is rightly empty or was not found.
-    read = _text(found.get(name)) or (None if error else "")
-    return GradedField(name, name, _text(gold.get(name)), read, error)
+    read = _value_text(predicted.get(name)) or (None if error else "")
+    return GradedField(name, name, _value_text(gold.get(name)), read, error)
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None or value == []:
         return ""
-    if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+    if isinstance(value, list) and all(isinstance(part, dict) for part in value):
         return "; ".join(map(_line_item, value))
     if isinstance(value, list):
         return ", ".join(map(str, value))
@@ -408,4 +410,4 @@ def _line_item(item: Mapping[str, Any]) -> str:
     return " ".join(texts) + (f" ({', '.join(flags)})" if flags else "")
 
 
-FIELD_GRADES = FieldGrades(_wrong, _graded)
+FIELD_GRADES = FieldGrades(_wrong_fields, _graded_item)
