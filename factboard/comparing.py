@@ -28,8 +28,11 @@ _SEED = "local"
 
 
 class LocalFigure(NamedTuple):
-    """A figure of two files. `p_value` and the interval of the difference come from a paired test;
-    they are None where it cannot be made, such as with one item."""
+    """A figure of both files, and the difference `first - second`.
+
+    `p_value`, and the interval `low` to `high` of the difference, come from a paired test. They are
+    None if there can be no test, such as with one item.
+    """
 
     column: Column
     first: float | None
@@ -87,21 +90,24 @@ def _of_files(args: Namespace) -> int:
     except (UnknownBenchmarkError, OptionError) as error:
         raise BadInput([str(error)]) from error
     first, second = map(Path, args.results)
-    found = list(compared_files(benchmark, options, first, second))
+    figures = list(compared_files(benchmark, options, first, second))
     if args.json:
-        return print_json([each._asdict() | {"column": each.column.key} for each in found])
-    return print_lines(_local_lines(found, first.name, second.name))
+        return print_json([figure._asdict() | {"column": figure.column.key} for figure in figures])
+    return print_lines(_local_lines(figures, first.name, second.name))
 
 
 def compared_files(
     benchmark: Benchmark, options: Options, first: Path, second: Path
 ) -> Iterator[LocalFigure]:
-    """Each item is drawn on its own; a site draws all items of a document together, so that its
-    intervals and p differ a little. Raises BadInput."""
+    """Yield the figures of two files of `grade --items`, with paired tests. Raises BadInput.
+
+    Items are resampled one by one. A site resamples all items of a document together, so its
+    intervals and p-values differ slightly.
+    """
     systems = _items(first), _items(second)
     nothing: ItemResult = {}
-    for number, (one, other) in enumerate(zip_longest(*systems, fillvalue=nothing), 1):
-        if one.get("id") != other.get("id"):
+    for number, (left, right) in enumerate(zip_longest(*systems, fillvalue=nothing), 1):
+        if left.get("id") != right.get("id"):
             raise BadInput([f"{first}:{number}: is another item than {second}:{number}"])
     if not systems[0]:
         raise BadInput([f"{first}: has no items"])
@@ -111,7 +117,7 @@ def compared_files(
     try:
         weights = resampled_documents(rows[0], benchmark.stratum, seed=_SEED)
         firsts, seconds = (
-            replicated(each, contribute, benchmark.combined, weights) for each in rows
+            replicated(items, contribute, benchmark.combined, weights) for items in rows
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{first}, {second}: are not items of {benchmark.title} with these options"
@@ -123,13 +129,13 @@ def compared_files(
         if key not in firsts or key not in seconds:
             continue
         test = paired_bootstrap(firsts[key], seconds[key])
-        left, right = firsts[key].value, seconds[key].value
+        first_value, second_value = firsts[key].value, seconds[key].value
         interval = test.interval if test else None
         yield LocalFigure(
             column,
-            left,
-            right,
-            None if left is None or right is None else left - right,
+            first_value,
+            second_value,
+            None if first_value is None or second_value is None else first_value - second_value,
             test.p_value if test else None,
             interval.low if interval else None,
             interval.high if interval else None,
@@ -161,20 +167,20 @@ def _item(path: Path, number: int, line: str) -> ItemResult:
     return item
 
 
-def _local_lines(found: list[LocalFigure], first: str, second: str) -> Iterator[str]:
+def _local_lines(figures: list[LocalFigure], first: str, second: str) -> Iterator[str]:
     rows = [["", first, second, "difference", "95% interval", "p"]]
-    for each in found:
-        unit, decimals = each.column.unit, each.column.decimals
+    for figure in figures:
+        unit, decimals = figure.column.unit, figure.column.decimals
         between = ""
-        if each.low is not None and each.high is not None:
-            between = " to ".join(shown_value(v, unit, decimals) for v in (each.low, each.high))
+        if figure.low is not None and figure.high is not None:
+            between = " to ".join(shown_value(v, unit, decimals) for v in (figure.low, figure.high))
         rows.append(
             [
-                f"{each.column.label} {'↑' if each.column.direction == 'up' else '↓'}",
-                *(shown_value(v, unit, decimals) for v in (each.first, each.second)),
-                shown_value(each.difference, unit, decimals),
+                f"{figure.column.label} {'↑' if figure.column.direction == 'up' else '↓'}",
+                *(shown_value(v, unit, decimals) for v in (figure.first, figure.second)),
+                shown_value(figure.difference, unit, decimals),
                 between,
-                "" if each.p_value is None else f"{each.p_value:.4f}",
+                "" if figure.p_value is None else f"{figure.p_value:.4f}",
             ]
         )
     yield from table(rows)
@@ -184,29 +190,29 @@ def _local_lines(found: list[LocalFigure], first: str, second: str) -> Iterator[
 
 
 def _of_site(args: Namespace) -> int:
-    wrong = [each for each in args.results if not each.isdecimal()]
+    wrong = [result for result in args.results if not result.isdecimal()]
     if wrong:
         raise BadInput([f"{wrong[0]!r} is no number of a submission; for files give --local"])
     with open_client(args) as client:
-        found = client.compare(*map(int, args.results))
+        comparison = client.compare(*map(int, args.results))
     if args.json:
-        return print_json(found.model_dump(mode="json"))
-    return print_lines(_comparison_lines(found))
+        return print_json(comparison.model_dump(mode="json"))
+    return print_lines(_comparison_lines(comparison))
 
 
-def _comparison_lines(found: Comparison) -> Iterator[str]:
+def _comparison_lines(comparison: Comparison) -> Iterator[str]:
     """Each figure of each entry, with its difference from the first entry."""
-    rows = [["", *(entry.name for entry in found.entries)]]
-    for figure in found.figures:
+    rows = [["", *(entry.name for entry in comparison.entries)]]
+    for figure in comparison.figures:
         arrow = "↑" if figure.direction == "up" else "↓"
         cells = [_number(cell.value) for cell in figure.cells]
         rows.append([f"{figure.key} {arrow}", *cells])
     yield from table(rows)
     yield ""
-    yield f"Differences in {found.deciding}, with a paired test over the items:"
-    names = {entry.entry: f"{entry.name} ({entry.submission})" for entry in found.entries}
+    yield f"Differences in {comparison.deciding}, with a paired test over the items:"
+    names = {entry.entry: f"{entry.name} ({entry.submission})" for entry in comparison.entries}
     rows = [["", "difference", "95% interval", "p", "wins", "ties", "losses"]]
-    for pair in found.pairs:
+    for pair in comparison.pairs:
         interval = pair.difference.interval
         between = f"{interval.low:+.4f} to {interval.high:+.4f}" if interval else ""
         p_value = pair.difference.p_value
@@ -220,9 +226,9 @@ def _comparison_lines(found: Comparison) -> Iterator[str]:
             ]
         )
     yield from table(rows)
-    if not found.is_exact:
+    if not comparison.is_exact:
         yield "The phase rounds its scores, so there are no tests."
-    elif not found.is_ready:
+    elif not comparison.is_ready:
         yield "The tests are still being computed. Run the command again later."
 
 

@@ -1,12 +1,12 @@
 """Reproducible random samples, and intervals for their shares. No Django.
 
-A draw is a pure function of the keys, the share and the seed. It uses only the numbers of Python's
+A draw depends only on the keys, the share and the seed. It uses only the numbers of Python's
 `random.Random(seed).random()`, which Python guarantees to be the same in all versions. Anyone can
 repeat it:
 
-1. sort the keys (document name, start of the fact);
-2. give each in turn the next number of `random.Random(seed).random()`;
-3. take the keys with the smallest numbers, the share of all of them, rounded up.
+1. sort the keys: facts by document name and start, documents by name;
+2. give each key in turn the next number of `random.Random(seed).random()`;
+3. take the keys with the smallest numbers: the share of all keys, rounded up.
 """
 
 import math
@@ -21,7 +21,7 @@ Z_95 = 1.959963984540054
 
 
 class Key(NamedTuple):
-    """A gold fact: the published name of its document, and its offset in the text there."""
+    """Identifies a gold fact: the published name of its document, and its start in the text."""
 
     document: str
     start: int
@@ -31,7 +31,7 @@ SortableKey = TypeVar("SortableKey", str, Key)
 
 
 def sample_size(population: int, share: float) -> int:
-    """The size of a sample of `population`: the share, rounded up, so at least 1.
+    """The size of a sample: the share of the population, rounded up.
 
     The share is used as a decimal: 0.07 of 100 is 7, although the floating-point product is
     greater. Raises ValueError unless the share is above 0 and at most 1.
@@ -45,7 +45,7 @@ def sample_size(population: int, share: float) -> int:
 
 
 def shuffled(keys: Iterable[SortableKey], seed: int) -> list[SortableKey]:
-    """Order the keys by their random numbers. The order of the input does not matter.
+    """Return the keys in random order. The order of the input does not matter.
 
     Every order is equally likely. Raises ValueError for duplicate keys.
 
@@ -60,7 +60,7 @@ def shuffled(keys: Iterable[SortableKey], seed: int) -> list[SortableKey]:
 
 
 def draw(keys: Iterable[Key], share: float, seed: int) -> list[Key]:
-    """Return the drawn keys, sorted by document name and start.
+    """Return a random sample of the facts, sorted by document name and start.
 
     The order of the input does not matter. Every subset of the size is equally likely. Raises
     ValueError for duplicate keys, and as `sample_size` does.
@@ -73,14 +73,14 @@ def draw(keys: Iterable[Key], share: float, seed: int) -> list[Key]:
 
 
 class Range(NamedTuple):
-    """The ends of an interval, from 0 to 1."""
+    """An interval of a share; both ends are from 0 to 1."""
 
     low: float
     high: float
 
 
 def wilson(successes: int, trials: int) -> Range | None:
-    """The 95% Wilson interval of a share in a sample; None without trials.
+    """The 95% Wilson interval of the share of successes; None without trials.
 
     Formula: (p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n). Source: E. B. Wilson, Probable
     Inference, the Law of Succession, and Statistical Inference, 1927.
