@@ -27,7 +27,7 @@ class _WithOptions(forms.ModelForm):  # type: ignore[type-arg]
     def clean_options(self) -> dict[str, Any]:
         options = self.cleaned_data["options"] or {}
         if not isinstance(options, dict):
-            raise ValidationError('The options must be an object, such as {"missing": "skip"}.')
+            raise ValidationError('Enter a JSON object, such as {"missing": "skip"}.')
         return options
 
 
@@ -121,7 +121,7 @@ class BoardStateForm(forms.Form):
             (Board.State.ARCHIVED, "archived: visible to everyone, closed to submissions"),
         ]
     )
-    confirm_disclosure = forms.BooleanField(required=False, label="Make this public")
+    confirm_disclosure = forms.BooleanField(required=False, label="Make this information public")
 
     def new_state(self) -> Board.State:
         return Board.State(self.cleaned_data["state"])
@@ -141,7 +141,7 @@ class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label="Columns shown",
-        help_text="Select none to show all. The ranked column is always shown.",
+        help_text="Leave all unselected to show every column. The main score is always shown.",
     )
     default_sort = forms.ChoiceField(
         required=False,
@@ -162,7 +162,7 @@ class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         sort = self.fields["default_sort"]
         assert isinstance(sort, forms.ChoiceField)
-        sort.choices = [("", "Deciding rank"), *sort_columns(self.instance)]
+        sort.choices = [("", "Main rank"), *sort_columns(self.instance)]
         groups = self.fields["column_groups"]
         assert isinstance(groups, forms.MultipleChoiceField)
         groups.choices = [(name, name) for name in group_names(self.instance)]
@@ -180,11 +180,11 @@ class PhaseForm(_WithOptions):
     is_protected = forms.BooleanField(
         required=False,
         label="Protect hidden gold",
-        help_text="Sets safe limits and decimals, and refuses incomplete files.",
+        help_text="Limits and rounds scores, and refuses incomplete files.",
     )
     confirm_disclosure = forms.BooleanField(
         required=False,
-        label="Make it public",
+        label="Make this information public",
         help_text="Required for a private release on a public board.",
     )
 
@@ -194,7 +194,7 @@ class PhaseForm(_WithOptions):
         model = Phase
         fields = PHASE_SETTINGS
         labels = {
-            "split": "Part of the release",
+            "split": "Split",
             "diagnostics": "Submitters see",
             "opens_at": "Opens",
             "closes_at": "Closes",
@@ -285,7 +285,7 @@ class PhaseForm(_WithOptions):
             return
         local = when.replace(tzinfo=ZoneInfo(zone))
         if local.astimezone(UTC).astimezone(local.tzinfo).replace(fold=0) != local:
-            self.add_error(name, f"This time does not exist in {zone}: the clocks change then.")
+            self.add_error(name, f"The clocks in {zone} skip this time. Enter another time.")
         data[name] = local.astimezone(UTC)
 
     def _post_clean(self) -> None:

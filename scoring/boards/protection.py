@@ -177,7 +177,9 @@ def leaks(phase: Settings, *, names_every_id: bool = False) -> list[Leak]:
 
 def _item_leaks(phase: Settings) -> Iterator[Leak]:
     if phase.diagnostics == Phase.Diagnostics.FACTS:
-        yield Leak("diagnostics", "Submitters see every fact with its gold value: all of the gold.")
+        yield Leak(
+            "diagnostics", "Submitters see every fact with its gold value, which reveals all gold."
+        )
     elif phase.diagnostics != TOTALS:
         yield Leak(
             "diagnostics", "Submitters see which of their answers are correct, item by item."
@@ -208,7 +210,7 @@ def _limit_leaks(phase: Settings) -> Iterator[Leak]:
         if limit is None:
             words = f"The number of scores {period} is not limited"
         elif limit > PROTECTED[name]:
-            words = f"A submitter gets {limit} scores {period}"
+            words = f"Each submitter gets {limit} scores {period}"
         else:
             continue
         yield Leak(name, f"{words}: submitters can try answers until the score goes up.")

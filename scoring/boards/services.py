@@ -43,7 +43,9 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
     phase, if any."""
     faults = {}
     if phase.release.benchmark != benchmark:
-        faults["release"] = f"This release was made for {phase.release.benchmark}."
+        faults["release"] = (
+            f"This release is for another benchmark. Choose one for {BENCHMARKS[benchmark].title}."
+        )
     if fault := _option_fault(BENCHMARKS[benchmark], phase.options, former):
         faults["options"] = f"{fault}."
     if phase.opens_at and phase.closes_at and phase.opens_at >= phase.closes_at:
@@ -51,17 +53,19 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
     if phase.split and not phase.release.items.filter(split=phase.split).exists():
         faults["split"] = f"The release has no items of the split “{phase.split}”."
     if phase.score_decimals is not None and phase.score_decimals > MOST_DECIMALS:
-        faults["score_decimals"] = f"At most {MOST_DECIMALS}. Leave empty for unrounded scores."
+        faults["score_decimals"] = (
+            f"Enter at most {MOST_DECIMALS}, or leave it empty for unrounded scores."
+        )
     if is_showing_more(phase):
         faults["diagnostics"] = (
-            "If scores are rounded or split in parts, submitters can see totals only: individual "
-            "items would reveal the hidden figures."
+            "Choose “totals only”. With rounded scores or a public share, individual items would "
+            "reveal the hidden scores."
         )
     if phase.public_share is not None and (fault := _part_fault(phase)):
         faults["public_share"] = fault
     for name in ("per_day", "in_total"):
         if getattr(phase, name) == 0:
-            faults[name] = "At least one; leave it empty for no limit."
+            faults[name] = "Enter 1 or more, or leave it empty for no limit."
     return faults
 
 
@@ -77,7 +81,7 @@ def _option_fault(spec: Benchmark, options: Mapping[str, Any], former: Phase | N
 
 
 def is_showing_more(phase: NewPhase) -> bool:
-    """Whether single items are shown although the totals are rounded or split in parts."""
+    """Whether individual items are shown although the totals are rounded or split in parts."""
     is_holding_back = phase.score_decimals is not None or phase.public_share is not None
     return is_holding_back and phase.diagnostics != Phase.Diagnostics.AGGREGATES
 
@@ -89,7 +93,7 @@ def _part_fault(phase: NewPhase) -> str:
     items = phase.release.items.all()
     if phase.split:
         items = items.filter(split=phase.split)
-    return "" if items.count() > 1 else "Parts need at least two items."
+    return "" if items.count() > 1 else "Leave it empty: a public share needs at least two items."
 
 
 @transaction.atomic
@@ -175,8 +179,8 @@ def edit_phase(
     }
     if GRADED_BY & before.keys() and stored.submissions.exists():
         raise BoardRefused(
-            "This phase has submissions: its release, split, options and public share cannot "
-            "change."
+            "This phase has submissions, so its release, split, options and public share cannot "
+            "change. Add a new phase instead."
         )
     shows_more = not stored.board.is_draft and {"release", "diagnostics"} & before.keys()
     if shows_more and not confirm_disclosure:

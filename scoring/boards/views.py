@@ -78,12 +78,15 @@ def edit(request: UserRequest, slug: str, phase: str) -> HttpResponse:
     return _phase_page(request, board, form, found)
 
 
+_CONFIRM = "To continue, select “Make this information public”."
+
+
 def _saved(form: PhaseForm, save: Callable[..., Phase]) -> Phase | None:
     """The phase, or None with the reason in the form."""
     try:
         return save(confirm_disclosure=form.confirms_disclosure)
     except DisclosureUnconfirmed as refusal:
-        form.add_error("confirm_disclosure", f"{refusal} To continue, select “Make it public”.")
+        form.add_error("confirm_disclosure", f"{refusal} {_CONFIRM}")
     except BoardRefused as refusal:
         form.add_error(None, str(refusal))
     return None
@@ -230,7 +233,7 @@ def change_state(request: UserRequest, slug: str) -> HttpResponse:
             confirm_disclosure=form.cleaned_data["confirm_disclosure"],
         )
     except DisclosureUnconfirmed as refusal:
-        messages.error(request, f"{refusal} To continue, select “Make this public”.")
+        messages.error(request, f"{refusal} {_CONFIRM}")
         return redirect("scoring:board-manage", board.slug)
     messages.success(request, f"“{board.title}” is now {board.get_state_display().lower()}.")
     return redirect(board)

@@ -352,8 +352,8 @@ def regrade_plan(
         each.release.dataset_id != release.dataset_id for each in chosen
     ):
         raise RegradeRefused(
-            f"{release} belongs to another dataset, whose results cannot replace the current ones."
-            " Add a phase for it."
+            f"{release} belongs to another dataset, so its results cannot replace the current "
+            "ones. Add a phase for it."
         )
     plans = [_phase_plan(each, release) for each in chosen]
     plans = [each for each in plans if each.submissions]
@@ -391,7 +391,7 @@ def _phase_plan(phase: Phase, release: Release | None) -> PhasePlan:
 def _gold_change(phase: Phase, release: Release) -> GoldChange:
     """Raises RegradeRefused unless the releases have the same items, of the same benchmark."""
     if release.benchmark != phase.release.benchmark:
-        raise RegradeRefused(f"{release} was made for {release.benchmark}.")
+        raise RegradeRefused(f"{release} is for another benchmark. Choose another release.")
     _check_items(phase, release)
     names = set(phase.items.values_list("name", flat=True))
     diff = compare(phase.release, release)
@@ -407,12 +407,12 @@ def _check_items(phase: Phase, release: Release) -> None:
     if before != after:
         differences = [
             f"{words}: {_listed(names)}"
-            for words, names in (("without", before - after), ("new", after - before))
+            for words, names in (("removed", before - after), ("added", after - before))
             if names
         ]
-        part = f" in the part “{phase.get_split_display()}”" if phase.split else ""
+        part = f" in the split “{phase.get_split_display()}”" if phase.split else ""
         raise RegradeRefused(
-            f"{release} has other items than {phase.release.version}{part}"
+            f"{release} and {phase.release.version} have different items{part}"
             f" ({'; '.join(differences)}). Add a phase for it."
         )
 

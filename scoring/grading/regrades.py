@@ -195,7 +195,9 @@ def start_regrade(
     with transaction.atomic():
         Board.objects.select_for_update(no_key=True).get(pk=board.pk)
         if board.regrades.filter(state=Regrade.State.RUNNING).exists():
-            raise RegradeRefused("A re-grade of this board is running. Wait for it or cancel it.")
+            raise RegradeRefused(
+                "A re-grade of this board is already running. Wait until it is done, or cancel it."
+            )
         regrade = Regrade.objects.create(board=board, started_by=actor)
         RegradedPhase.objects.bulk_create(_covered(regrade, each) for each in plan.phases)
         advance(regrade.pk)
@@ -207,7 +209,7 @@ def _covered(regrade: Regrade, plan: PhasePlan) -> RegradedPhase:
     """Raises RegradeRefused if another re-grade has moved the phase since the plan was made."""
     if lock_phase(plan.phase.pk).release_id != plan.phase.release_id:
         raise RegradeRefused(
-            f"“{plan.phase.title}” was graded again in the meantime. Check the plan again."
+            f"“{plan.phase.title}” was re-graded in the meantime. Preview the changes again."
         )
     return RegradedPhase(
         regrade=regrade,

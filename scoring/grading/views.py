@@ -19,12 +19,12 @@ from .regrades import cancel_regrade, start_regrade
 
 
 class RegradeForm(forms.Form):
-    phase = forms.ChoiceField(required=False, label="Grade again")
+    phase = forms.ChoiceField(required=False, label="Re-grade")
     release = forms.ModelChoiceField(
         queryset=Release.objects.none(),
         required=False,
         label="Gold",
-        empty_label="the current release",
+        empty_label="The current release of each phase",
         help_text="Another release of the same dataset, with the same items.",
     )
 
@@ -36,7 +36,7 @@ class RegradeForm(forms.Form):
         phase, release = self.fields["phase"], self.fields["release"]
         assert isinstance(phase, forms.ChoiceField)
         assert isinstance(release, forms.ModelChoiceField)
-        titles = [(each.slug, f"phase “{each.title}”") for each in self.phases.values()]
+        titles = [(each.slug, f"Phase “{each.title}”") for each in self.phases.values()]
         phase.choices = [("", "Whole board"), *titles]
         datasets = {each.release.dataset_id for each in self.phases.values()}
         release.queryset = (
@@ -96,5 +96,5 @@ def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     found = get_object_or_404(board_regrades(board_for(request.user, slug)), pk=pk)
     with warnings_of(request, RegradeRefused):
         cancel_regrade(regrade=found, actor=request.user)
-        messages.success(request, "Re-grade cancelled. The board did not change.")
+        messages.success(request, "Re-grade cancelled. The leaderboard did not change.")
     return redirect(found)

@@ -87,7 +87,7 @@ def _figures(board: Board, scores: Any) -> dict[str, Any]:
     if not isinstance(scores, dict):
         raise ValidationError({"scores": ["Expected an object of columns and rates."]})
     if unknown := sorted(set(scores) - set(columns)):
-        raise ValidationError({"scores": [f"This board has no figure “{unknown[0]}”."]})
+        raise ValidationError({"scores": [f"This board has no score “{unknown[0]}”."]})
     values = {}
     for key, value in scores.items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
@@ -171,7 +171,7 @@ class RowSameItems(APIView):
 
 
 class TableRequestSerializer(serializers.Serializer[Any]):
-    file = serializers.FileField(help_text="CSV; percentages as printed, such as 65.16.")
+    file = serializers.FileField(help_text="CSV; percentages as published, such as 65.16.")
 
 
 TableFaultSerializer = answer(

@@ -28,7 +28,8 @@ class RowForm(forms.ModelForm):  # type: ignore[type-arg]
 
     kind = forms.ChoiceField(choices=KINDS, initial=Entry.Kind.REPORTED)
     source = forms.CharField(
-        max_length=300, help_text="The publication and table. Rows of one source form a table."
+        max_length=300,
+        help_text="The publication and table. Rows with the same source form one table.",
     )
     source_url = forms.URLField(
         required=False, assume_scheme="https", label="Link to the source", max_length=200
@@ -57,7 +58,7 @@ class RowForm(forms.ModelForm):  # type: ignore[type-arg]
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         if not self.errors and not self.scores():
-            raise ValidationError("Enter at least one figure.")
+            raise ValidationError("Enter at least one score.")
         return data
 
     def _post_clean(self) -> None:
@@ -98,7 +99,7 @@ class RowForm(forms.ModelForm):  # type: ignore[type-arg]
         main = {column.key for column in self.board.spec.columns if column.headline}
         groups: dict[str, list[Column]] = {}
         for column in sorted(self.columns.values(), key=lambda each: each.key not in main):
-            groups.setdefault(column.group or "Figures", []).append(column)
+            groups.setdefault(column.group or "Scores", []).append(column)
         return [
             (
                 heading,
@@ -207,7 +208,9 @@ class HumanRunForm(SampleForm):
 
     name = forms.CharField(max_length=120, initial="Human annotators")
     organisation = forms.CharField(max_length=120, required=False)
-    link = forms.URLField(required=False, assume_scheme="https", help_text="A report of the study.")
+    link = forms.URLField(
+        required=False, assume_scheme="https", help_text="Report of the study, if published."
+    )
     notes = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -216,7 +219,7 @@ class HumanRunForm(SampleForm):
     file = forms.FileField(
         label="Answers",
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
-        help_text="One line per drawn item, in the format of submissions.",
+        help_text="One line per drawn item, in the submission format.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -53,7 +53,8 @@ def check_table(board: Board, file: IO[bytes], name: str) -> CheckedTable:
             faults.append(TableFault(line.name, "", line.reason))
             continue
         if line.number >= MOST_ROWS:
-            faults.append(TableFault(line.where, "", f"more than {MOST_ROWS:,} rows"))
+            message = f"The table has more than {MOST_ROWS:,} rows. Split it into several files."
+            faults.append(TableFault(line.where, "", message))
             break
         form = RowForm(_form_data(line, figures), board=board)
         found = [*_unknown(line, figures, unknown), *_form_faults(line, form)]
@@ -62,7 +63,8 @@ def check_table(board: Board, file: IO[bytes], name: str) -> CheckedTable:
             found = list(_repeated(line, rows[-1], places))
         faults += found
     if not rows and not faults:
-        faults.append(TableFault(name, "", "the table has no rows"))
+        message = "The table has no rows. Add one line per system below the column names."
+        faults.append(TableFault(name, "", message))
     return CheckedTable(tuple(rows), (*faults, *_rates(board, name, rows)))
 
 
@@ -81,13 +83,13 @@ def _unknown(line: TableRow, figures: set[str], named: set[str]) -> Iterator[Tab
             named.add(column)
             near = get_close_matches(column, known, n=1)
             hint = f" Did you mean “{near[0]}”?" if near else ""
-            yield TableFault(line.where, column, f"This board has no such figure.{hint}")
+            yield TableFault(line.where, column, f"This board has no such column.{hint}")
 
 
 def _form_faults(line: TableRow, form: RowForm) -> Iterator[TableFault]:
     for fault in row_faults(form):
         value = line.values.get(fault.field)
-        shown = f" It says “{value:.40}”." if value else ""
+        shown = f" The value is “{value:.40}”." if value else ""
         yield TableFault(line.where, fault.field, f"{fault.message}{shown}")
 
 
@@ -97,7 +99,9 @@ def _repeated(
     key = (row["provenance"], row["name"])
     if key in places:
         yield TableFault(
-            line.where, "name", f"This source has “{row['name']}” already, at {places[key]}."
+            line.where,
+            "name",
+            f"“{row['name']}” repeats the row at {places[key]}, which has the same source.",
         )
     places.setdefault(key, line.where)
 

@@ -109,7 +109,7 @@ def compared_entries(board: Board, numbers: Sequence[int]) -> list[Entry]:
     Raises ComparisonRefused if they cannot be compared."""
     if not FEWEST <= len(numbers) <= MOST:
         raise ComparisonRefused(
-            f"Choose {FEWEST} to {MOST} entries to compare. You chose {len(numbers)}."
+            f"Select {FEWEST} to {MOST} rows to compare. You selected {len(numbers)}."
         )
     found = {
         entry.pk: entry
@@ -127,7 +127,7 @@ def compared_entries(board: Board, numbers: Sequence[int]) -> list[Entry]:
     for entry in entries:
         if entry.grading is None:
             raise ComparisonRefused(
-                f"“{entry.name}” was not graded here, so it has no items to compare."
+                f"“{entry.name}” was not graded on this site, so it cannot be compared."
             )
     _check_alike(entries)
     return entries
@@ -138,11 +138,17 @@ def _check_alike(entries: Sequence[Entry]) -> None:
     for other in entries[1:]:
         names = f"“{first.name}” and “{other.name}”"
         if first.phase_id != other.phase_id:
-            raise ComparisonRefused(f"{names} belong to different phases.")
+            raise ComparisonRefused(
+                f"{names} belong to different phases. Select rows of one phase."
+            )
         if _release(first) != _release(other):
-            raise ComparisonRefused(f"{names} were graded on different releases of the gold.")
+            raise ComparisonRefused(
+                f"{names} were graded on different releases. Select rows graded on the same one."
+            )
         if first.signature != other.signature:
-            raise ComparisonRefused(f"{names} were graded by different rules.")
+            raise ComparisonRefused(
+                f"{names} have different signatures. Select rows graded with the same options."
+            )
 
 
 def _release(entry: Entry) -> int | None:

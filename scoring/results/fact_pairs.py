@@ -154,7 +154,7 @@ def differing_facts(user: Viewer, board: Board, numbers: Sequence[int]) -> Diffe
     """Return the facts or fields on which two entries differ. Raises ComparisonRefused, and Http404
     if the reader may not see them."""
     if len(numbers) != 2:
-        raise ComparisonRefused("Choose two entries to compare their facts.")
+        raise ComparisonRefused("Select exactly two rows to compare their facts.")
     entries = compared_entries(board, numbers)
     gradings = [entry.grading for entry in entries if entry.grading is not None]
     if not may_compare_facts(user, gradings):

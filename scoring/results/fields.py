@@ -224,11 +224,14 @@ class ItemDiff:
 def item_diff(sides: Sides) -> ItemDiff:
     """Compare the two sides. Uses no gold beyond what the sides contain."""
     if sides.prediction is None:
-        return ItemDiff(problem="There is no readable prediction.")
+        return ItemDiff(problem="The prediction cannot be read.")
     if isinstance(sides.gold, str) and isinstance(sides.prediction, str):
         gold, prediction = sides.gold.split(), sides.prediction.split()
         if max(len(gold), len(prediction)) > MOST_WORDS:
-            return ItemDiff(problem=f"Texts of more than {MOST_WORDS:,} words are not compared.")
+            return ItemDiff(
+                problem="The texts are not compared because one has more than "
+                f"{MOST_WORDS:,} words."
+            )
         return ItemDiff(stretches=text_diff(gold, prediction))
     if isinstance(sides.gold, dict) and isinstance(sides.prediction, dict):
         pairs = field_diff(sides.gold, sides.prediction)

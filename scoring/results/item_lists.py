@@ -109,12 +109,12 @@ PER_PAGE = 50
 # Tolerance for sums of floats that should be 1.
 NEARLY_ONE = 1 - 1e-9
 LONGEST_SEARCH = 200
-_SCORE_HELP = "The item's own score in the deciding figure"
+_SCORE_HELP = "The item's own main score"
 
 MISSING, WRONG, RIGHT = "missing", "wrong", "right"
 SHOWN = {
     "": "All items",
-    MISSING: "Without a prediction",
+    MISSING: "No prediction",
     WRONG: "Not fully correct",
     RIGHT: "Fully correct",
 }
@@ -358,10 +358,10 @@ def score_chart(user: Viewer, submission: Submission, grading: Grading) -> Board
     bars = tuple(Bar(i / _RANGES, (i + 1) / _RANGES, count) for i, count in enumerate(counts))
     description = "Number of items by score; each item is scored on its own."
     if unscored:
-        description += f" {unscored:,} without a score of their own are left out."
+        description += f" Left out, because they have no score of their own: {unscored:,}."
     return BoardChart(
         key="scores",
-        title="Scores of the items",
+        title="Item scores",
         description=description,
         shape=Bars(Axis("Item score", "%", 0), "Items", bars) if any(counts) else None,
         too_little="No item has a score of its own.",

@@ -124,7 +124,7 @@ class TrainingDates:
 _TITLES = {
     "before": "Cutoff before the release of the gold",
     "after": "Cutoff after the release of the gold",
-    "unknown": "Without a cutoff date",
+    "unknown": "No cutoff date stated",
 }
 
 

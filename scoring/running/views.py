@@ -147,7 +147,7 @@ class ModelRunForm(forms.Form):
 class RerunForm(UploadForm):
     """The file of a run that repeats a submission, with its manifest."""
 
-    file = predictions_field("From the same command at the same endpoint.")
+    file = predictions_field("Made with the same command and endpoint.")
     manifest = ManifestField()
 
 

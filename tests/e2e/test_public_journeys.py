@@ -277,7 +277,7 @@ def see_gold_next_to_prediction(page: Page, name: str) -> None:
             page.get_by_title(title).scroll_into_view_if_needed()
             expect(page.frame_locator(f"iframe[title='{title}']").locator("body")).to_be_visible()
     else:
-        payloads = page.get_by_text("Show gold and prediction as in the files")
+        payloads = page.get_by_text("Show raw gold and prediction")
         if not page.get_by_role("table", name="Gold", exact=True).is_visible():
             payloads.click()
         tables = [

@@ -71,7 +71,7 @@ def test_times_are_read_on_the_clocks_of_the_zone(
         ({"time_zone": "Mars/Olympus"}, "There is no time zone “Mars/Olympus”"),
         (
             {"time_zone": "Europe/Berlin", "opens_at": "2026-03-29T02:30"},
-            "This time does not exist in Europe/Berlin",
+            "The clocks in Europe/Berlin skip this time. Enter another time.",
         ),
         (
             {"opens_at": "2026-12-01T09:00", "closes_at": "2026-12-01T09:00"},
@@ -79,9 +79,9 @@ def test_times_are_read_on_the_clocks_of_the_zone(
         ),
         ({"split": "test"}, "The release has no items of the split “test”"),
         ({"score_decimals": "1", "diagnostics": "items"}, "totals only"),
-        ({"per_day": "0"}, "At least one; leave it empty for no limit."),
+        ({"per_day": "0"}, "Enter 1 or more, or leave it empty for no limit."),
         ({"options": '{"labls": []}'}, "labls"),
-        ({"options": "[1]"}, "The options must be an object"),
+        ({"options": "[1]"}, "Enter a JSON object"),
         ({"title": ""}, "This field is required."),
     ],
 )

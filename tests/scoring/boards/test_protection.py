@@ -359,7 +359,7 @@ def test_the_page_asks_before_it_opens_a_board_on_private_data(
     assert "“Secret filings 1.0.0” is private" in page
     assert "The ids of its items are shown to submitters" in page
     refused = client.post("/boards/board/state/", {"state": "open"}, follow=True)
-    assert "To continue, select “Make this public”." in told(refused.content)
+    assert "To continue, select “Make this information public”." in told(refused.content)
     board.refresh_from_db()
     assert board.state == "draft"
     client.post("/boards/board/state/", {"state": "open", "confirm_disclosure": "on"})
@@ -376,7 +376,7 @@ def test_a_phase_on_private_data_asks_where_the_board_is_open(
     client = client_of(organiser)
     refused = client.post("/boards/board/phases/new/", sent)
     assert (refused.status_code, board.phases.count()) == (400, 1)
-    assert "To continue, select “Make it public”." in told(refused.content)
+    assert "To continue, select “Make this information public”." in told(refused.content)
     assert client.post(
         "/boards/board/phases/new/", sent | {"confirm_disclosure": "on"}
     ).status_code == 302  # fmt: skip

@@ -69,7 +69,7 @@ def test_the_log_tells_which_ranks_moved_and_why(
     ]
     assert (change.moved, change.unchanged, change.left_out) == (0, 1, 0)
     page = words_of(client_of(None), "/boards/board/changes/")
-    assert "No rank moved. 1 row did not change." in page
+    assert "No ranks changed. 1 row did not change." in page
     assert "/releases/1.0.0/diff/1.1.0/" in page
     assert "Olga" not in page, "who started it is for organisers"
     assert "All results were re-graded on" in words_of(client_of(None), "/boards/board/")
@@ -87,7 +87,7 @@ def test_ranks_that_moved_are_counted(client_of: ClientOf, researcher: User) -> 
         for line in entry.phases[0].changed
     ] == [("Flawed", 3, 1, "up 2"), ("Slip", 2, 3, "down 1")]
     page = words_of(client_of(None), "/boards/board/changes/")
-    assert "2 ranks moved. 1 row did not change." in page
+    assert "2 ranks changed. 1 row did not change." in page
 
 
 def test_a_board_that_was_never_graded_again_says_so(
@@ -307,12 +307,12 @@ def test_the_form_shows_what_would_change_before_it_is_confirmed(
     answer = client.post("/boards/board/regrade/", {"phase": "test", "release": release.pk})
     regrade = Regrade.objects.get()
     assert answer.headers["Location"] == f"/boards/board/regrades/{regrade.pk}/"
-    assert "The board changes when all gradings are done" in words_of(
+    assert "The leaderboard changes once all submissions are graded" in words_of(
         client, answer.headers["Location"]
     )
     again = client.post("/boards/board/regrade/", {"phase": "", "release": ""})
     assert again.status_code == 409
-    assert "A re-grade of this board is running" in again.content.decode()
+    assert "A re-grade of this board is already running" in again.content.decode()
     run_due_jobs()
     assert "View rank changes" in words_of(client, answer.headers["Location"])
     assert f"Re-grade {regrade.pk}" in words_of(client, "/boards/board/manage/")
@@ -334,7 +334,7 @@ def test_other_items_are_refused_on_the_page(
     fewer = next_release(release_of(board), items=("page-1",))
     answer = client_of(organiser).get(f"/boards/board/regrade/?phase=test&release={fewer.pk}")
     assert answer.status_code == 409
-    assert "without: page-2, page-3" in answer.content.decode()
+    assert "removed: page-2, page-3" in answer.content.decode()
 
 
 def test_cancelling_on_the_page(
@@ -343,7 +343,7 @@ def test_cancelling_on_the_page(
     regrade = start_regrade(board=board, actor=organiser)
     client = client_of(organiser)
     for words in (
-        "Re-grade cancelled. The board did not change.",
+        "Re-grade cancelled. The leaderboard did not change.",
         "already ended: it is cancelled",
     ):
         answer = client.post(f"/boards/board/regrades/{regrade.pk}/cancel/", follow=True)
@@ -419,7 +419,7 @@ def test_by_the_command(board: Board, results: Results) -> None:
         (["none"], "there is no board none"),
         (["board", "--phase", "none"], "no phase none; there are test"),
         (["board", "--release", "9.9.9"], "have no release 9.9.9"),
-        (["board"], "A re-grade of this board is running"),
+        (["board"], "A re-grade of this board is already running"),
     ]:
         with pytest.raises(CommandError, match=words):
             call_command("regrade", *arguments)

@@ -78,7 +78,7 @@ def test_saving_a_row_unchanged_writes_no_event(organiser: User, board: Board) -
     ("fields", "message"),
     [
         ({"source": ""}, "Source: This field is required."),
-        ({"figure-ffa": ""}, "Enter at least one figure."),
+        ({"figure-ffa": ""}, "Enter at least one score."),
         ({"figure-ffa": "65,16"}, "Enter a number."),
         ({"figure-ffa": "6516"}, "less than or equal to 1000"),
         ({"category": "robots"}, "robots is not one of the available choices"),
@@ -184,7 +184,7 @@ def test_rows_by_the_api_have_rates(api_of: ApiOf, organiser: User, board: Board
     ("sent", "field", "message"),
     [
         ({"name": "X"}, "source", "This field is required."),
-        ({"scores": {"fffa": 1}}, "scores", "This board has no figure “fffa”."),
+        ({"scores": {"fffa": 1}}, "scores", "This board has no score “fffa”."),
         ({"scores": {"ffa": "1"}}, "scores", "“ffa” must be a number or null."),
         ({"scores": {"ffa": 65.16}}, "ffa", "less than or equal to 1000"),
         ({"scores": 3}, "scores", "Expected an object"),
@@ -228,21 +228,26 @@ def test_a_table_is_loaded_and_loaded_again(
 
 
 FAULTY = [
-    ("name,source,ffa\nA,P,x\n", "rows.csv:2", "ffa", "Enter a number. It says “x”."),
+    ("name,source,ffa\nA,P,x\n", "rows.csv:2", "ffa", "Enter a number. The value is “x”."),
     (
         "name,source,ffa,fffa\nA,P,50,1\nB,P,50,1\n",
         "rows.csv:2",
         "fffa",
-        "no such figure. Did you mean “ffa”?",
+        "no such column. Did you mean “ffa”?",
     ),
     ("name,source,ffa\nA,,50\n", "rows.csv:2", "source", "This field is required."),
-    ("name,source,ffa\nA,P,50\n\nA,P,51\n", "rows.csv:4", "name", "already, at rows.csv:2"),
+    ("name,source,ffa\nA,P,50\n\nA,P,51\n", "rows.csv:4", "name", "repeats the row at rows.csv:2"),
     ("name,source,ffa\nA,P,50,7\n", "rows.csv:2", "", "has 4 values for 3 columns"),
-    ("name,source,ffa\n", "rows.csv", "", "the table has no rows"),
+    (
+        "name,source,ffa\n",
+        "rows.csv",
+        "",
+        "The table has no rows. Add one line per system below the column names.",
+    ),
     ("name,source,ffa\nA,P,0.65\n", "rows.csv", "", "Write 65.16 for 65.16%"),
     ("name,source,kind,ffa\nA,P,graded,50\n", "rows.csv:2", "kind", "graded is not one of"),
     ("name,name,ffa\nA,P,50\n", "rows.csv:1", "", "two columns have the same name"),
-    ("name,source,ffa\nA,P,\n", "rows.csv:2", "", "Enter at least one figure."),
+    ("name,source,ffa\nA,P,\n", "rows.csv:2", "", "Enter at least one score."),
 ]
 
 
@@ -271,7 +276,7 @@ def test_all_faults_of_a_table_are_shown_on_the_page(
     answer = client_of(organiser).post(ROWS, {"file": table(text)})
     page = answer.content.decode()
     assert answer.status_code == 400
-    assert "2 errors: nothing was loaded." in page
+    assert "2 errors. No rows were saved: correct the file and upload it again." in page
     assert "rows.csv:2" in page
     assert "rows.csv:3" in page
     assert not Entry.objects.exists()

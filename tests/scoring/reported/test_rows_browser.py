@@ -35,7 +35,7 @@ def test_an_organiser_enters_a_row_and_loads_a_table(
     faulty.write_text("name,source,ffa\nOther,A paper,x\n")
     page.goto("/boards/board/rows/")
     page.get_by_label("CSV file").set_input_files(faulty)
-    page.get_by_role("button", name="Load table").click()
+    page.get_by_role("button", name="Upload table").click()
     expect(page.get_by_role("alert")).to_contain_text("rows.csv:2")
     assert faults_in_both_looks(page) == []
 
@@ -61,5 +61,5 @@ def test_a_human_run_is_drawn_answered_and_shown(
     page.goto("/boards/board/")
     expect(page.get_by_text("2 of 3 items, drawn with seed 7").first).to_be_visible()
     page.get_by_role("link", name="Human annotators").click()
-    expect(page.get_by_role("table", name="On the same items")).to_be_visible()
+    expect(page.get_by_role("table", name="Systems on the same items")).to_be_visible()
     assert faults_in_both_looks(page) == []

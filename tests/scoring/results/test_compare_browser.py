@@ -92,7 +92,7 @@ def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
     page.get_by_label("Compare Perfect").check()
     page.get_by_label("Compare Flawed").check()
     page.get_by_role("button", name="Compare selected rows").click()
-    expect(page.get_by_role("status")).to_contain_text("0 of 2 entries are ready")
+    expect(page.get_by_role("status")).to_contain_text("0 of 2 systems are ready")
     is_fine(page)
     page.evaluate("window.notReloaded = true")
     run_due_jobs()

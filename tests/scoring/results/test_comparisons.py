@@ -173,7 +173,7 @@ def test_tests_come_from_a_job_that_is_queued_once(
     forget_replicates()
     before = Job.objects.count()
     text = text_of(client, url)
-    assert "0 of 3 entries are ready" in text
+    assert "0 of 3 systems are ready" in text
     assert 'hx-trigger="every 2s"' in text
     assert "66.67" in text
     text_of(client, url)
@@ -210,7 +210,7 @@ def test_comparisons_wait_for_missing_summaries(
     found = compared(None, entries, run_jobs)
     assert found.items is None
     assert found.pairs[0].wins is None
-    assert "are being prepared" in text_of(client_of(None), address(entries))
+    assert "are not available yet" in text_of(client_of(None), address(entries))
 
 
 @pytest.mark.parametrize("count", [3, 30])
@@ -242,9 +242,9 @@ def refusal(board: Board, *texts: str) -> str:
 
 def test_refusals_say_why(board: Board, researcher: User, entries: list[Entry]) -> None:
     one, other = entries[0].pk, entries[1].pk
-    assert refusal(board) == "Choose 2 to 5 entries to compare. You chose 0."
-    assert refusal(board, f"{one},{one}") == "Choose 2 to 5 entries to compare. You chose 1."
-    assert refusal(board, "1,2,3,4,5,6") == "Choose 2 to 5 entries to compare. You chose 6."
+    assert refusal(board) == "Select 2 to 5 rows to compare. You selected 0."
+    assert refusal(board, f"{one},{one}") == "Select 2 to 5 rows to compare. You selected 1."
+    assert refusal(board, "1,2,3,4,5,6") == "Select 2 to 5 rows to compare. You selected 6."
     assert refusal(board, "1,x") == "“x” is not an entry number."
     assert refusal(board, "1," + "9" * 40).endswith("is not an entry number.")
     assert refusal(board, f"{one},999999") == "This board has no entry 999999."
@@ -252,10 +252,12 @@ def test_refusals_say_why(board: Board, researcher: User, entries: list[Entry]) 
     assert refusal(board, f"{one},{foreign.pk}") == f"This board has no entry {foreign.pk}."
     load_reported(board=board)
     reported = Entry.objects.filter(board=board).exclude(kind=Entry.Kind.GRADED)[0]
-    assert "was not graded here" in refusal(board, f"{one},{reported.pk}")
+    assert "was not graded on this site" in refusal(board, f"{one},{reported.pk}")
     Entry.objects.filter(pk=other).update(signature="another")
     assert (
-        refusal(board, f"{one},{other}") == "“Perfect” and “Flawed” were graded by different rules."
+        refusal(board, f"{one},{other}")
+        == "“Perfect” and “Flawed” have different signatures. Select rows graded with the same "
+        "options."
     )
 
 
@@ -273,8 +275,8 @@ def test_other_releases_and_phases_are_refused(board: Board, entries: list[Entry
 
 def test_refusals_on_page_and_api(entries: list[Entry], client_of: ClientOf, api_of: ApiOf) -> None:
     url = "/boards/board/compare/"
-    assert "Select two to five rows" in text_of(client_of(None), url)
-    assert "Choose 2 to 5" in text_of(client_of(None), f"{url}?entries={entries[0].pk}", 400)
+    assert "select two to five rows" in text_of(client_of(None), url)
+    assert "Select 2 to 5" in text_of(client_of(None), f"{url}?entries={entries[0].pk}", 400)
     answer = api_of(None).get(f"/api/v1{url}?entries=1,x")
     assert answer.status_code == 400
     assert answer.json() == {"entries": ["“x” is not an entry number."]}

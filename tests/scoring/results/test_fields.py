@@ -112,7 +112,7 @@ def test_keys_have_labels_and_nothing_is_raw() -> None:
             "Number not found": "2",
             "Not found": "category: Payslip; dates: 2020, 2021",
             "Not in the gold": "none",
-            "Repeats itself": "no",
+            "Repetitive output": "no",
             "Output tokens": "17",
         }
     }
@@ -149,7 +149,7 @@ def test_fields_keep_their_names_and_counts_are_words() -> None:
             "std_curr": "1 not in the gold, 1 not found; errors: reasoning: 1; reward: 0; "
             "gold: USD; prediction: UDS",
         },
-        "Lists under other weights": {"A, lexical": "detail: 4 correct, 2 not found"},
+        "List fields with other weights": {"A, lexical": "detail: 4 correct, 2 not found"},
     }
 
 
@@ -224,9 +224,12 @@ def test_fields_are_in_order_and_what_is_empty_is_not_there() -> None:
 @pytest.mark.parametrize(
     ("sides", "words"),
     [
-        (Sides("a", None), "There is no readable prediction."),
+        (Sides("a", None), "The prediction cannot be read."),
         (Sides("a", {"a": 1}), "Gold and prediction have different types."),
-        (Sides("a", "b " * (MOST_WORDS + 1)), "Texts of more than 10,000 words are not compared."),
+        (
+            Sides("a", "b " * (MOST_WORDS + 1)),
+            "The texts are not compared because one has more than 10,000 words.",
+        ),
     ],
 )
 def test_problems_have_a_reason(sides: Sides, words: str) -> None:

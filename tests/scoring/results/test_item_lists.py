@@ -250,7 +250,7 @@ def test_older_rows_are_summarised_afterwards(
     before = list(ItemScore.objects.order_by("pk").values(*fields))
     ItemScore.objects.update(score=None, missing=False, part=None, errors="", figures=None)
     page = client_of(researcher).get(read.get_absolute_url())
-    assert b"is being prepared" in page.content
+    assert b"are not available yet" in page.content
     assert summarise_older() == 5
     assert list(ItemScore.objects.order_by("pk").values(*fields)) == before
     assert summarise_older() == 0
@@ -336,7 +336,7 @@ def test_the_text_is_compared_word_by_word(
     same = client_of(researcher).get(item_url(read, "page-3")).content.decode()
     assert "Identical." in same
     gone = client_of(researcher).get(item_url(read, "page-4")).content.decode()
-    assert "There is no readable prediction." in gone
+    assert "The prediction cannot be read." in gone
 
 
 def test_items_of_a_published_submission_stay_unsorted_for_others(

@@ -54,7 +54,7 @@ def test_items_are_counted_by_tenths(
     counted = {float(low): int(count) for low, _, count in lines}
     assert counted == {each / 10: {0: 1, 6: 1, 9: 1}.get(each, 0) for each in range(10)}
     page = client.get(f"/submissions/{read.pk}/").content.decode()
-    assert "1 without a score of their own are left out." in page
+    assert "Left out, because they have no score of their own: 1." in page
     assert f'src="/submissions/{read.pk}/scores.svg?"' in page
 
 
@@ -91,7 +91,7 @@ def test_hidden_items_have_no_score_chart(
         address = f"/submissions/{read.pk}/scores.{form}"
         assert client_of(researcher).get(address).status_code == 404
     page = client_of(researcher).get(f"/submissions/{read.pk}/").content.decode()
-    assert "Scores of the items" not in page
+    assert "Item scores" not in page
     # Organisers read single items of every phase.
     assert client_of(organiser).get(f"/submissions/{read.pk}/scores.csv").status_code == 200
 

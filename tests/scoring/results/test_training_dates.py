@@ -62,7 +62,7 @@ def test_the_day_of_filing_comes_before_the_fiscal_year(
     [row] = found.groups[0].rows
     assert (row.before, row.after) == ("50.00", "75.00")
     page = client_of(None).get("/boards/board/training/").content.decode()
-    assert "2 of filing or publication, the others a fiscal year" in page
+    assert "2 by filing or publication, the others by fiscal year" in page
     assert client_of(None).get("/api/v1/boards/board/training/").json()["by_day"] == 2
 
 
@@ -75,7 +75,7 @@ def test_systems_are_grouped_by_the_release_of_the_gold(
     assert [each.title for each in later.groups] == ["Cutoff after the release of the gold"]
     Entry.objects.update(released_on=None)
     page = client_of(None).get("/boards/board/training/").content.decode()
-    assert "Without a cutoff date" in page
+    assert "No cutoff date stated" in page
     answer = client_of(None).get("/api/v1/boards/board/training/").json()
     assert answer["groups"][0]["rows"][0]["until"] is None
 

@@ -173,7 +173,7 @@ def test_the_result_shows_figures_counts_errors_and_items(
     client_of: ClientOf, graded: Submission, researcher: User
 ) -> None:
     text = text_of(client_of(researcher), graded.get_absolute_url())
-    for shown in ("N-FFA", "75.00", "Misplaced", "Without a prediction", "matcher:aligned"):
+    for shown in ("N-FFA", "75.00", "Misplaced", "No prediction", "matcher:aligned"):
         assert shown in text
     for name in GOLD:
         assert f"/submissions/{graded.pk}/items/{name}/" in text
