@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from portal.facts.sampling import Z_95, wilson
 from portal.files.tables import decimal_text
 
-from .records import FieldFault
+from .records import FAULT_LABELS, FieldFault
 
 State: TypeAlias = Literal["incomplete", "accepted", "rejected"]
 
@@ -151,6 +151,11 @@ class FaultCount:
     field: str
     code: str
     count: int
+
+    @property
+    def label(self) -> str:
+        """The fault in words."""
+        return FAULT_LABELS.get(self.code, self.code)
 
 
 @dataclass(frozen=True)

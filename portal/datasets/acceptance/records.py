@@ -167,7 +167,7 @@ _REASONS = {
     "missing": "this key is required",
     "model_type": "must be an object",
     "string_pattern_mismatch": "must not be empty",
-    "string_type": "must be a text",
+    "string_type": "must be text",
     "too_long": f"has more than {MAX_FIELDS} entries",
     "tuple_type": "must be a list",
 }
@@ -201,6 +201,22 @@ class FieldFault(NamedTuple):
     field: str
     code: str
     message: str
+
+
+# The faults in words, by code.
+FAULT_LABELS = {
+    "absent": "missing field",
+    "unknown": "unknown field",
+    "empty": "empty value",
+    "kind": "wrong type",
+    "choice": "not one of the choices",
+    "form": "wrong format",
+    "number": "not a number",
+    "date": "not a date",
+    "evidence": "required counterpart is empty",
+    "sum": "wrong sum",
+    "order": "dates out of order",
+}
 
 
 def validate_record(record: Any, schema: Schema) -> list[FieldFault]:
@@ -281,9 +297,9 @@ def _form_fault(value: Any, rule: FieldRule) -> tuple[str, str] | None:
         if read_amount(value) is None:
             return "number", f"is {_quoted(value)}, which is not a number"
     elif not isinstance(value, str):
-        return "kind", f"is {_quoted(value)}, not a text"
+        return "kind", f"is {_quoted(value)}, not text"
     elif rule.kind == "date" and _date(value) is None:
-        return "date", f"is {_quoted(value)}, not a date as YYYY-MM-DD"
+        return "date", f"is {_quoted(value)}, not a date such as 2026-03-31"
     if rule.choices and value not in rule.choices:
         return "choice", f"is {_quoted(value)}, not one of {', '.join(rule.choices)}"
     if rule.form and not (isinstance(value, str) and FORMS[rule.form].pattern.fullmatch(value)):
@@ -300,7 +316,7 @@ def _list_faults(value: Any, rule: FieldRule, item: str) -> Iterator[FieldFault]
         if not rule.items and isinstance(entry, str):
             continue
         if not rule.items or not isinstance(entry, Mapping):
-            wanted = "an object" if rule.items else "a text"
+            wanted = "an object" if rule.items else "text"
             yield FieldFault(rule.name, "kind", f"{where}is {_quoted(entry)}, not {wanted}")
             continue
         inner = [fault for inside in rule.items for fault in _field_faults(entry, inside, where)]
@@ -328,7 +344,7 @@ def _sum_faults(record: Mapping[str, Any], rule: SumRule) -> list[FieldFault]:
     added = sum(known, Decimal(0))
     if abs(added - total) <= rule.tolerance:
         return []
-    message = f"the items of {rule.items} add up to {added:,f}, {rule.total} is {total:,f}"
+    message = f"the items of {rule.items} add up to {added:,f}, but {rule.total} is {total:,f}"
     return [FieldFault(rule.total, "sum", message)]
 
 

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_batch, get_dataset, get_sampled
 from portal.datasets.curation.draws import new_seed
+from portal.datasets.documents.forms import capitalised
 from portal.datasets.models import Batch, BatchDocument, Dataset, DocumentType, Selection
 from portal.datasets.responses import file_response
 from portal.web.refusals import errors_in, form_page, post_action
@@ -53,7 +54,7 @@ MAX_VALUE = 20_000
 _LARGEST_SEED = 2**63 - 1
 
 SCHEMAS = [
-    *((name, "ReceiptBench's 19 fields of a receipt") for name in BUILT_IN),
+    *((name, "The 19 receipt fields of ReceiptBench") for name in BUILT_IN),
     ("records", "All fields of the records"),
     ("own", "Custom schema"),
 ]
@@ -76,8 +77,8 @@ class NewBatchForm(forms.Form):
     schema_file = forms.FileField(
         label="Schema file",
         required=False,
-        help_text="JSON: <code>[{&quot;name&quot;, &quot;kind&quot;}]</code>; text, number, date, "
-        "flag or list.",
+        help_text="A JSON list of objects with <code>name</code> and <code>kind</code>: "
+        "text, number, date, flag or list.",
         widget=forms.ClearableFileInput(attrs={"accept": ".json,application/json"}),
     )
     schema_text = forms.CharField(
@@ -93,7 +94,9 @@ class NewBatchForm(forms.Form):
         empty_label="All documents",
     )
     doc_type = forms.ChoiceField(
-        required=False, label="Document type", choices=[("", "All types"), *DocumentType.choices]
+        required=False,
+        label="Document type",
+        choices=[("", "All types"), *capitalised(DocumentType.choices)],
     )
     language = forms.CharField(
         required=False, max_length=12, label="Language", help_text="For example en or zh."
@@ -103,15 +106,15 @@ class NewBatchForm(forms.Form):
         min_value=1,
         max_value=MAX_BATCH,
         label="Maximum number of documents",
-        help_text=f"Takes documents in order of name, up to {MAX_BATCH:,}.",
+        help_text=f"Documents are taken in order of name, up to {MAX_BATCH:,}.",
     )
     sample_size = forms.IntegerField(
         min_value=1,
         max_value=MAX_BATCH,
         initial=smallest_conclusive_sample(),
         label="Documents to inspect",
-        help_text=f"{smallest_conclusive_sample()} without errors show that a field is above "
-        f"{100 * THRESHOLD:g}&nbsp;%.",
+        help_text=f"{smallest_conclusive_sample()} documents without an error in a field show, "
+        f"with 95% confidence, that the field is more than {100 * THRESHOLD:g}% correct.",
     )
     threshold = forms.DecimalField(
         min_value=Decimal("0.1"),
@@ -119,7 +122,7 @@ class NewBatchForm(forms.Form):
         max_digits=4,
         decimal_places=1,
         initial=(100 * Decimal(str(THRESHOLD))).quantize(Decimal("0.1")),
-        label="Required accuracy of every field, in %",
+        label="Required accuracy of each field (%)",
     )
     seed = forms.IntegerField(
         min_value=0,

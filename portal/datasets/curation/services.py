@@ -271,8 +271,8 @@ STRATA = {
     "form_type": "form",
     "source": "source",
     "language": "language",
-    "category": "category, task or track",
-    "subset": "receipt type, subtask or subset",
+    "category": "category (task or track)",
+    "subset": "subset (receipt type or subtask)",
     "condition": "capture condition",
 }
 MAX_SEED = 2**53 - 1

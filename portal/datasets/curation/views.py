@@ -16,7 +16,7 @@ from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_dataset, get_duplicate, get_selection
 from portal.datasets.dataset_tasks import last_task, start_task
 from portal.datasets.documents.content_rules import CONTENTS
-from portal.datasets.documents.forms import MAX_REASON, filter_form
+from portal.datasets.documents.forms import MAX_REASON, capitalised, filter_form
 from portal.datasets.documents.selectors import CONTENT_LABELS, PER_PAGE
 from portal.datasets.documents.table import DocumentFilter, every_document
 from portal.datasets.models import (
@@ -101,7 +101,7 @@ class DuplicateSearchForm(forms.Form):
         min_value=LEAST_THRESHOLD,
         max_value=1,
         label="Minimum similarity",
-        help_text=f"Between {LEAST_THRESHOLD} and 1. Numbers weigh five times as much as words.",
+        help_text=f"From {LEAST_THRESHOLD} to 1. A number counts as much as five words.",
         widget=forms.NumberInput(attrs={"step": "0.01"}),
     )
 
@@ -115,14 +115,14 @@ class ContentForm(forms.Form):
 
     required = forms.MultipleChoiceField(
         label="Required content",
-        choices=list(CONTENT_LABELS.items()),
+        choices=capitalised(CONTENT_LABELS.items()),
         initial=list(CONTENTS),
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one kind of content."},
     )
     action = forms.ChoiceField(
         label="Pages that lack content",
-        choices=[("report", "List"), ("hold", "List and hold back")],
+        choices=[("report", "List them"), ("hold", "List them and hold them back")],
         initial="report",
         widget=forms.RadioSelect,
     )
@@ -133,16 +133,16 @@ class SelectionForm(forms.Form):
 
     strata = forms.MultipleChoiceField(
         label="Strata",
-        choices=list(STRATA.items()),
+        choices=capitalised(STRATA.items()),
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one field."},
     )
     how = forms.ChoiceField(
         label="Sample size",
         choices=[
-            ("size", "A total, in proportion to the strata"),
-            ("evenly", "A total, the same from each stratum"),
-            ("per_stratum", "A number per stratum"),
+            ("size", "A total, divided in proportion to the strata"),
+            ("evenly", "A total, divided evenly among the strata"),
+            ("per_stratum", "The same number from each stratum"),
         ],
         widget=forms.RadioSelect,
     )
@@ -153,7 +153,7 @@ class SelectionForm(forms.Form):
         help_text="The same seed draws the same documents.",
     )
     title = forms.CharField(
-        required=False, max_length=MAX_TITLE, help_text="Needed to save the selection."
+        required=False, max_length=MAX_TITLE, help_text="Required to save the selection."
     )
 
     def __init__(self, data: Any = None, *, keeps: bool = False) -> None:

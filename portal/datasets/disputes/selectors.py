@@ -1,7 +1,7 @@
 """Data for the pages of disputes and of release items with their facts."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,8 @@ from portal.web.queries import count_by
 FACTS_PER_PAGE = 100
 # The part of a gold line that is shown, in characters.
 LONGEST_LINE = 20_000
+# Longest list or object that is written in one line, in characters.
+LINE_WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -231,8 +233,33 @@ def _fact_rows(
 
 
 def _line(item: ReleaseItem) -> str:
-    text = json.dumps(item.gold, indent=2, ensure_ascii=False)
+    text = "\n".join(_written(item.gold))
     return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}\n…"
+
+
+def _written(value: Any) -> list[str]:
+    """The lines of a JSON value. Lists and objects that fit into a short line stay in one."""
+    if isinstance(value, Mapping):
+        opening, closing = "{", "}"
+        parts = [
+            (f"{json.dumps(key, ensure_ascii=False)}: ", _written(part))
+            for key, part in value.items()
+        ]
+    elif isinstance(value, list):
+        opening, closing = "[", "]"
+        parts = [("", _written(part)) for part in value]
+    else:
+        return [json.dumps(value, ensure_ascii=False)]
+    if all(len(lines) == 1 for _, lines in parts):
+        line = f"{opening}{', '.join(key + lines[0] for key, lines in parts)}{closing}"
+        if len(line) <= LINE_WIDTH:
+            return [line]
+    written = [opening]
+    for number, (key, lines) in enumerate(parts, start=1):
+        indented = [f"  {line}" for line in [f"{key}{lines[0]}", *lines[1:]]]
+        comma = "," if number < len(parts) else ""
+        written += [*indented[:-1], f"{indented[-1]}{comma}"]
+    return [*written, closing]
 
 
 def _is_own(user: Any, dispute: Dispute) -> bool:

@@ -49,14 +49,14 @@ class DisputeForm(forms.Form):
         max_length=REASON_LENGTH,
         label="Reason",
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="Where the page shows it, and why it is correct.",
+        help_text="Where is it on the page, and why is it correct?",
     )
 
     def __init__(self, *args: Any, sees_gold: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not sees_gold:
             self.fields["claim"].label = "Problem"
-            self.fields["claim"].help_text = "For example: the image cannot be read."
+            self.fields["claim"].help_text = "For example: the image is unreadable."
 
 
 class DecisionForm(forms.Form):
@@ -76,19 +76,19 @@ class DecisionForm(forms.Form):
         label="Correction",
         choices=[
             ("", "Use the claimed value"),
-            (CHANGE, "change the fact"),
-            (REMOVE, "remove the fact"),
-            (ADD, "add a fact"),
+            (CHANGE, "Change the fact"),
+            (REMOVE, "Remove the fact"),
+            (ADD, "Add a fact"),
         ],
-        help_text="Applied to the next release made from the newest one.",
+        help_text="Applied when the next release is made from the newest one.",
     )
     type = forms.CharField(required=False, max_length=64, label="Label")
     value = forms.CharField(required=False, max_length=CLAIM_LENGTH, label="Text on the page")
     start = forms.IntegerField(
         required=False,
         min_value=0,
-        label="Start",
-        help_text="Required if the page has the text more than once.",
+        label="Start offset",
+        help_text="Required if the text occurs more than once on the page.",
     )
 
     def accepts(self) -> bool:

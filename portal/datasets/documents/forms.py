@@ -107,7 +107,7 @@ def read_picture(upload: "UploadedFile[bytes]") -> Picture:
 FACT_CHOICES = [
     ("with", "With facts"),
     ("without", "Without facts"),
-    (UNKNOWN, "In no release"),
+    (UNKNOWN, "Not in a release"),
 ]
 MAX_FACTS = 2**31 - 1
 MAX_REASON = 1000
@@ -187,7 +187,7 @@ class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         max_length=500,
         label="Source URL",
-        help_text="Begins with https:// or http://.",
+        help_text="Must begin with https:// or http://.",
     )
     metadata = forms.CharField(
         required=False,
@@ -227,7 +227,7 @@ class BulkEditForm(forms.Form):
     ACTIONS = [
         ("", "No change"),
         ("hold", "Hold back"),
-        ("take_up", "Make active"),
+        ("take_up", "No longer hold back"),
     ]
 
     doc_type = forms.ChoiceField(
@@ -240,11 +240,11 @@ class BulkEditForm(forms.Form):
     )
     language = forms.CharField(required=False, max_length=12, help_text="For example en or zh.")
     licence = forms.CharField(required=False, max_length=300)
-    action = forms.ChoiceField(label="State", required=False, choices=ACTIONS)
+    action = forms.ChoiceField(label="Held back", required=False, choices=ACTIONS)
     reason = forms.CharField(
         required=False,
         max_length=MAX_REASON,
-        help_text="Required to hold documents back. Shown to organisers.",
+        help_text="Required to hold documents back. Only organisers see it.",
     )
     # The fields to change. A selected field without a value is cleared.
     change = forms.MultipleChoiceField(
@@ -256,7 +256,7 @@ class BulkEditForm(forms.Form):
         if data.get("action") == "hold" and not data.get("reason", "").strip():
             self.add_error("reason", "Enter a reason for holding the documents back.")
         if not data.get("change") and not data.get("action"):
-            self.add_error(None, "Select at least one field or a state to change.")
+            self.add_error(None, "Select at least one field to change, or hold documents back.")
         return data
 
     def changes(self) -> dict[str, Any]:

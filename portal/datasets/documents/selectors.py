@@ -214,7 +214,7 @@ def _flat(value: dict[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:
 CONTENT_LABELS: dict[Content, str] = {
     "numeric_table": "numeric table",
     "footnote": "footnote",
-    "dated_reference": "dated reference",
+    "dated_reference": "date in the text",
 }
 # Longer pages are complete filings, and checking them takes too long.
 MOST_CHARACTERS = 200_000

@@ -253,7 +253,7 @@ class DocumentChangeSerializer(DocumentFieldsSerializer):
         required=False,
         max_length=500,
         allow_blank=True,
-        help_text="Begins with https:// or http://.",
+        help_text="Must begin with https:// or http://.",
     )
     metadata = serializers.DictField(
         child=serializers.JSONField(allow_null=True),

@@ -24,14 +24,14 @@ from .services import check_source, import_report, report_file, start_import
 
 # The description of each layout.
 LAYOUTS: dict[str, str] = {
-    ImportRun.Form.PAGES: "pages/ID.html, optional images and metadata.",
-    ImportRun.Form.FILING: "Split into pages; type, company and year are detected.",
-    ImportRun.Form.FINCRITICALED: "A table of pages, optional gold.",
-    ImportRun.Form.LABEL_STUDIO: "The ground truth or only annotation becomes gold.",
-    ImportRun.Form.FCMBENCH: "Questions with images.",
-    ImportRun.Form.CCOCR: "Labels and images by subset.",
-    ImportRun.Form.RECEIPTS: "Each image with a JSON file of its name.",
-    ImportRun.Form.PARQUET: "One row per document.",
+    ImportRun.Form.PAGES: "HTML files in pages/.",
+    ImportRun.Form.FILING: "Split into pages.",
+    ImportRun.Form.FINCRITICALED: "Gold is optional.",
+    ImportRun.Form.LABEL_STUDIO: "",
+    ImportRun.Form.FCMBENCH: "",
+    ImportRun.Form.CCOCR: "",
+    ImportRun.Form.RECEIPTS: "",
+    ImportRun.Form.PARQUET: "",
 }
 
 
@@ -58,14 +58,14 @@ class ImportForm(UploadForm):
         label="Benchmark",
         required=False,
         choices=[("", "None (no gold)"), *((b, b) for b in BENCHMARKS)],
-        help_text="Parquet only. Other columns become its gold.",
+        help_text="For Parquet only: the benchmark whose gold the file contains.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].help_text = (
-            "A ZIP, or a file that the format accepts,"
-            f" up to {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB."
+            f"A ZIP, or a single file of a type listed above, up to"
+            f" {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB."
         )
 
     def layouts(self) -> list[Layout]:

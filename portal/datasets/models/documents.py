@@ -87,7 +87,7 @@ class Dataset(models.Model):
         max_length=80,
         unique=True,
         validators=[check_slug_is_free],
-        help_text="The name in URLs: a–z, digits and hyphens. You cannot change it later.",
+        help_text="Used in URLs: a–z, digits and hyphens. You cannot change it later.",
     )
     title = models.CharField(max_length=160)
     description = models.TextField(blank=True, help_text="Markdown.")
@@ -98,7 +98,7 @@ class Dataset(models.Model):
         max_length=10,
         choices=Visibility,
         default=Visibility.PRIVATE,
-        help_text="Documents of a release with hidden gold stay hidden in a public dataset.",
+        help_text="Even in a public dataset, documents with hidden gold stay hidden.",
     )
     is_sample = models.BooleanField(default=False)
     derived_from = models.ForeignKey(
@@ -276,7 +276,9 @@ class Document(models.Model):
     licence = models.CharField(max_length=300, blank=True)
     metadata = models.JSONField(default=dict)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.PAGE)
-    language = models.CharField(max_length=12, blank=True, help_text="BCP 47, such as en or zh.")
+    language = models.CharField(
+        max_length=12, blank=True, help_text="A language code, such as en or zh."
+    )
     category = models.CharField(
         max_length=80, blank=True, help_text="Category of a receipt, benchmark task, or track."
     )

@@ -34,11 +34,11 @@ class ImportRun(DatasetWork):
 
         PAGES = "pages", "pages with images and metadata"
         FILING = "filing", "SEC filings"
-        FINCRITICALED = "fincriticaled", "FinCriticalED's CSV or Parquet"
+        FINCRITICALED = "fincriticaled", "FinCriticalED (CSV or Parquet)"
         LABEL_STUDIO = "labelstudio", "Label Studio JSON"
-        FCMBENCH = "fcmbench", "FCMBench's JSON Lines with images"
-        CCOCR = "ccocr", "CC-OCR's index and label files"
-        RECEIPTS = "receipts", "receipts: images with JSON"
+        FCMBENCH = "fcmbench", "FCMBench (JSON Lines and images)"
+        CCOCR = "ccocr", "CC-OCR (index, labels and images)"
+        RECEIPTS = "receipts", "receipts (an image and a JSON file each)"
         PARQUET = "parquet", "Parquet with embedded images"
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="imports")

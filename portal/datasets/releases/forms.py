@@ -21,7 +21,7 @@ from .gold import gold_formats
 _SPLITS = [
     (NO_SPLIT, "No split"),
     (DRAW, "Random, stratified by document type"),
-    (COLUMN, "Field “split” of the record or metadata"),
+    (COLUMN, "By the field “split” of the record or metadata"),
 ]
 GROUPS = [
     (FILING, "Filing"),
@@ -43,7 +43,7 @@ class ReleaseTermsForm(forms.Form):
         label="Split",
         choices=_SPLITS,
         initial=NO_SPLIT,
-        help_text="With hidden gold, the dev split is open and the test split is hidden.",
+        help_text="With hidden gold, the dev split is public and the test split is hidden.",
     )
     test_share = forms.IntegerField(
         required=False,
@@ -51,15 +51,15 @@ class ReleaseTermsForm(forms.Form):
         max_value=99,
         initial=50,
         label="Test share (%)",
-        help_text="For a random split. Items keep the split of earlier releases.",
+        help_text="For a random split. Items keep the split they had in earlier releases.",
     )
     group_by = forms.ChoiceField(
         required=False,
         label="Group by",
         choices=GROUPS,
         initial=FILING,
-        help_text="Documents of a group stay in one split. A filing is found by the metadata field"
-        " “filing”, or by the name before the page number, as in acme_p012.",
+        help_text="Documents of a group stay in one split. A filing is identified by the metadata"
+        " field “filing”, or by the name before the page number, as in acme_p012.",
     )
     seed = forms.IntegerField(
         required=False,
@@ -71,7 +71,7 @@ class ReleaseTermsForm(forms.Form):
     licence = forms.CharField(
         required=False,
         max_length=160,
-        help_text="Users must accept it before a download. For example CC-BY-4.0.",
+        help_text="For example CC-BY-4.0. Users must accept it before they download gold.",
     )
     authors = forms.CharField(
         required=False,
@@ -87,7 +87,7 @@ class ReleaseTermsForm(forms.Form):
         max_length=20_000,
         widget=forms.Textarea(attrs={"rows": 6}),
         label="Release notes",
-        help_text="Public. Markdown.",
+        help_text="Markdown. The notes are public.",
     )
 
     def clean_version(self) -> str:

@@ -348,14 +348,14 @@ CAPTURES: dict[str, Capture] = {
         Capture(
             "rotate_any",
             "Rotated by 0°, 90°, 180° or 270°",
-            "Each page in one of the four orientations.",
+            "A random one of the four for each page.",
             any_quarter,
             False,
         ),
         Capture(
             "normal_and_rotated",
-            "Normal, and rotated by 0°, 90°, 180° or 270°",
-            "Each image as it is, and once more in one of the four orientations.",
+            "Normal and rotated",
+            "Each image unchanged, and a copy rotated at random.",
             any_quarter,
             has_strength=False,
             keeps_normal=True,

@@ -34,7 +34,7 @@ class VariantForm(forms.Form):
         min_value=0.01,
         max_value=1,
         initial=0.5,
-        help_text="0 to 1; higher is worse. Rotations ignore it.",
+        help_text="Above 0, at most 1; higher is worse. Rotations have no strength.",
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     seed = forms.IntegerField(
@@ -46,26 +46,26 @@ class VariantForm(forms.Form):
         Selection.objects.none(),
         required=False,
         label="Documents",
-        empty_label="All with an image",
+        empty_label="All documents with an image",
     )
     names = forms.CharField(
         required=False,
         label="Only these documents",
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One name per line. Empty: the documents above.",
+        help_text="One name per line. Leave empty to use the choice above.",
     )
     release = forms.ModelChoiceField(
         Release.objects.none(),
         required=False,
         label="Copy release",
         empty_label="No release",
-        help_text="Copies its gold, so that boards can use the variant.",
+        help_text="Copies the gold of the release, so that boards can use the variant.",
     )
     slug = forms.SlugField(
         required=False,
         max_length=80,
         label="Short name",
-        help_text="Generated from the settings if empty.",
+        help_text="Leave empty to generate one from the settings.",
     )
 
     def __init__(self, *args: Any, base: Dataset, **kwargs: Any) -> None:

@@ -46,7 +46,7 @@ def posted(**changes: Any) -> dict[str, Any]:
 
 def test_batch_is_opened_by_the_form(client: Client) -> None:
     receipts(3)
-    assert b"Takes documents in order of name" in client.get(f"{BATCHES}new/").content
+    assert b"Documents are taken in order of name" in client.get(f"{BATCHES}new/").content
     response = client.post(f"{BATCHES}new/", posted(size=2, threshold="99.5"))
     assert response.url == f"{BATCHES}1/"  # type: ignore[attr-defined]
     batch = Batch.objects.get()
@@ -210,7 +210,7 @@ def test_faulty_documents_are_listed(client: Client) -> None:
     shown = client.get(f"{BATCHES}1/?show=faults").content.decode()
     assert "r900" in shown
     assert "r002" not in shown
-    assert "the items of items add up to 3.00, total is 9.00" in shown
+    assert "the items of items add up to 3.00, but total is 9.00" in shown
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_messages_name_item_and_value() -> None:
     (fault,) = validate_record(record, RECEIPTS)
     assert fault.message == 'detail, item 1: amount is "ten", which is not a number'
     (fault,) = validate_record({**RECEIPT, "std_total": "1,300.00"}, RECEIPTS)
-    assert fault.message == "the items of detail add up to 1,234.50, std_total is 1,300.00"
+    assert fault.message == "the items of detail add up to 1,234.50, but std_total is 1,300.00"
 
 
 def test_missing_key_is_a_fault_and_a_list_is_no_record() -> None:
@@ -177,7 +177,7 @@ def test_any_schema_of_plain_fields() -> None:
         ([{"name": "a", "requird": True}], r"fields\[0\].requird: unknown key"),
         ([{"name": "a", "required": 1}], r"fields\[0\].required: must be true or false"),
         ([{"name": "a", "form": "(a+)+"}], r"fields\[0\].form: must be one of currency"),
-        ([{"name": "a", "choices": [1]}], r"fields\[0\].choices\[0\]: must be a text"),
+        ([{"name": "a", "choices": [1]}], r"fields\[0\].choices\[0\]: must be text"),
         ([{"name": "a", "items": [{"name": "b"}]}], r"fields\[0\]: only a list has items"),
         ([{"name": "a", "kind": "list", "items": []}], r"fields\[0\].items: there must be"),
         ([{"kind": "list"}], r"fields\[0\].name: this key is required"),

@@ -44,12 +44,12 @@ def test_reports_missing_content(dataset: Dataset) -> None:
         "pages checked": 3,
         "with everything": 1,
         "without a footnote": 2,
-        "without a dated reference": 2,
+        "without a date in the text": 2,
         "without a numeric table": 1,
     }
     assert [(fault["name"], fault["reason"]) for fault in report["faults"]] == [
-        ("table", "lacks a footnote and a dated reference"),
-        ("words", "lacks a numeric table, a footnote and a dated reference"),
+        ("table", "lacks a footnote and a date in the text"),
+        ("words", "lacks a numeric table, a footnote and a date in the text"),
     ]
     assert not Document.objects.filter(state="held").exists()
 
@@ -98,7 +98,7 @@ def test_options_are_checked(options: dict[str, Any]) -> None:
 
 def test_words() -> None:
     assert lacks(["footnote"]) == "lacks a footnote"
-    assert lacks(CONTENTS) == "lacks a numeric table, a footnote and a dated reference"
+    assert lacks(CONTENTS) == "lacks a numeric table, a footnote and a date in the text"
 
 
 def test_page_shows_the_number_and_starts_a_task(
@@ -106,9 +106,9 @@ def test_page_shows_the_number_and_starts_a_task(
 ) -> None:
     Document.objects.filter(name="words").update(fiscal_year=2024)
     client = client_of(organiser)
-    assert "3 active pages" in client.get("/datasets/set/content/").content.decode()
+    assert "3 pages, not counting" in client.get("/datasets/set/content/").content.decode()
     page = client.get("/datasets/set/content/?year=2024").content.decode()
-    assert "1 filtered active page" in page
+    assert "1 filtered page, not counting" in page
     answers = {"filter": "year=2024", "required": ["footnote"], "action": "hold"}
     response = client.post("/datasets/set/content/", answers)
     task = DatasetTask.objects.get()
@@ -121,7 +121,7 @@ def test_document_page_shows_organisers_its_content(
     dataset: Dataset, organiser: User, client_of: Any
 ) -> None:
     shown = client_of(organiser).get("/datasets/set/documents/full/").content.decode()
-    assert "numeric table, footnote, dated reference" in shown
+    assert "numeric table, footnote, date in the text" in shown
     Dataset.objects.update(visibility="public")
     assert (
         "numeric table" not in client_of(None).get("/datasets/set/documents/full/").content.decode()

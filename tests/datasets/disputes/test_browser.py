@@ -42,6 +42,6 @@ def test_dispute_from_the_release_to_the_notes_of_the_next(
     page.goto(f"/datasets/world/releases/{new.version}/")
     expect(page.get_by_text(f"Dispute {number}: a, fact 0: 1,300")).to_be_visible()
     page.goto(f"/datasets/world/disputes/{number}/")
-    expect(page.get_by_text("Settled in")).to_be_visible()
+    expect(page.get_by_text("Resolved in")).to_be_visible()
     page.get_by_role("link", name="1.1.0").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("1.1.0")

@@ -92,7 +92,7 @@ def test_the_page_says_why_instead_of_offering_a_form(
     freeze(page)
     shown = client.get(page.get_absolute_url()).content.decode()
     assert "Upload an image" not in shown
-    assert "Images of a released document cannot change." in shown
+    assert "The document is in a release, so its images cannot be changed." in shown
 
 
 def test_replacing_and_removing_are_refused(page: Document) -> None:
