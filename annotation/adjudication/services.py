@@ -143,7 +143,7 @@ def _answers(
     if choice == Choice.EDIT:
         if not spans:
             raise Refused(
-                "The edit has no span. Choose “neither” if there is no fact.", code="spans"
+                "Add at least one span, or choose “Neither” if there is no fact.", code="spans"
             )
         return spans
     raise Refused(f"A case cannot be decided by {choice!r}.", code="choice")
@@ -152,7 +152,9 @@ def _answers(
 def proposed_answers(case: Case, proposal: int) -> tuple[Answer, ...]:
     """The marks of the `proposal`-th proposal (from 0); raises Refused if there is none."""
     if not 0 <= proposal < len(case.proposals):
-        raise Refused(f"The case has {len(case.proposals)} proposals.", code="proposal")
+        raise Refused(
+            f"Choose one of the {len(case.proposals)} proposals of this case.", code="proposal"
+        )
     return answers_of(case.proposals[proposal])
 
 
@@ -329,7 +331,7 @@ def send_back(
         .filter(pk__in=set(assignments))
     )
     if not works or len(works) != len(set(assignments)):
-        raise Refused("Choose annotators of this page.", code="assignments")
+        raise Refused("Choose at least one annotator of this page.", code="assignments")
     for work in works:
         work.state, work.submitted_at = Assignment.State.IN_PROGRESS, None
         work.return_reason = why

@@ -102,7 +102,9 @@ class DecisionForm(ReasonForm):
         elif choice == Choice.EDIT:
             data["spans"] = self._edited()
         elif choice not in {Choice.MAJORITY, Choice.BOTH, Choice.NEITHER}:
-            raise forms.ValidationError("Choose a proposal, “neither”, or edit.")
+            raise forms.ValidationError(
+                "Accept a proposal, choose “Neither”, or enter other spans."
+            )
         return data
 
     def _edited(self) -> list[Answer]:
@@ -111,7 +113,7 @@ class DecisionForm(ReasonForm):
         rows = [form.answer for form in self.spans if form.has_changed()]
         if not rows:
             raise forms.ValidationError(
-                "The edit has no span. Choose “neither” if there is no fact."
+                "Add at least one span, or choose “Neither” if there is no fact."
             )
         return rows
 

@@ -60,7 +60,7 @@ def hand_over_everything(*, campaign: Campaign, annotator: User, actor: User) ->
         raise CampaignNotOpen
     handed = hand_over_all(campaign=campaign, leaving=annotator, actor=actor, begun=True)
     if not handed:
-        message = f"{display_name(annotator)} has no unfinished work here."
+        message = f"{display_name(annotator)} has no unfinished tasks in this campaign."
         raise Refused(message, code="nothing")
     return handed
 
@@ -113,8 +113,8 @@ def _refuse_begun(leaving: User, works: Iterable[Assignment]) -> None:
     if begun:
         raise Refused(
             f"{leaving} has started {begun} document{'s' if begun > 1 else ''} and not submitted "
-            f"{'them' if begun > 1 else 'it'}. Wait for the submission, or reassign all tasks: "
-            "others then start again.",
+            f"{'them' if begun > 1 else 'it'}. Wait for the submission, or reassign all tasks; "
+            "the new annotators start without labels.",
             code="holds_work",
         )
 
@@ -311,7 +311,7 @@ def _check_unused(document: CampaignDocument) -> None:
             code="adjudicated",
         )
     if document.review_round_id or document.review_items.exists():
-        raise Refused("This page is in a domain review. Correct it in the review.", code="reviewed")
+        raise Refused("This page is in a review. Correct it in the review.", code="reviewed")
     items = ReleaseItem.objects.filter(document=document.document_id)
     if document.gold_at and items.filter(release__frozen_at__gte=document.gold_at).exists():
         raise Refused("This page was released. Reopen it as a case instead.", code="released")

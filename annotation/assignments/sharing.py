@@ -416,7 +416,8 @@ def _lock_rows(campaign: Campaign, names: Sequence[str]) -> list[CampaignDocumen
     for row in found:
         if row.stage not in NOT_SUBMITTED:
             raise Refused(
-                f"{row.document.name} is in the stage “{row.stage}”. Its annotators are fixed.",
+                f"{row.document.name} is in the stage “{row.stage}”. Its annotators can no longer "
+                "be changed.",
                 code="stage",
             )
     return sorted(found, key=lambda row: row.document.name)

@@ -155,7 +155,7 @@ def hand_over_all(request: UserRequest, access: CampaignAccess, annotator: User)
         campaign=access.campaign, annotator=annotator, actor=request.user
     )
     count = f"{handed} document{'' if handed == 1 else 's'}"
-    return f"{count} of {display_name(annotator)} went to other annotators."
+    return f"{count} of {display_name(annotator)} reassigned to other annotators."
 
 
 DOCUMENTS_PER_PAGE = 100

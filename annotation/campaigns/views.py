@@ -34,12 +34,12 @@ class SettingsFields(forms.Form):
         initial=2,
         min_value=1,
         max_value=MAX_OVERLAP,
-        help_text="Single documents can have another number.",
+        help_text="You can change it for individual documents.",
     )
     screening = forms.BooleanField(
         required=False,
         label="Screen documents before annotation",
-        help_text="Exclude pages with broken text or layout before annotation.",
+        help_text="Find and exclude pages with broken text or layout.",
     )
     agreement_threshold = forms.FloatField(
         label="Agreement threshold",
@@ -113,18 +113,18 @@ class CampaignForm(SettingsFields):
         required=False,
         empty_label="All documents of the dataset",
         label="Documents",
-        help_text="Held-back documents are not included.",
+        help_text="Documents that are held back, such as duplicates, are not included.",
     )
     title = forms.CharField(max_length=160)
     labels = forms.CharField(
         initial="Number, Date",
-        help_text="Up to nine, separated by commas. Their keys are 1 to 9.",
+        help_text="Up to nine, separated by commas. Keys 1 to 9 apply them in the workbench.",
     )
     guidelines = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 14}),
         initial=services.default_guidelines,
         max_length=services.MAX_GUIDELINES,
-        help_text="Markdown.",
+        help_text="Supports Markdown.",
     )
     field_order = ["dataset", "selection", "title", "labels", "overlap", "guidelines"]
 
@@ -155,7 +155,7 @@ class GuidelinesForm(forms.Form):
     guidelines = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 24}),
         max_length=services.MAX_GUIDELINES,
-        help_text="Markdown.",
+        help_text="Supports Markdown.",
     )
     note = forms.CharField(
         required=False,

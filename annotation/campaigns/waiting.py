@@ -40,6 +40,8 @@ class Step:
     is_mine: bool
     action: str = ""
     url: str = ""
+    posts: bool = False
+    """Whether the action is a POST to the URL, not a page."""
 
 
 def next_steps(access: CampaignAccess, overview: Overview, user: int) -> list[Step]:
@@ -64,7 +66,7 @@ def _draft_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
         yield Step("organiser", text, access.is_organiser)
     if lacking > 0:
         text = f"Add {_count(lacking, 'annotator')}. Every document needs {campaign.overlap}."
-        yield Step("lead or organiser", text, mine, *_page("Invite people", "people", campaign))
+        yield Step("lead or organiser", text, mine, *_page("Invite", "people", campaign))
     if overview.documents and lacking <= 0:
         text = f"Open the campaign. {_count(overview.documents, 'document')} will be "
         text += "screened, then " if campaign.screening else ""
@@ -76,9 +78,7 @@ def _screening_steps(access: CampaignAccess, overview: Overview) -> Iterator[Ste
     campaign, waiting = access.campaign, overview.stages.screening
     if campaign.state == Campaign.State.OPEN and waiting:
         text = f"Screen {_count(waiting, 'document')}."
-        yield Step(
-            "anyone", text, bool(access.roles), *_page("Screen documents", "screening", campaign)
-        )
+        yield Step("anyone", text, bool(access.roles), *_page("Screen", "screening", campaign))
 
 
 def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> Iterator[Step]:
@@ -88,48 +88,53 @@ def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> I
     mine = sum(person.left for person in overview.annotators if person.user == user)
     if mine:
         text = f"Label {_count(mine, 'document')}."
-        yield Step(
-            "annotator", text, access.is_annotator, "Label documents", reverse("annotation:tasks")
-        )
+        yield Step("annotator", text, access.is_annotator, "Label", reverse("annotation:tasks"))
     if others:
-        count = _count(sum(person.left for person in others), "document")
-        left = f"{count}: " + ", ".join(f"{person.name} ({person.left})" for person in others)
-        yield Step("annotators", f"Label {left}.", is_mine=False)
-    if overview.new_documents:
-        text = f"Assign {_count(overview.new_documents, 'new document')}."
-        yield Step("lead or organiser", text, access.may_manage)
-    if overview.unassigned:
-        text = f"Assign {_count(overview.unassigned, 'document')} without annotators."
-        yield Step("lead or organiser", text, access.may_manage)
+        text = f"Label {_count(sum(person.left for person in others), 'document')}."
+        yield Step("annotators", text, is_mine=False)
+    if overview.to_share:
+        assign = _page("Assign", "campaign-assign", access.campaign)
+        yield Step(
+            "lead or organiser", _to_assign(overview), access.may_manage, *assign, posts=True
+        )
+
+
+def _to_assign(overview: Overview) -> str:
+    new, unassigned = overview.new_documents, overview.unassigned
+    if not unassigned:
+        return f"Assign {_count(new, 'new document')}."
+    if not new:
+        return f"Assign {_count(unassigned, 'document')} without annotators."
+    return f"Assign {_count(new, 'new document')}, and {unassigned} without annotators."
 
 
 def _deciding_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
     campaign, stages = access.campaign, overview.stages
     if stages.validation:
         text = f"Check {_count(stages.validation, 'document')} that failed validation."
-        yield Step("lead", text, access.is_lead, *_page("Check documents", "validation", campaign))
+        yield Step("lead", text, access.is_lead, *_page("Check", "validation", campaign))
     if overview.open_cases:
         cases = _count(overview.open_cases, "case")
         text = f"Decide {cases} in {_count(stages.adjudication, 'document')}."
-        yield Step("lead", text, access.is_lead, *_page("Decide cases", "adjudication", campaign))
+        yield Step("lead", text, access.is_lead, *_page("Decide", "adjudication", campaign))
     if overview.review_items:
         text = f"Review {_count(overview.review_items, 'fact')} sampled from the gold."
-        yield Step("reviewer", text, access.is_reviewer, *_page("Review facts", "review", campaign))
+        yield Step("reviewer", text, access.is_reviewer, *_page("Review", "review", campaign))
     all_gold = bool(stages.total) and stages.gold == stages.total
     if all_gold and overview.unreleased and not overview.review_items:
         text = f"Freeze a release of all {_count(stages.total, 'document')}."
         if overview.unreleased < stages.gold:
-            text = f"Freeze a release: {_count(overview.unreleased, 'gold document')} not released."
+            text = f"Freeze a release. It adds {_count(overview.unreleased, 'gold document')}."
         yield Step(
             "lead or organiser",
             text,
             access.may_manage,
-            *_page("Freeze a release", "release", campaign),
+            *_page("Freeze", "release", campaign),
         )
 
 
 def _page(action: str, route: str, campaign: Campaign) -> tuple[str, str]:
-    """The label and the URL of a button to a page of the campaign."""
+    """The label and the URL of a button to a page or an action of the campaign."""
     return action, reverse(f"annotation:{route}", args=[campaign.slug])
 
 

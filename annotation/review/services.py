@@ -214,7 +214,7 @@ def open_round_now(*, campaign: Campaign, actor: User, seed: int | None = None) 
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if not locked.review_pages:
-        raise Refused("Domain review is disabled in the campaign's settings.", code="no_review")
+        raise Refused("Reviews are turned off in the campaign's settings.", code="no_review")
     if seed is not None and not 0 <= seed <= MAX_SEED:
         raise Refused(f"The seed must be from 0 to {MAX_SEED}.", code="seed")
     pages = _lock_uncovered(locked)

@@ -82,11 +82,29 @@ def fault_names(codes: Sequence[str]) -> list[str]:
     return [str(_FAULTS.get(code, code)) for code in codes]
 
 
+_ERRORS = {
+    "range": "outside the text",
+    "label": "unknown label",
+    "blank": "no visible text",
+    "overlap": "overlap",
+    "duplicate": "duplicate",
+    "key": "missing key",
+    "quote": "different text",
+    "text_hash": "changed page",
+}
+
+
+@register.filter
+def error_name(code: str) -> str:
+    """The name of an error that validation finds."""
+    return _ERRORS.get(code, code)
+
+
 @register.filter
 def percent(share: float) -> str:
     """A share of 0 to 1 with at most one decimal, such as 5% or 97.5%.
 
     >>> percent(0.05), percent(0.9754)
-    ('5\\xa0%', '97.5\\xa0%')
+    ('5%', '97.5%')
     """
-    return f"{100 * share:.1f}".removesuffix(".0") + "\N{NO-BREAK SPACE}%"
+    return f"{100 * share:.1f}".removesuffix(".0") + "%"

@@ -52,8 +52,8 @@ def test_lead_prepares_and_steers_a_campaign(
     expect(page.get_by_role("status")).to_contain_text("1 document added to the calibration set.")
     page.goto(ROOT)
     page.get_by_role("button", name="Open campaign").click()
-    page.get_by_role("link", name="Screen documents").click()
-    page.get_by_role("link", name="Screen next document").click()
+    page.get_by_role("link", name="Screen", exact=True).click()
+    page.get_by_role("link", name="Screen next page").click()
     screen_by_key(page)
     assert stages(draft) == [Stage.ANNOTATION, Stage.EXCLUDED, Stage.ANNOTATION, Stage.ANNOTATION]
     assert document_of(draft).assignments.count() == 3

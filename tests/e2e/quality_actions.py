@@ -79,7 +79,7 @@ def label_by_key(page: Page, number: int, name: str) -> None:
 def screen_by_key(page: Page) -> None:
     """Marks all pages as intact except the last."""
     page.goto(f"{ROOT}/screening/")
-    page.get_by_role("link", name="Screen next document").press("Enter")
+    page.get_by_role("link", name="Screen next page").press("Enter")
     for number in (*plan.WORK, plan.EXCLUDED):
         expect(page.get_by_role("heading", level=1)).to_have_text(plan.name_of(number))
         expect(page.locator("[data-screening]")).to_have_attribute("data-ready", "true")

@@ -121,7 +121,7 @@ def test_every_other_choice_needs_a_reason(
         ("proposal", {"proposal": None}, "2 proposals"),
         ("majority", {}, "no majority"),
         ("both", {}, "can be combined"),
-        ("edit", {}, "has no span"),
+        ("edit", {}, "at least one span"),
         ("reopened", {}, "cannot be decided by"),
         ("perhaps", {}, "cannot be decided by"),
     ],

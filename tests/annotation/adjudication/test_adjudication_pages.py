@@ -133,7 +133,7 @@ def test_page_links_its_cases_for_who_has_no_javascript(
     html = client_of(lead).get(f"{QUEUE}pages/page-001/").content.decode()
     for case in document_of(disputed).cases.all():
         assert f'href="{page(case)}"' in html
-    assert "Existing releases are not affected" in html
+    assert "Decisions do not change existing releases." in html
 
 
 def test_guideline_sections_are_reasons() -> None:
@@ -220,7 +220,7 @@ def test_emptied_row_counts_for_nothing(
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("", "", "Number")], "has no span"),
+        ([("", "", "Number")], "at least one span"),
         ([(5, "", "Number")], "needs a start, an end and a label"),
         ([("a", 7, "Number")], "needs a start, an end and a label"),
         ([(0, 3, "Number")], "outside the case"),
@@ -245,7 +245,7 @@ def test_wrong_edit_is_shown_again_with_the_reason(
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"choice": choice} | WHY, "Choose a proposal, “neither”, or edit.")
+        ({"choice": choice} | WHY, "Accept a proposal, choose “Neither”, or enter other spans.")
         for choice in ("", "0", "3", "9" * 5000, "²", "a", "reopened")
     ]
     + [

@@ -256,9 +256,9 @@ def test_buttons_remind(campaign: Campaign, ann: User, lead: User, client_of: Cl
     assert 'aria-label="Remind Ann" disabled' in again
     both = client.post(f"{WAITING}remind/", {"days": 0}, follow=True).content.decode()
     assert "Reminders sent to Ben." in both
-    assert "Not reminded again within 24 hours: Ann" in both
+    assert "Already reminded in the last 24 hours: Ann" in both
     late = client.post(f"{WAITING}remind/", {"days": 9}, follow=True).content.decode()
-    assert "No one else has tasks that old." in late
+    assert "No one else has a task that has waited so long." in late
     wrong = client.post(f"{WAITING}remind/", {"days": -1})
     assert wrong.context["form"].errors["days"]
     run_due_jobs()

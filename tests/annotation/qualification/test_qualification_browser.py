@@ -47,7 +47,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
     page.get_by_role("link", name="Start").click()
     label_page(page, 1, *RIGHT)
     label_page(page, 2, RIGHT[0], ("Number", RIGHT[2][1]))
-    expect(page.get_by_text("Your F1 is 0.727 over 6 known facts")).to_be_visible()
+    expect(page.get_by_text("Your F1 is 0.727 over 6 facts")).to_be_visible()
     expect(
         page.get_by_text("known-2: 1 of 3 correct, 1 missed, 1 with a wrong label")
     ).to_be_visible()

@@ -100,7 +100,7 @@ def test_round_shows_facts_and_feedback_by_guidelines_version(
     html = client_of(lead).get(f"{ROOT}1/").content.decode()
     assert 'href="/campaigns/spring-round/guidelines/?version=2"' in html
     assert "A note." in html
-    assert "50\N{NO-BREAK SPACE}%" in html
+    assert "50%" in html
     assert "n = 2" in html
     assert "manage.py draw_review spring-round 1" in html
 
