@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from annotation.campaigns.people import add_member
 from annotation.campaigns.services import create_campaign, open_campaign
 from annotation.models import Assignment, Campaign, CampaignDocument, Comment, Membership
 from annotation.workbench.services import Saved, Submitted, save_spans, submit_assignment
 from portal.accounts.models import User
 from portal.datasets.models import Dataset
-from tests.factories import empty_dataset, make_documents
+from tests.factories import empty_dataset, make_document, make_documents
 
 # The facts on the page: 1,200 · (310) · March 31, 2025 · 1,200 again.
 PAGE = (
@@ -62,6 +63,19 @@ def make_campaign(
         Membership(campaign=campaign, user=user, role=role) for user, role in roles
     )
     return open_campaign(campaign=campaign, actor=None) if opened else campaign
+
+
+def task_over(html: str, user: User, *, uncleaned: str = "") -> Assignment:
+    """The user's task in a campaign with this one page."""
+    dataset = empty_dataset()
+    make_document(dataset, "page", html, uncleaned=uncleaned)
+    labels = ["Number", "Date"]
+    campaign = create_campaign(
+        dataset=dataset, title="One page", labels=labels, overlap=1, guidelines="", actor=None
+    )
+    add_member(campaign=campaign, user=user, role="annotator", actor=None)
+    open_campaign(campaign=campaign, actor=None)
+    return Assignment.objects.get(annotator=user)
 
 
 def document_of(campaign: Campaign, number: int = 1) -> CampaignDocument:

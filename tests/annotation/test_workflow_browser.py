@@ -8,7 +8,7 @@ from annotation.campaigns.services import open_campaign
 from annotation.models import Assignment, Campaign, CampaignDocument, Span
 from annotation.screening.services import screen_document
 from portal.accounts.models import User
-from tests.e2e.workbench import open_task, select, wait_saved
+from tests.e2e.workbench import open_task, press_label, wait_saved
 from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
@@ -107,8 +107,7 @@ def test_unsent_labels_of_handed_over_work_stay_in_the_browser(
     page = page_of(ann)
     frame = open_task(page, f"/annotate/{work.pk}/")
     hand_over(assignment=work, heir=None, actor=lead)
-    select(frame, "(310)")
-    page.keyboard.press("1")
+    press_label("1", frame, "(310)")
     expect(page.locator("[data-hint]")).to_contain_text(
         "This page was given to another annotator. You can no longer change it. Unsaved labels "
         "are kept in this browser."

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from .site import Site
-from .workbench import open_task, select, wait_kept, wait_saved
+from .workbench import open_task, press_label, wait_kept, wait_saved
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
@@ -64,12 +64,10 @@ def test_nothing_is_lost_when_the_server_dies(site: Site, browser: Browser) -> N
     page = site.log_in(browser, email).new_page()
     frame = open_task(page, f"{site.url}/annotate/{task}/")
     for number in NUMBERS[:10]:
-        select(frame, number)
-        page.keyboard.press("1")
+        press_label("1", frame, number)
     site.kill_web()  # while a save is running or about to start
     for number in NUMBERS[10:20]:
-        select(frame, number)
-        page.keyboard.press("1")
+        press_label("1", frame, number)
     expect(page.locator("[data-save-state]")).to_have_attribute("data-save-state", "offline")
     site.start_web()
     wait_saved(page, seconds=30)
@@ -78,8 +76,7 @@ def test_nothing_is_lost_when_the_server_dies(site: Site, browser: Browser) -> N
     # The same again, but the page closes before the server is back.
     site.kill_web()
     for number in NUMBERS[20:]:
-        select(frame, number)
-        page.keyboard.press("1")
+        press_label("1", frame, number)
     expect(page.locator("[data-save-state]")).to_have_attribute("data-save-state", "offline")
     wait_kept(page, len(NUMBERS))
     page.goto("about:blank")

@@ -5,6 +5,9 @@ from playwright.sync_api import Frame, Page, expect
 from annotation.models import Assignment
 from annotation.workbench.selectors import current_spans
 
+# A page with a task, and the frame of its document.
+Opened = tuple[Page, Frame]
+
 SELECT = """([quote, occurrence]) => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   let left = occurrence;
@@ -32,6 +35,17 @@ def open_task(page: Page, url: str) -> Frame:
 def select(frame: Frame, quote: str, occurrence: int = 0) -> None:
     """Selects a quote within one text node, as dragging the mouse does."""
     assert frame.evaluate(SELECT, [quote, occurrence]), f"{quote!r} is not in the page"
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def press_label(key: str, frame: Frame, quote: str, occurrence: int = 0) -> None:
+    """Selects a quote and presses the key of a label."""
+    select(frame, quote, occurrence)
+    press(frame.page, key)
 
 
 def marked(work: Assignment) -> list[tuple[str, str]]:

@@ -13,15 +13,8 @@ from portal.datasets.models import PageImage, TextBoxes, XbrlFacts
 from portal.facts import FoundFact, find_facts
 from tests.annotation.factories import make_campaign, save, text_of, work_of
 from tests.fixture_types import ApiOf
-from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-@shared
-def work(campaign: Campaign, ann: User) -> Assignment:
-    return work_of(ann, campaign)
 
 
 @pytest.fixture

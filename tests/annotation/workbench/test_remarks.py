@@ -12,15 +12,8 @@ from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import comment, make_campaign, submit, work_of
 from tests.fixture_types import ApiOf, ClientOf
-from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-@shared
-def work(campaign: Campaign, ann: User) -> Assignment:
-    return work_of(ann, campaign)
 
 
 @pytest.fixture

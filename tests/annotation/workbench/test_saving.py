@@ -11,15 +11,8 @@ from annotation.models import Assignment, Campaign, Revision, Span
 from portal.accounts.models import User
 from tests.annotation.factories import save, spans_in, submit, text_of, work_of
 from tests.fixture_types import ApiOf
-from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-@shared
-def work(campaign: Campaign, ann: User) -> Assignment:
-    return work_of(ann, campaign)
 
 
 @pytest.fixture

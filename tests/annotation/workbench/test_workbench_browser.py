@@ -1,36 +1,30 @@
 """The workbench in a real browser: marking, saving, two tabs, a lost connection, a hostile page."""
 
 import pytest
-from playwright.sync_api import Frame, Page, expect
+from playwright.sync_api import expect
 
-from annotation.campaigns.people import add_member
-from annotation.campaigns.services import create_campaign, open_campaign
 from annotation.models import Assignment, Campaign
 from portal.accounts.models import User
-from tests.annotation.factories import make_campaign, work_of
-from tests.e2e.workbench import marked, open_task, select, submit_task, wait_saved
-from tests.factories import empty_dataset, make_document
+from tests.annotation.factories import task_over, work_of
+from tests.e2e.workbench import (
+    Opened,
+    marked,
+    open_task,
+    press_label,
+    select,
+    submit_task,
+    wait_saved,
+)
 from tests.fixture_types import PageOf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
-def campaign(ann: User, ben: User) -> Campaign:
-    return make_campaign([ann, ben], documents=2)
-
-
-def open_workbench(page: Page, assignment: Assignment) -> Frame:
-    return open_task(page, f"/annotate/{assignment.pk}/")
-
-
 def test_selected_text_is_marked_by_key_and_by_button_and_saved(
-    page_of: PageOf, campaign: Campaign, ann: User
+    opened: Opened, work: Assignment
 ) -> None:
-    page, work = page_of(ann), work_of(ann, campaign)
-    frame = open_workbench(page, work)
-    select(frame, "1,200")
-    page.keyboard.press("1")
+    page, frame = opened
+    press_label("1", frame, "1,200")
     select(frame, " March 31, 2025")
     page.get_by_role("button", name="Date").click()
     wait_saved(page)
@@ -39,12 +33,10 @@ def test_selected_text_is_marked_by_key_and_by_button_and_saved(
 
 
 def test_marks_can_be_relabelled_removed_undone_and_redone(
-    page_of: PageOf, campaign: Campaign, ann: User
+    opened: Opened, work: Assignment
 ) -> None:
-    page, work = page_of(ann), work_of(ann, campaign)
-    frame = open_workbench(page, work)
-    select(frame, "(310)")
-    page.keyboard.press("2")
+    page, frame = opened
+    press_label("2", frame, "(310)")
     page.keyboard.press("1")  # the new mark is active, so this changes its label
     wait_saved(page)
     assert marked(work) == [("Number", "(310)")]
@@ -60,12 +52,10 @@ def test_marks_can_be_relabelled_removed_undone_and_redone(
 
 
 def test_clicking_a_mark_activates_it_and_delete_removes_it(
-    page_of: PageOf, campaign: Campaign, ann: User
+    opened: Opened, work: Assignment
 ) -> None:
-    page, work = page_of(ann), work_of(ann, campaign)
-    frame = open_workbench(page, work)
-    select(frame, "1,200")
-    page.keyboard.press("1")
+    page, frame = opened
+    press_label("1", frame, "1,200")
     page.keyboard.press("Escape")
     expect(page.locator("[data-spans] [aria-current=true]")).to_have_count(0)
     frame.locator("b", has_text="1,200").click()
@@ -75,29 +65,20 @@ def test_clicking_a_mark_activates_it_and_delete_removes_it(
     assert marked(work) == []
 
 
-def test_overlapping_mark_is_refused_with_the_reason(
-    page_of: PageOf, campaign: Campaign, ann: User
-) -> None:
-    page, work = page_of(ann), work_of(ann, campaign)
-    frame = open_workbench(page, work)
-    select(frame, "March 31, 2025")
-    page.keyboard.press("2")
-    select(frame, "(310) as of March 31")
-    page.keyboard.press("1")
+def test_overlapping_mark_is_refused_with_the_reason(opened: Opened, work: Assignment) -> None:
+    page, frame = opened
+    press_label("2", frame, "March 31, 2025")
+    press_label("1", frame, "(310) as of March 31")
     expect(page.locator("[data-hint]")).to_contain_text("overlaps “March 31, 2025”")
     wait_saved(page)
     assert marked(work) == [("Date", "March 31, 2025")]
 
 
-def test_marks_are_there_again_after_a_reload(
-    page_of: PageOf, campaign: Campaign, ann: User
-) -> None:
-    page, work = page_of(ann), work_of(ann, campaign)
-    frame = open_workbench(page, work)
-    select(frame, "1,200", occurrence=1)
-    page.keyboard.press("1")
+def test_marks_are_there_again_after_a_reload(opened: Opened, work: Assignment) -> None:
+    page, frame = opened
+    press_label("1", frame, "1,200", occurrence=1)
     wait_saved(page)
-    frame = open_workbench(page, work)
+    frame = open_task(page, work.get_absolute_url())
     expect(page.locator("[data-spans] li")).to_have_count(1)
     painted = frame.evaluate("[...CSS.highlights.get('label-1')].map((range) => range.toString())")
     assert painted == ["1,200"]
@@ -105,12 +86,10 @@ def test_marks_are_there_again_after_a_reload(
 
 @pytest.mark.journey
 def test_submitting_ends_the_task_and_leads_to_the_next(
-    page_of: PageOf, campaign: Campaign, ann: User
+    opened: Opened, work: Assignment, campaign: Campaign, ann: User
 ) -> None:
-    page, work = page_of(ann), work_of(ann, campaign)
-    frame = open_workbench(page, work)
-    select(frame, "1,200")
-    page.keyboard.press("1")
+    page, frame = opened
+    press_label("1", frame, "1,200")
     submit_task(page)
     page.wait_for_url(f"**/annotate/{work_of(ann, campaign, 2).pk}/")
     work.refresh_from_db()
@@ -131,14 +110,7 @@ HOSTILE = (
 
 def test_hostile_page_runs_nothing_and_calls_nobody(page_of: PageOf, ann: User) -> None:
     """The page's policy and its sandbox stop active content that cleaning missed."""
-    dataset = empty_dataset()
-    make_document(dataset, "hostile", "<p>Total 1,200</p>", uncleaned=HOSTILE)
-    campaign = create_campaign(
-        dataset=dataset, title="Hostile", labels=["Number"], overlap=1, guidelines="", actor=None
-    )
-    add_member(campaign=campaign, user=ann, role="annotator", actor=None)
-    open_campaign(campaign=campaign, actor=None)
-    work = Assignment.objects.get(annotator=ann)
+    work = task_over("<p>Total 1,200</p>", ann, uncleaned=HOSTILE)
     page = page_of(ann, ignore_console=True)
     answered: list[str] = []
     page.on("response", lambda response: answered.append(response.url))
@@ -154,9 +126,9 @@ def test_hostile_page_runs_nothing_and_calls_nobody(page_of: PageOf, ann: User) 
     assert "default-src 'none'" in policy
 
 
-def test_workbench_fits_a_narrow_screen(page_of: PageOf, campaign: Campaign, ann: User) -> None:
-    page, work = page_of(ann, viewport={"width": 390, "height": 844}), work_of(ann, campaign)
-    open_workbench(page, work)
+def test_workbench_fits_a_narrow_screen(page_of: PageOf, work: Assignment, ann: User) -> None:
+    page = page_of(ann, viewport={"width": 390, "height": 844})
+    open_task(page, work.get_absolute_url())
     overflow = page.evaluate(
         "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )

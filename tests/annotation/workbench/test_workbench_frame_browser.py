@@ -3,13 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation.campaigns.people import add_member
-from annotation.campaigns.services import create_campaign, open_campaign
-from annotation.models import Assignment
 from annotation.workbench.selectors import current_spans
 from portal.accounts.models import User
-from tests.e2e.workbench import open_task, select, wait_saved
-from tests.factories import empty_dataset, make_document
+from tests.annotation.factories import task_over
+from tests.e2e.workbench import open_task, press_label, select, wait_saved
 from tests.fixture_types import PageOf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -26,23 +23,11 @@ COVERS = (
 )
 
 
-def task_of(user: User, html: str, uncleaned: str = "") -> Assignment:
-    dataset = empty_dataset()
-    make_document(dataset, "page", html, uncleaned=uncleaned)
-    campaign = create_campaign(
-        dataset=dataset, title="Wide", labels=["Number", "Date"], overlap=1, guidelines="",
-        actor=None,
-    )  # fmt: skip
-    add_member(campaign=campaign, user=user, role="annotator", actor=None)
-    open_campaign(campaign=campaign, actor=None)
-    return Assignment.objects.get(annotator=user)
-
-
 @pytest.mark.parametrize("width", [1440, 1024, 390])
 def test_wide_page_says_where_it_goes_on_and_its_marks_stay_in_place(
     page_of: PageOf, ann: User, width: int
 ) -> None:
-    work = task_of(ann, WIDE)
+    work = task_over(WIDE, ann)
     page = page_of(ann)
     page.set_viewport_size({"width": width, "height": 900})
     frame = open_task(page, work.get_absolute_url())
@@ -64,7 +49,7 @@ def test_wide_page_says_where_it_goes_on_and_its_marks_stay_in_place(
 
 
 def test_nothing_lies_over_the_text_and_takes_its_clicks(page_of: PageOf, ann: User) -> None:
-    work = task_of(ann, "<p>Net revenue 1,200 in 2025</p>", COVERS)
+    work = task_over("<p>Net revenue 1,200 in 2025</p>", ann, uncleaned=COVERS)
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
     place = frame.evaluate(
@@ -86,11 +71,10 @@ def test_nothing_lies_over_the_text_and_takes_its_clicks(page_of: PageOf, ann: U
 
 
 def test_a_date_labelled_as_number_is_mended_with_one_click(page_of: PageOf, ann: User) -> None:
-    work = task_of(ann, WIDE)
+    work = task_over(WIDE, ann)
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
-    select(frame, "March 31, 2025")
-    page.keyboard.press("1")
+    press_label("1", frame, "March 31, 2025")
     wait_saved(page)
     card = page.locator("[data-card]")
     expect(card).to_contain_text("it is labelled a number")

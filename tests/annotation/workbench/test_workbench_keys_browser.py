@@ -5,16 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Frame, Page, Route, expect
+from playwright.sync_api import Frame, Route, expect
 
-from annotation.campaigns.people import add_member
-from annotation.campaigns.services import create_campaign, open_campaign
 from annotation.models import Assignment, Campaign
 from annotation.workbench.selectors import current_spans
 from portal.accounts.models import User
-from tests.annotation.factories import make_campaign, save, work_of
-from tests.e2e.workbench import marked, open_task, selected, wait_saved
-from tests.factories import empty_dataset, make_document
+from tests.annotation.factories import make_campaign, save, task_over, work_of
+from tests.e2e.workbench import Opened, marked, open_task, press, selected, wait_saved
 from tests.fixture_types import PageOf
 from tests.shared import REALDATA, needs_realdata
 
@@ -33,24 +30,11 @@ def real_gold() -> list[dict[str, Any]]:
     return found
 
 
-def task_of(user: User, html: str) -> Assignment:
-    """The user's task over one page."""
-    dataset = empty_dataset()
-    make_document(dataset, "page", html)
-    labels = ["Number", "Date"]
-    campaign = create_campaign(
-        dataset=dataset, title="Real", labels=labels, overlap=1, guidelines="", actor=None
-    )
-    add_member(campaign=campaign, user=user, role="annotator", actor=None)
-    open_campaign(campaign=campaign, actor=None)
-    return Assignment.objects.get(annotator=user)
-
-
 @needs_realdata
 def test_a_real_page_labelled_by_keyboard_alone_equals_its_gold(page_of: PageOf, ann: User) -> None:
     """Goes from fact to fact with j, labels with 1 or 2, and submits with Ctrl and Enter."""
     html = (REALDATA / "pages" / f"{REAL_PAGE}.html").read_text(encoding="utf-8")
-    work = task_of(ann, html)
+    work = task_over(html, ann)
     gold = {(fact["start"], fact["end"]): fact["type"] for fact in real_gold()}
     assert 35 <= len(gold) <= 45
     page = page_of(ann)
@@ -77,27 +61,12 @@ def test_a_real_page_labelled_by_keyboard_alone_equals_its_gold(page_of: PageOf,
     assert work.is_submitted
 
 
-@pytest.fixture
-def work(ann: User, ben: User) -> Assignment:
-    return work_of(ann, make_campaign([ann, ben], documents=2))
-
-
-def opened(page_of: PageOf, work: Assignment, ann: User) -> tuple[Page, Frame]:
-    page = page_of(ann)
-    return page, open_task(page, work.get_absolute_url())
-
-
 def picked(frame: Frame) -> str:
     return str(frame.evaluate("document.getSelection().toString()"))
 
 
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-
-
-def test_words_are_walked_and_borders_moved(page_of: PageOf, work: Assignment, ann: User) -> None:
-    page, frame = opened(page_of, work, ann)
+def test_words_are_walked_and_borders_moved(opened: Opened, work: Assignment) -> None:
+    page, frame = opened
     press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight")
     assert picked(frame) == "1,200"
     press(page, "ArrowLeft")
@@ -113,8 +82,8 @@ def test_words_are_walked_and_borders_moved(page_of: PageOf, work: Assignment, a
     assert marked(work) == [("Number", "1,200")]
 
 
-def test_lines_are_walked_with_up_and_down(page_of: PageOf, work: Assignment, ann: User) -> None:
-    page, frame = opened(page_of, work, ann)
+def test_lines_are_walked_with_up_and_down(opened: Opened) -> None:
+    page, frame = opened
     press(page, "ArrowRight", "ArrowDown")
     assert picked(frame) == "Total"
     press(page, "ArrowDown")
@@ -123,10 +92,8 @@ def test_lines_are_walked_with_up_and_down(page_of: PageOf, work: Assignment, an
     assert picked(frame) == "Net"
 
 
-def test_spans_and_open_facts_are_found_in_turn(
-    page_of: PageOf, work: Assignment, ann: User
-) -> None:
-    page, frame = opened(page_of, work, ann)
+def test_spans_and_open_facts_are_found_in_turn(opened: Opened) -> None:
+    page, frame = opened
     press(page, "j", "1", "j", "1")
     active = page.locator("[data-spans] [aria-current=true] [data-part=pick]")
     expect(active).to_have_text("(310)")
@@ -142,10 +109,8 @@ def test_spans_and_open_facts_are_found_in_turn(
     expect(page.locator("[data-place]")).to_have_text("")
 
 
-def test_all_equal_are_labelled_after_a_preview(
-    page_of: PageOf, work: Assignment, ann: User
-) -> None:
-    page, _ = opened(page_of, work, ann)
+def test_all_equal_are_labelled_after_a_preview(opened: Opened, work: Assignment) -> None:
+    page, _ = opened
     press(page, "j", "1", "e")
     dialog = page.get_by_role("dialog", name="Label all matches of “1,200”")
     expect(dialog.get_by_role("listitem")).to_have_count(1)
@@ -163,9 +128,9 @@ def test_all_equal_are_labelled_after_a_preview(
 
 
 def test_keys_of_one_character_are_switched_off_and_stay_off(
-    page_of: PageOf, work: Assignment, ann: User
+    opened: Opened, work: Assignment
 ) -> None:
-    page, _ = opened(page_of, work, ann)
+    page, _ = opened
     press(page, "?")
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     dialog.get_by_role("checkbox", name="Enable single-character shortcuts").uncheck()
@@ -185,8 +150,8 @@ def test_keys_of_one_character_are_switched_off_and_stay_off(
     expect(page.get_by_role("tab", name="History")).to_have_attribute("aria-selected", "true")
 
 
-def test_the_list_of_keys_is_the_map_itself(page_of: PageOf, work: Assignment, ann: User) -> None:
-    page, _ = opened(page_of, work, ann)
+def test_the_list_of_keys_is_the_map_itself(opened: Opened) -> None:
+    page, _ = opened
     press(page, "?")
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(dialog.locator("dt")).not_to_have_count(0)
@@ -200,8 +165,8 @@ def test_the_list_of_keys_is_the_map_itself(page_of: PageOf, work: Assignment, a
 
 
 @pytest.mark.journey
-def test_comments_flag_and_next_task(page_of: PageOf, work: Assignment, ann: User) -> None:
-    page, _ = opened(page_of, work, ann)
+def test_comments_flag_and_next_task(opened: Opened, work: Assignment) -> None:
+    page, _ = opened
     press(page, "j", "1", "c")
     page.keyboard.type("Is this audited?")
     page.get_by_role("button", name="Save comment").click()
@@ -227,7 +192,8 @@ def test_history_tells_of_every_save_and_restores_any(
 ) -> None:
     save(work, ("Number", "1,200"))
     save(work, ("Number", "(310)"))
-    page, _ = opened(page_of, work, ann)
+    page = page_of(ann)
+    open_task(page, work.get_absolute_url())
     press(page, "h")
     rows = page.locator("[data-revisions] > li")
     expect(rows).to_have_count(2)
@@ -249,7 +215,8 @@ def campaign_suggesting(work: Assignment) -> Campaign:
 
 def test_suggestions_count_only_once_accepted(page_of: PageOf, work: Assignment, ann: User) -> None:
     campaign_suggesting(work)
-    page, frame = opened(page_of, work, ann)
+    page = page_of(ann)
+    frame = open_task(page, work.get_absolute_url())
     assert frame.evaluate("CSS.highlights.get('suggested').size") >= 4
     assert marked(work) == []
     press(page, "j", "Enter")

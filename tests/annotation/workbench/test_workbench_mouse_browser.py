@@ -8,17 +8,12 @@ from playwright.sync_api import Frame, Page, expect
 
 from annotation.models import Assignment
 from portal.accounts.models import User
-from tests.annotation.factories import make_campaign, save, work_of
+from tests.annotation.factories import save
 from tests.datasets.factories import png
-from tests.e2e.workbench import marked, open_task, select, wait_saved
+from tests.e2e.workbench import Opened, marked, open_task, select, wait_saved
 from tests.fixture_types import PageOf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def work(ann: User, ben: User) -> Assignment:
-    return work_of(ann, make_campaign([ann, ben]))
 
 
 def box_of(frame: Frame, quote: str) -> tuple[float, float, float, float]:
@@ -62,9 +57,8 @@ def drag(
 
 
 @pytest.mark.journey
-def test_a_double_click_labels_the_whole_fact(page_of: PageOf, work: Assignment, ann: User) -> None:
-    page = page_of(ann)
-    frame = open_task(page, work.get_absolute_url())
+def test_a_double_click_labels_the_whole_fact(opened: Opened, work: Assignment) -> None:
+    page, frame = opened
     for quote in ("310", "March"):
         left, top, right, bottom = box_of(frame, quote)
         page.mouse.dblclick((left + right) / 2, (top + bottom) / 2)
@@ -72,11 +66,8 @@ def test_a_double_click_labels_the_whole_fact(page_of: PageOf, work: Assignment,
     assert marked(work) == [("Number", "(310)"), ("Date", "March 31, 2025")]
 
 
-def test_a_double_click_beside_facts_only_selects(
-    page_of: PageOf, work: Assignment, ann: User
-) -> None:
-    page = page_of(ann)
-    frame = open_task(page, work.get_absolute_url())
+def test_a_double_click_beside_facts_only_selects(opened: Opened) -> None:
+    page, frame = opened
     left, top, right, bottom = box_of(frame, "revenue")
     page.mouse.dblclick((left + right) / 2, (top + bottom) / 2)
     expect(page.locator("[data-place]")).to_contain_text("revenue: no label yet, press 1 to 2")
@@ -87,10 +78,9 @@ def test_a_double_click_beside_facts_only_selects(
     ("with_alt", "wanted"), [(False, "(310)"), (True, "10) a")], ids=["snapped", "exact"]
 )
 def test_a_sloppy_selection_means_the_fact_unless_alt_is_held(
-    page_of: PageOf, work: Assignment, ann: User, with_alt: bool, wanted: str
+    opened: Opened, work: Assignment, with_alt: bool, wanted: str
 ) -> None:
-    page = page_of(ann)
-    frame = open_task(page, work.get_absolute_url())
+    page, frame = opened
     chosen = "10) a" if with_alt else "310) "
     left, top, right, bottom = box_of(frame, chosen)
     middle = (top + bottom) / 2

@@ -4,14 +4,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from annotation.campaigns.people import add_member
-from annotation.campaigns.services import create_campaign, open_campaign
-from annotation.models import Assignment
 from annotation.workbench.selectors import current_spans
 from portal.accounts.models import User
-from tests.annotation.factories import make_campaign, text_of, work_of
+from tests.annotation.factories import make_campaign, task_over, text_of, work_of
 from tests.e2e.workbench import open_task, wait_saved
-from tests.factories import empty_dataset, make_document
 from tests.fixture_types import PageOf
 from tests.looks import in_both_looks
 
@@ -31,23 +27,11 @@ AWKWARD = {
 }
 
 
-def task_of(user: User, html: str) -> Assignment:
-    dataset = empty_dataset()
-    make_document(dataset, "page", html)
-    labels = ["Number", "Date"]
-    campaign = create_campaign(
-        dataset=dataset, title="Awkward", labels=labels, overlap=1, guidelines="", actor=None
-    )
-    add_member(campaign=campaign, user=user, role="annotator", actor=None)
-    open_campaign(campaign=campaign, actor=None)
-    return Assignment.objects.get(annotator=user)
-
-
 @pytest.mark.parametrize("name", AWKWARD)
 def test_a_fact_behind_awkward_text_is_labelled_in_its_place(
     page_of: PageOf, ann: User, name: str
 ) -> None:
-    work = task_of(ann, AWKWARD[name])
+    work = task_over(AWKWARD[name], ann)
     page = page_of(ann)
     frame = open_task(page, work.get_absolute_url())
     for _ in range(6):  # skips the facts before it
@@ -87,7 +71,7 @@ EVERY_OFFSET = """async () => {
 
 
 def test_every_range_of_awkward_pages_goes_there_and_back(page_of: PageOf, ann: User) -> None:
-    work = task_of(ann, "".join(AWKWARD.values()))
+    work = task_over("".join(AWKWARD.values()), ann)
     page = page_of(ann)
     open_task(page, work.get_absolute_url())
     assert page.evaluate(EVERY_OFFSET) == []

@@ -5,16 +5,18 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment
 from portal.accounts.models import User
-from tests.annotation.factories import make_campaign, save, work_of
-from tests.e2e.workbench import marked, open_task, select, wait_kept, wait_saved
+from tests.annotation.factories import save, work_of
+from tests.e2e.workbench import (
+    Opened,
+    marked,
+    open_task,
+    press_label,
+    wait_kept,
+    wait_saved,
+)
 from tests.fixture_types import PageOf
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-@pytest.fixture
-def work(ann: User, ben: User) -> Assignment:
-    return work_of(ann, make_campaign([ann, ben]))
 
 
 def wait_offline(page: Page) -> None:
@@ -22,13 +24,11 @@ def wait_offline(page: Page) -> None:
 
 
 def test_labels_made_without_a_connection_are_saved_when_it_returns(
-    page_of: PageOf, work: Assignment, ann: User
+    opened: Opened, work: Assignment
 ) -> None:
-    page = page_of(ann)
-    frame = open_task(page, work.get_absolute_url())
+    page, frame = opened
     page.context.set_offline(True)
-    select(frame, "1,200")
-    page.keyboard.press("1")
+    press_label("1", frame, "1,200")
     wait_offline(page)
     page.context.set_offline(False)
     wait_saved(page)
@@ -36,18 +36,15 @@ def test_labels_made_without_a_connection_are_saved_when_it_returns(
 
 
 def test_labels_made_without_a_connection_outlive_the_page(
-    page_of: PageOf, work: Assignment, ann: User
+    opened: Opened, work: Assignment
 ) -> None:
-    page = page_of(ann)
-    frame = open_task(page, work.get_absolute_url())
+    page, frame = opened
     page.context.set_offline(True)
     # Chromium's offline mode sometimes lets a request through while the page is being left.
     page.context.route("**/api/**", lambda route: route.abort("internetdisconnected"))
-    select(frame, "1,200")
-    page.keyboard.press("1")
+    press_label("1", frame, "1,200")
     wait_offline(page)
-    select(frame, "March 31, 2025")
-    page.keyboard.press("2")
+    press_label("2", frame, "March 31, 2025")
     wait_kept(page, 2)
     page.goto("about:blank")
     assert marked(work) == []
@@ -60,39 +57,32 @@ def test_labels_made_without_a_connection_outlive_the_page(
     wait_kept(page)
 
 
-def test_a_save_whose_answer_was_lost_is_not_done_twice(
-    page_of: PageOf, work: Assignment, ann: User
-) -> None:
-    page = page_of(ann)
-    frame = open_task(page, work.get_absolute_url())
+def test_a_save_whose_answer_was_lost_is_not_done_twice(opened: Opened, work: Assignment) -> None:
+    page, frame = opened
 
     def swallow(route: object) -> None:
         route.fetch()  # type: ignore[attr-defined]
         route.abort()  # type: ignore[attr-defined]
 
     page.route("**/spans/", swallow)
-    select(frame, "1,200")
-    page.keyboard.press("1")
+    press_label("1", frame, "1,200")
     wait_offline(page)
     page.unroute("**/spans/")
     frame = open_task(page, work.get_absolute_url())
     wait_saved(page)
-    select(frame, "(310)")
-    page.keyboard.press("1")
+    press_label("1", frame, "(310)")
     wait_saved(page)
     assert marked(work) == [("Number", "1,200"), ("Number", "(310)")]
     assert work.revisions.count() == 2
 
 
 def test_unsaved_labels_are_kept_apart_by_person(
-    page_of: PageOf, work: Assignment, ann: User, ben: User
+    opened: Opened, work: Assignment, ben: User
 ) -> None:
     """Ben's task in the same browser does not take over Ann's work."""
-    page = page_of(ann)
-    frame = open_task(page, work.get_absolute_url())
+    page, frame = opened
     page.context.set_offline(True)
-    select(frame, "1,200")
-    page.keyboard.press("1")
+    press_label("1", frame, "1,200")
     wait_offline(page)
     wait_kept(page, 1)
     page.context.set_offline(False)
@@ -125,8 +115,7 @@ def in_conflict(page_of: PageOf, work: Assignment, ann: User) -> Page:
     save(work, ("Number", "1,200"), ("Date", "March 31, 2025"), key="first-tab")
     frame.locator("b", has_text="1,200").click()
     page.keyboard.press("2")
-    select(frame, "Total")
-    page.keyboard.press("1")
+    press_label("1", frame, "Total")
     expect(page.get_by_role("alertdialog")).to_be_visible()
     return page
 
@@ -164,14 +153,10 @@ def test_each_choice_ends_the_conflict(
         expect(page.locator("[data-spans] li")).to_have_count(3)
 
 
-def test_overlaps_between_two_versions_are_listed(
-    page_of: PageOf, work: Assignment, ann: User
-) -> None:
-    page = page_of(ann)
-    frame = open_task(page, work.get_absolute_url())
+def test_overlaps_between_two_versions_are_listed(opened: Opened, work: Assignment) -> None:
+    page, frame = opened
     save(work, ("Number", "2025"), key="first-tab")
-    select(frame, "March 31, 2025")
-    page.keyboard.press("2")
+    press_label("2", frame, "March 31, 2025")
     dialog = page.get_by_role("alertdialog")
     expect(dialog.locator("[data-group=dropped] li")).to_have_text(["Number “2025”"])
     dialog.get_by_role("button", name="Keep both").click()
@@ -180,14 +165,12 @@ def test_overlaps_between_two_versions_are_listed(
 
 
 def test_labels_made_after_the_session_ended_are_saved_after_logging_in(
-    page_of: PageOf, work: Assignment, ann: User
+    opened: Opened, work: Assignment
 ) -> None:
-    page = page_of(ann)
-    frame = open_task(page, work.get_absolute_url())
+    page, frame = opened
     cookies = page.context.cookies()
     page.context.clear_cookies(name="sessionid")
-    select(frame, "1,200")
-    page.keyboard.press("1")
+    press_label("1", frame, "1,200")
     expect(page.locator("[data-hint]")).to_contain_text("You are logged out")
     wait_kept(page, 1)
     page.context.add_cookies([{**cookie} for cookie in cookies])  # type: ignore[typeddict-item]

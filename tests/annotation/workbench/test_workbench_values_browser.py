@@ -1,36 +1,16 @@
 """Edited values in the workbench: validated at once, without blocking other labels."""
 
 import pytest
-from playwright.sync_api import Frame, Page, expect
+from playwright.sync_api import expect
 
 from annotation.models import Assignment
-from portal.accounts.models import User
-from tests.annotation.factories import make_campaign, work_of
-from tests.e2e.workbench import marked, open_task, select, wait_saved
-from tests.fixture_types import PageOf
+from tests.e2e.workbench import Opened, marked, press, select, wait_saved
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
-def work(ann: User, ben: User) -> Assignment:
-    return work_of(ann, make_campaign([ann, ben], documents=1))
-
-
-def opened(page_of: PageOf, work: Assignment, ann: User) -> tuple[Page, Frame]:
-    page = page_of(ann)
-    return page, open_task(page, work.get_absolute_url())
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-
-
-def test_value_and_sign_are_derived_edited_and_given_back(
-    page_of: PageOf, work: Assignment, ann: User
-) -> None:
-    page, _ = opened(page_of, work, ann)
+def test_value_and_sign_are_derived_edited_and_given_back(opened: Opened, work: Assignment) -> None:
+    page, _ = opened
     press(page, "j", "1", "j", "1")
     value = page.get_by_label("Value", exact=True)
     expect(value).to_have_value("-310")
@@ -58,8 +38,8 @@ def test_value_and_sign_are_derived_edited_and_given_back(
     assert (span.value, span.sign, span.edited) == ("-310", "parentheses", False)
 
 
-def test_a_wrong_value_hinders_no_other_label(page_of: PageOf, work: Assignment, ann: User) -> None:
-    page, _ = opened(page_of, work, ann)
+def test_a_wrong_value_hinders_no_other_label(opened: Opened, work: Assignment) -> None:
+    page, _ = opened
     press(page, "j", "1", "v")
     page.get_by_label("Value", exact=True).fill("12/0")
     press(page, "Enter")
@@ -70,10 +50,8 @@ def test_a_wrong_value_hinders_no_other_label(page_of: PageOf, work: Assignment,
     assert not work.spans.filter(edited=True).exists()
 
 
-def test_a_value_that_was_not_taken_is_there_when_one_comes_back(
-    page_of: PageOf, work: Assignment, ann: User
-) -> None:
-    page, _ = opened(page_of, work, ann)
+def test_a_value_that_was_not_taken_is_there_when_one_comes_back(opened: Opened) -> None:
+    page, _ = opened
     press(page, "j", "1", "j", "1", "v")
     page.get_by_label("Value", exact=True).fill("minus 310")
     press(page, "Enter")
@@ -88,9 +66,9 @@ def test_a_value_that_was_not_taken_is_there_when_one_comes_back(
 
 
 def test_a_fraction_written_for_a_number_without_a_value_is_saved_as_plain(
-    page_of: PageOf, work: Assignment, ann: User
+    opened: Opened, work: Assignment
 ) -> None:
-    page, frame = opened(page_of, work, ann)
+    page, frame = opened
     select(frame, "was")
     press(page, "1", "v")
     page.get_by_label("Value", exact=True).fill("21/4")
