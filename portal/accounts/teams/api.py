@@ -20,6 +20,7 @@ from portal.accounts.invitations.views import read_emails
 from portal.accounts.models import Invitation, Team, TeamMember
 from portal.web.api import checked
 
+from . import services
 from .selectors import (
     TeamAccess,
     managed_team,
@@ -29,15 +30,6 @@ from .selectors import (
     team_for,
     team_invitations,
     team_people,
-)
-from .services import (
-    change_team,
-    close_team,
-    give_up_ownership,
-    invite_to_team,
-    make_owner,
-    make_team,
-    remove_from_team,
 )
 
 
@@ -131,7 +123,7 @@ class Teams(AccountView):
         summary="Create a team", request=TeamFields, responses={201: TeamShape} | REFUSED
     )
     def post(self, request: Request) -> Response:
-        made = make_team(**checked(TeamFields, request.data), actor=self.me)
+        made = services.make_team(**checked(TeamFields, request.data), actor=self.me)
         shape = TeamShape(team_for(self.me, made.slug))
         return Response(shape.data, status=status.HTTP_201_CREATED)
 
@@ -153,7 +145,7 @@ class TeamDetail(AccountView):
         body = TeamFields(team, data=request.data, partial=True)
         body.is_valid(raise_exception=True)
         now = {"name": team.name, "about": team.about, "link": team.link}
-        change_team(team=team, **(now | body.validated_data), actor=self.me)
+        services.change_team(team=team, **(now | body.validated_data), actor=self.me)
         return Response(TeamShape(team_for(request.user, slug)).data)
 
     @extend_schema(
@@ -163,7 +155,7 @@ class TeamDetail(AccountView):
         responses={204: None},
     )
     def delete(self, request: Request, slug: str) -> Response:
-        close_team(team=managed_team(request.user, slug).team, actor=self.me)
+        services.close_team(team=managed_team(request.user, slug).team, actor=self.me)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -189,9 +181,9 @@ class TeamMemberDetail(AccountView):
         body = checked(TeamOwnership, request.data)
         member = _member(access, pk)
         if body["is_owner"]:
-            make_owner(member=member, actor=self.me)
+            services.make_owner(member=member, actor=self.me)
         elif member.user_id == self.me.pk:
-            give_up_ownership(member=member, actor=self.me)
+            services.give_up_ownership(member=member, actor=self.me)
         else:
             raise PermissionDenied("Only the owner can give up their own ownership.")
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -201,14 +193,14 @@ class TeamMemberDetail(AccountView):
     )
     def delete(self, request: Request, slug: str, pk: int) -> Response:
         access = managed_team(request.user, slug)
-        remove_from_team(member=_member(access, pk), actor=self.me)
+        services.remove_from_team(member=_member(access, pk), actor=self.me)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class TeamLeave(AccountView):
     @extend_schema(summary="Leave a team", request=None, responses={204: None} | REFUSED)
     def post(self, request: Request, slug: str) -> Response:
-        remove_from_team(member=own_membership(request.user, slug), actor=self.me)
+        services.remove_from_team(member=own_membership(request.user, slug), actor=self.me)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -229,7 +221,7 @@ class TeamInvitations(AccountView):
     def post(self, request: Request, slug: str) -> Response:
         access = managed_team(request.user, slug)
         body = checked(NewTeamInvitations, request.data)
-        done = invite_to_team(
+        done = services.invite_to_team(
             team=access.team, emails=body["emails"], actor=self.me, origin=origin_of(request)
         )
         return Response(InvitedToTeamShape(done).data, status=status.HTTP_201_CREATED)

@@ -17,6 +17,7 @@ from portal.accounts.invitations.views import NO_EMAILS, InviteForm, never_store
 from portal.accounts.models import Invitation, Team, TeamMember
 from portal.web.refusals import ShowRefusals, errors_in, post_action
 
+from . import services
 from .selectors import (
     TeamAccess,
     managed_team,
@@ -26,15 +27,6 @@ from .selectors import (
     team_for,
     team_invitations,
     team_people,
-)
-from .services import (
-    change_team,
-    close_team,
-    give_up_ownership,
-    invite_to_team,
-    make_owner,
-    make_team,
-    remove_from_team,
 )
 
 
@@ -60,7 +52,7 @@ def new_team(request: UserRequest) -> HttpResponse:
     form = TeamForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         with errors_in(form, field="name"):
-            made = make_team(**form.cleaned_data, actor=request.user)
+            made = services.make_team(**form.cleaned_data, actor=request.user)
             messages.success(request, f"Team “{made}” created. Invite its members here.")
             return redirect("teams:people", made.slug)
     return render(request, "accounts/teams/new.html", {"form": form})
@@ -89,7 +81,7 @@ def _invite(request: UserRequest, access: TeamAccess) -> HttpResponse:
     form = InviteForm(request.POST)
     if form.is_valid():
         with errors_in(form, field="emails"):
-            done = invite_to_team(
+            done = services.invite_to_team(
                 team=access.team,
                 emails=form.cleaned_data["emails"],
                 actor=request.user,
@@ -130,7 +122,7 @@ def edit(request: UserRequest, slug: str) -> HttpResponse:
     )
     if form.is_valid():
         with errors_in(form, field="name"):
-            change_team(team=access.team, **form.cleaned_data, actor=request.user)
+            services.change_team(team=access.team, **form.cleaned_data, actor=request.user)
             messages.success(request, "Saved.")
             return redirect("teams:team", slug)
     return render(request, "accounts/teams/edit.html", {"access": access, "form": form})
@@ -143,7 +135,7 @@ def leave(request: UserRequest, slug: str) -> HttpResponse:
     member = own_membership(request.user, slug)
     if request.method == "POST":
         with ShowRefusals(request):
-            remove_from_team(member=member, actor=request.user)
+            services.remove_from_team(member=member, actor=request.user)
             messages.success(request, f"You have left “{member.team}”.")
             return redirect("teams:list")
         return redirect("teams:leave", slug)
@@ -158,7 +150,7 @@ def close(request: UserRequest, slug: str) -> HttpResponse:
     """Asks for confirmation."""
     access = managed_team(request.user, slug)
     if request.method == "POST":
-        close_team(team=access.team, actor=request.user)
+        services.close_team(team=access.team, actor=request.user)
         messages.success(request, f"Team “{access.team}” closed.")
         return redirect("teams:list")
     return render(request, "accounts/teams/close.html", {"access": access})
@@ -176,7 +168,7 @@ def _managed_member(request: UserRequest, slug: str, pk: int) -> TeamMember:
 @_people_action
 def remove(request: UserRequest, slug: str, pk: int) -> str:
     member = _managed_member(request, slug, pk)
-    remove_from_team(member=member, actor=request.user)
+    services.remove_from_team(member=member, actor=request.user)
     return f"{member.user} is no longer in the team."
 
 
@@ -184,7 +176,7 @@ def remove(request: UserRequest, slug: str, pk: int) -> str:
 @_people_action
 def promote(request: UserRequest, slug: str, pk: int) -> str:
     member = _managed_member(request, slug, pk)
-    make_owner(member=member, actor=request.user)
+    services.make_owner(member=member, actor=request.user)
     return f"{member.user} is now an owner of the team."
 
 
@@ -192,7 +184,7 @@ def promote(request: UserRequest, slug: str, pk: int) -> str:
 @_people_action
 def step_down(request: UserRequest, slug: str) -> str:
     """Give up ownership and remain a member."""
-    give_up_ownership(member=own_membership(request.user, slug), actor=request.user)
+    services.give_up_ownership(member=own_membership(request.user, slug), actor=request.user)
     return "You are no longer an owner of the team, but still a member."
 
 
