@@ -6,11 +6,12 @@ import time
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from bench.filings import Filing, filing
+from bench.pages import add_document
 from portal.accounts.models import User
-from portal.datasets.models import Dataset, Document, DocumentContent, Release
+from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.gold import GoldItem
 from portal.datasets.releases.services import freeze_release
-from portal.facts import Span, canonicalise
+from portal.facts import Span
 from portal.jobs.models import Job
 from scoring.boards.protection import NewPhase
 from scoring.boards.services import create_board, set_board_state
@@ -62,19 +63,11 @@ def make_graded(pages: int, facts: int) -> int:
 
 
 def _gold(dataset: Dataset, page: Filing) -> GoldItem:
-    canonical = canonicalise(page.html)
-    document = Document.objects.create(
-        dataset=dataset,
-        name=page.name,
-        source_sha256=canonical.html_sha256,
-        html_sha256=canonical.html_sha256,
-        text_sha256=canonical.text_sha256,
-        text_chars=len(canonical.text),
-    )
-    DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
+    document = add_document(dataset, page)
+    text = document.content.text
     spans, position = [], 0
     for quote in page.facts:
-        start = canonical.text.index(quote, position)
+        start = text.index(quote, position)
         position = start + len(quote)
         spans.append(Span(start, position, "Number"))
     return GoldItem(document=document, spans=tuple(spans))

@@ -14,18 +14,17 @@ from annotation.campaigns.services import create_campaign, open_campaign
 from annotation.models import Assignment
 from annotation.workbench.services import save_spans
 from bench.filings import Filing, filing, filings, spans_of
+from bench.pages import add_document
 from bench.timing import best_of
 from portal.accounts.access import issue_token
 from portal.accounts.models import User
 from portal.datasets.models import (
     Dataset,
     Document,
-    DocumentContent,
     DocumentType,
     Release,
     ReleaseItem,
 )
-from portal.facts import canonicalise
 
 
 def make(pages: int, facts: int, large: Sequence[int]) -> dict[str, Any]:
@@ -37,7 +36,7 @@ def make(pages: int, facts: int, large: Sequence[int]) -> dict[str, Any]:
     made = filings(pages, facts) + [filing(f"large-{count}", count, count) for count in large]
     dataset = Dataset.objects.create(slug="bench", title="Bench")
     for page in made:
-        _add_document(dataset, page)
+        add_document(dataset, page)
     labels = ["Number", "Date"]
     campaign = create_campaign(
         dataset=dataset, title="Bench", labels=labels, overlap=1, guidelines="", actor=None
@@ -55,19 +54,6 @@ def make(pages: int, facts: int, large: Sequence[int]) -> dict[str, Any]:
         "session": _session(user),
         "token": issue_token(user=user, name="bench")[1],
     }
-
-
-def _add_document(dataset: Dataset, page: Filing) -> None:
-    canonical = canonicalise(page.html)
-    document = Document.objects.create(
-        dataset=dataset,
-        name=page.name,
-        source_sha256=canonical.html_sha256,
-        html_sha256=canonical.html_sha256,
-        text_sha256=canonical.text_sha256,
-        text_chars=len(canonical.text),
-    )
-    DocumentContent.objects.create(document=document, html=canonical.html, text=canonical.text)
 
 
 def _labelled(assignment: Assignment, user: User, made: Sequence[Filing]) -> int:

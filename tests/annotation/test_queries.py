@@ -73,11 +73,19 @@ API_BUDGETS = {
 }
 
 
-def worked_on(
-    documents: int, ann: User, ben: User, cleo: User, boss: User, organiser: User
-) -> Campaign:
+@pytest.fixture
+@shared
+def boss(lead: User) -> User:
+    """Lead, annotator and organiser in one, so that one account sees every page."""
+    lead.is_organiser = True
+    lead.save()
+    return lead
+
+
+@pytest.fixture(params=[3, 15])
+def worked_on(request: Any, ann: User, ben: User, cleo: User, boss: User) -> Campaign:
     """A campaign in which two thirds of the documents are submitted, half of those gold."""
-    campaign = make_campaign([ann, ben, cleo, boss], lead=boss, documents=documents)
+    campaign = make_campaign([ann, ben, cleo, boss], lead=boss, documents=request.param)
     rows = CampaignDocument.objects.filter(campaign=campaign).order_by("id")
     for number, document in enumerate(rows):
         if number % 3 == 2:
@@ -98,42 +106,15 @@ def queries(get: Callable[[str], Any], address: str) -> int:
     return len(captured)
 
 
-@pytest.fixture
-@shared
-def boss(lead: User) -> User:
-    """Lead, annotator and organiser in one, so that one account sees every page."""
-    lead.is_organiser = True
-    lead.save()
-    return lead
-
-
-@pytest.mark.parametrize("documents", [3, 15])
-def test_pages_keep_their_budget(
-    documents: int,
-    ann: User,
-    ben: User,
-    cleo: User,
-    boss: User,
-    organiser: User,
-    client_of: ClientOf,
-) -> None:
-    worked_on(documents, ann, ben, cleo, boss, organiser)
+@pytest.mark.usefixtures("worked_on")
+def test_pages_keep_their_budget(boss: User, client_of: ClientOf) -> None:
     client = client_of(boss)
     needed = {address: queries(client.get, address) for address in BUDGETS}
     assert {a: n for a, n in needed.items() if n > BUDGETS[a]} == {}
 
 
-@pytest.mark.parametrize("documents", [3, 15])
-def test_endpoints_keep_their_budget(
-    documents: int,
-    ann: User,
-    ben: User,
-    cleo: User,
-    boss: User,
-    organiser: User,
-    api_of: ApiOf,
-) -> None:
-    worked_on(documents, ann, ben, cleo, boss, organiser)
+@pytest.mark.usefixtures("worked_on")
+def test_endpoints_keep_their_budget(boss: User, api_of: ApiOf) -> None:
     api = api_of(boss)
     needed = {address: queries(api.get, address) for address in API_BUDGETS}
     assert {a: n for a, n in needed.items() if n > API_BUDGETS[a]} == {}

@@ -24,6 +24,7 @@ from portal.files.archives import ArchiveFault
 from tests.datasets.factories import jpeg, outcomes, page, png, write_folder, zip_bytes
 from tests.factories import empty_dataset
 
+from . import layouts
 from .layouts import (
     FILING,
     FORMS,
@@ -34,12 +35,7 @@ from .layouts import (
     QUESTION,
     SOURCES,
     Form,
-    csv_table,
     import_files,
-    json_lines,
-    parquet,
-    questions,
-    studio_task,
 )
 
 pytestmark = pytest.mark.django_db
@@ -109,12 +105,12 @@ def _several(form: str) -> dict[str, bytes | str]:
         return {f"f{n}.htm": page(f"{n}") for n in numbers}
     if form == Form.FINCRITICALED:
         rows = [{"id": f"p{n}", "matched_html": f"<p>{n}</p>"} for n in numbers]
-        return {"a.csv": csv_table(*rows)}
+        return {"a.csv": layouts.csv_table(*rows)}
     if form == Form.LABEL_STUDIO:
-        tasks = [studio_task(f"<p>1,200 of {n}</p>", f"p{n}") for n in numbers]
+        tasks = [layouts.studio_task(f"<p>1,200 of {n}</p>", f"p{n}") for n in numbers]
         return {"a.json": json.dumps(tasks)}
     if form == Form.FCMBENCH:
-        return dict(questions(*({**QUESTION, "id": f"q{n}"} for n in numbers)))
+        return dict(layouts.questions(*({**QUESTION, "id": f"q{n}"} for n in numbers)))
     if form == Form.CCOCR:
         files = dict(SOURCES[form])
         for n in numbers:
@@ -124,7 +120,9 @@ def _several(form: str) -> dict[str, bytes | str]:
     if form == Form.RECEIPTS:
         pictures = {f"r{n}.png": png(shade=n) for n in numbers}
         return {**pictures, **{f"r{n}.json": json.dumps({"total": n}) for n in numbers}}
-    return {"a.parquet": parquet(*({"id": f"p{n}", "html": f"<p>{n}</p>"} for n in numbers))}
+    return {
+        "a.parquet": layouts.parquet(*({"id": f"p{n}", "html": f"<p>{n}</p>"} for n in numbers))
+    }
 
 
 def test_filing_is_split_guessed_and_keeps_its_inline_xbrl(
@@ -203,7 +201,7 @@ def test_gold_that_comes_later_is_added_and_other_gold_is_not(
 
 
 def test_two_questions_of_one_picture_are_two_documents(dataset: Dataset, tmp_path: Path) -> None:
-    files = questions(QUESTION, {**QUESTION, "id": "q2"})
+    files = layouts.questions(QUESTION, {**QUESTION, "id": "q2"})
     import_files(dataset, tmp_path, Form.FCMBENCH, files)
     first, second = dataset.documents.order_by("name")
     content = (
@@ -222,8 +220,8 @@ def test_two_questions_of_one_picture_are_two_documents(dataset: Dataset, tmp_pa
 
 
 def test_changed_question_under_a_taken_name_is_refused(dataset: Dataset, tmp_path: Path) -> None:
-    import_files(dataset, tmp_path / "1", Form.FCMBENCH, questions())
-    changed = questions({**QUESTION, "question": "And now?"})
+    import_files(dataset, tmp_path / "1", Form.FCMBENCH, layouts.questions())
+    changed = layouts.questions({**QUESTION, "question": "And now?"})
     run = import_files(dataset, tmp_path / "2", Form.FCMBENCH, changed)
     assert outcomes(run) == {"bench.jsonl:1": ("refused", "name_taken")}
     assert "rename the picture" in run.items.get().reason
@@ -233,7 +231,7 @@ def test_question_of_which_one_picture_is_bad_is_refused_whole(
     dataset: Dataset, tmp_path: Path
 ) -> None:
     asked = {**QUESTION, "images": ["images/card.png", "images/bad.png"]}
-    files = {**questions(asked, {**QUESTION, "id": "q2"}), "images/bad.png": png()[:40]}
+    files = {**layouts.questions(asked, {**QUESTION, "id": "q2"}), "images/bad.png": png()[:40]}
     run = import_files(dataset, tmp_path, Form.FCMBENCH, files)
     assert outcomes(run) == {
         "bench.jsonl:1": ("refused", "image_broken"),
@@ -245,7 +243,9 @@ def test_question_of_which_one_picture_is_bad_is_refused_whole(
 
 def test_pictures_of_a_question_keep_their_order(dataset: Dataset, tmp_path: Path) -> None:
     asked = {**QUESTION, "images": ["images/b.jpg", "images/card.png"]}
-    import_files(dataset, tmp_path, Form.FCMBENCH, {**questions(asked), "images/b.jpg": jpeg()})
+    import_files(
+        dataset, tmp_path, Form.FCMBENCH, {**layouts.questions(asked), "images/b.jpg": jpeg()}
+    )
     images = PageImage.objects.order_by("number")
     assert [(image.number, image.suffix) for image in images] == [(1, ".jpg"), (2, ".png")]
 
@@ -264,7 +264,7 @@ def test_parquet_rows_are_metadata_or_gold_of_a_benchmark(dataset: Dataset, tmp_
 
 def test_source_is_the_host_of_a_pages_address(dataset: Dataset, tmp_path: Path) -> None:
     line = {"id": "p1", "source_url": "https://www.sec.gov/Archives/x.htm"}
-    files = {**SOURCES[Form.PAGES], "meta.jsonl": json_lines(line)}
+    files = {**SOURCES[Form.PAGES], "meta.jsonl": layouts.json_lines(line)}
     import_files(dataset, tmp_path, Form.PAGES, files)
     assert dataset.documents.get().source == "sec.gov"
 
