@@ -29,6 +29,7 @@ from .page_text import visible_text
 from .spans import (
     KNOWN_LABELS,
     LABEL_SETS,
+    Fact,
     FactSpan,
     ReadingError,
     Span,
@@ -51,6 +52,7 @@ __all__ = [
     "SIGNS",
     "Canonical",
     "DocumentLine",
+    "Fact",
     "FactSpan",
     "FactValue",
     "FoundFact",

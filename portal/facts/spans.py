@@ -179,6 +179,18 @@ class FactSpan:
         return Span(self.start, self.end, self.label)
 
 
+@dataclass(frozen=True)
+class Fact:
+    """The n-th fact of a page: its type, its value, and `[start, end)` in code points of the text
+    that the page shows."""
+
+    n: int
+    type: str
+    value: str
+    start: int
+    end: int
+
+
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 

@@ -31,7 +31,8 @@ from portal.datasets.curation.draws import FILING
 from portal.datasets.documents.serializers import ImageSerializer, TaskDetailSerializer
 from portal.datasets.models import Dataset, DatasetTask, Release, ReleaseItem
 from portal.datasets.releases.publishing.diff import KINDS, FactChange, FieldChange
-from portal.datasets.releases.publishing.rows import Fact, read_draw
+from portal.datasets.releases.publishing.rows import read_draw
+from portal.facts import Fact
 from portal.files.uploads import UploadTooLarge, was_too_large
 from portal.web.answers import ListingView, answer
 from portal.web.api import checked, file_answers

@@ -38,6 +38,7 @@ from portal.datasets.imports.items import DESCRIBED
 from portal.datasets.models import Document, Release, ReleaseItem
 from portal.datasets.releases.publishing import covered, formats, kits, manifest, rows
 from portal.datasets.releases.publishing.croissant import read_citation
+from portal.facts import Fact
 from portal.files.archives import ZipWriter, streamed_zip
 
 AT_ONCE = 100
@@ -301,8 +302,8 @@ def related_prompt(document: Document | None) -> str:
     return record.prompt if record else ""
 
 
-def _fact(fact: dict[str, Any]) -> rows.Fact:
-    return rows.Fact(fact["n"], fact["type"], fact["value"], fact["start"], fact["end"])
+def _fact(fact: dict[str, Any]) -> Fact:
+    return Fact(fact["n"], fact["type"], fact["value"], fact["start"], fact["end"])
 
 
 def _item_images(item: ReleaseItem, *, bare: bool = False) -> tuple[rows.ItemImage, ...]:

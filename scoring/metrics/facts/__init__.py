@@ -7,8 +7,10 @@ verdict per fact. All are pure functions over plain values. The card of the benc
 
 from collections.abc import Callable
 
+from portal.facts.spans import Fact
+
 from .matchers import ERROR_TYPES, MISSING, Verdict, match_aligned, match_substring
-from .page import Fact, FactTagError, Page, read_page, read_prediction
+from .page import FactTagError, Page, read_page, read_prediction
 
 # All matchers have one signature, so that a benchmark can select one by name.
 MATCHERS: dict[str, Callable[[Page, Page], list[Verdict]]] = {

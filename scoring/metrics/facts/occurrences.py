@@ -19,8 +19,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from portal.facts.spans import Fact
+
 from .normalise import CURRENCY, HARMLESS, LOOK_ALIKES, Normalised, digits_of
-from .page import Fact, Page
+from .page import Page
 
 FactKind = Literal["number", "date", "text"]
 Errors = frozenset[str]

@@ -12,7 +12,7 @@ from html import unescape
 
 from portal.facts.markup import Kind, Token, tokens
 from portal.facts.page_text import HIDDEN_NESTING, is_shown_raw, track_hidden
-from portal.facts.spans import KNOWN_LABELS
+from portal.facts.spans import KNOWN_LABELS, Fact
 from portal.facts.tags import identity_of
 
 from .normalise import Normalised, normalise
@@ -171,17 +171,6 @@ class FactTagError(ValueError):
         self.reason = reason
         self.line = html.count("\n", 0, offset) + 1
         super().__init__(f"line {self.line}: {reason}")
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A gold fact: number `n` of its page, type, value, and `[start, end)` in the visible text."""
-
-    n: int
-    type: str
-    value: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)

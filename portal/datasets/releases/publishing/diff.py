@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
+from portal.facts import Fact
+
 from .manifest import canonical_json
-from .rows import Fact, ItemGold, PublishedItem
+from .rows import ItemGold, PublishedItem
 
 Kind = Literal["added", "removed", "changed"]
 

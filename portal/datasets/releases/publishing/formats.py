@@ -26,11 +26,11 @@ from functools import partial
 from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Any
 
-from portal.facts import FactSpan, LabelledBy, read_tags, read_value, write_task
+from portal.facts import Fact, FactSpan, LabelledBy, read_tags, read_value, write_task
 from portal.files.archives import DRAIN_AT, ZipSink
 
 from .manifest import ItemEntry, canonical_json, gold_sha256
-from .rows import Fact, ItemGold, ItemImage, PublishedItem, PublishingError
+from .rows import ItemGold, ItemImage, PublishedItem, PublishingError
 
 if TYPE_CHECKING:
     import pyarrow as pa

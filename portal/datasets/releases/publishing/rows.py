@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from portal.facts import Fact
+
 
 class PublishingError(ValueError):
     """A file of a release that cannot be read; `where` names the file, or file and line."""
@@ -61,17 +63,6 @@ class PublishedRelease:
     keywords: tuple[str, ...] = ()
     page: str = ""
     canary: str = ""
-
-
-@dataclass(frozen=True)
-class Fact:
-    """The n-th fact of an item: `[start, end)` in code points of the canonical text."""
-
-    n: int
-    type: str
-    value: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,12 @@ from portal.datasets.releases.publishing.manifest import (
     write_manifest,
 )
 from portal.datasets.releases.publishing.rows import (
-    Fact,
     ItemGold,
     ItemImage,
     PublishedItem,
     PublishedRelease,
 )
+from portal.facts import Fact
 from portal.files.archives import ZipSink, ZipWriter
 from tests.datasets.factories import png
 

@@ -18,7 +18,8 @@ from portal.datasets.releases.publishing.diff import (
     compare_facts,
     diff_releases,
 )
-from portal.datasets.releases.publishing.rows import Fact, PublishedItem
+from portal.datasets.releases.publishing.rows import PublishedItem
+from portal.facts import Fact
 from tests.datasets.releases.publishing.examples import ITEMS, TEXTS, item, number, published
 from tests.many import drawn
 
