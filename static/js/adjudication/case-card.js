@@ -48,7 +48,7 @@ export class CaseCard {
     if (!one) {
       this.#none.textContent = cases.length
         ? "All cases of this page are decided. Choose one from the list to see its decision or to reopen it."
-        : "This page has no cases. Select text on the page to open it for a correction.";
+        : "This page has no cases. To correct its gold, select the text on the page and create one.";
       return;
     }
     this.#part("title").textContent = one.kind_label[0].toUpperCase() + one.kind_label.slice(1);

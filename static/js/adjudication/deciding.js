@@ -92,7 +92,7 @@ export class Deciding {
 
   same() {
     if (this.#reasons.last) this.#send(this.#reasons.last);
-    else this.#reasons.showFault("You have not given a reason yet. Choose one by its number, or press t to enter one.");
+    else this.#reasons.showFault("Give a reason first: choose one by its number, or press t to enter one.");
   }
 
   confirm() {

@@ -87,7 +87,7 @@ export class Editing {
       return null;
     }
     if (all.length === 0) {
-      this.showFault("The edit has no marks. Choose “Neither” to mark nothing.");
+      this.showFault("Add at least one span, or choose “Neither” if there is no fact.");
       return null;
     }
     return all.map((span) => {

@@ -53,9 +53,9 @@ export const KEYMAP = [
     mode: "edit",
     bindings: [
       { keys: DIGITS, action: "label", description: "label the selection, or change the label" },
-      { keys: ["Delete", "Backspace"], action: "remove", description: "remove the mark" },
-      { keys: ["n"], action: "next-span", description: "next mark" },
-      { keys: ["p"], action: "previous-span", description: "previous mark" },
+      { keys: ["Delete", "Backspace"], action: "remove", description: "remove the span" },
+      { keys: ["n"], action: "next-span", description: "next span" },
+      { keys: ["p"], action: "previous-span", description: "previous span" },
       { keys: ["v"], action: "value", description: "edit value and sign" },
       { keys: ["Ctrl+z"], action: "undo", description: "undo" },
       { keys: ["Ctrl+Shift+z", "Ctrl+y"], action: "redo", description: "redo" },
@@ -63,7 +63,7 @@ export const KEYMAP = [
       { keys: ["Escape"], action: "cancel", description: "go back" },
     ],
   },
-  { title: "Select and move borders", mode: "any", bindings: MOVES },
+  { title: "Select text, and move the start or end", mode: "any", bindings: MOVES },
   { title: "View", mode: "any", bindings: LOOK },
 ];
 

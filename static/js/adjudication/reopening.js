@@ -40,11 +40,11 @@ export class Reopening {
   askPlace() {
     const { pick } = this.#editing.desk;
     if (!pick) {
-      this.#docket.hint("First select the text to correct.");
+      this.#docket.hint("Select the text to correct first.");
       return;
     }
     const quote = plain(slice(this.#page.index, pick.start, pick.end));
-    this.#open(this.#urls.reopen, { ...pick }, "Open this text for a correction?", `“${quote}”`);
+    this.#open(this.#urls.reopen, { ...pick }, "Create a case from this text?", `“${quote}”`);
   }
 
   close() {

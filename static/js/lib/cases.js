@@ -17,9 +17,9 @@
 export const LOOKS = [
   ["agreed", "Agreed by all"],
   ["gold", "Gold from review or import"],
-  ["only-a", "Only A"],
-  ["only-b", "Only B"],
-  ["some", "Only some annotators"],
+  ["only-a", "Labelled by A only"],
+  ["only-b", "Labelled by B only"],
+  ["some", "Labelled by some annotators only"],
   ["boundary", "Different start or end"],
   ["label", "Different label"],
   ["value", "Different or missing value"],

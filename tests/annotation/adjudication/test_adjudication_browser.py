@@ -260,7 +260,7 @@ def test_selected_text_of_a_gold_page_is_opened_for_a_correction(
     expect(page.locator("[data-hint]")).to_contain_text("select the text")
     frame.get_by_text("March").dblclick(position={"x": 300, "y": 8})
     page.get_by_role("button", name="Create case from selection…").click()
-    dialog = page.get_by_role("dialog", name="Open this text for a correction?")
+    dialog = page.get_by_role("dialog", name="Create a case from this text?")
     quote = dialog.locator("[data-part=what]").text_content()
     dialog.get_by_label("Reason").fill("Overlooked by all.")
     dialog.get_by_role("button", name="Reopen case").click()

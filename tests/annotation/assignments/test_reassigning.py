@@ -158,7 +158,7 @@ def test_all_work_of_one_goes_to_the_others(
     assert hand_over_everything(campaign=trio, annotator=ann, actor=lead) == 2
     assert not Assignment.objects.of(ann).active().exists()
     assert all(row.assignments.active().count() == 2 for row in trio.documents.all())
-    with pytest.raises(Refused, match="no unfinished work"):
+    with pytest.raises(Refused, match="no unfinished tasks"):
         hand_over_everything(campaign=trio, annotator=ann, actor=lead)
 
 
