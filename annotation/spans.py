@@ -315,20 +315,20 @@ def clusters(annotators: Sequence[Sequence[Span]]) -> list[Cluster]:
         ((span, who) for who, spans in enumerate(annotators) for span in spans),
         key=lambda item: (item[0].start, item[0].end, item[1]),
     )
-    found: list[Cluster] = []
+    ranges: list[Cluster] = []
     marks: list[list[Span]] = []
     start = end = 0
     for span, who in everything:
         if not marks or span.start >= end:
             if marks:
-                found.append(_cluster(start, end, marks))
+                ranges.append(_cluster(start, end, marks))
             marks = [[] for _ in annotators]
             start, end = span.start, span.end
         marks[who].append(span)
         end = max(end, span.end)
     if marks:
-        found.append(_cluster(start, end, marks))
-    return found
+        ranges.append(_cluster(start, end, marks))
+    return ranges
 
 
 def _cluster(start: int, end: int, marks: list[list[Span]]) -> Cluster:
@@ -372,7 +372,7 @@ class Tally:
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
-            *(getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
+            *(getattr(self, count.name) + getattr(other, count.name) for count in fields(self))
         )
 
     @property
@@ -408,18 +408,18 @@ def compare_with_gold(text: str, gold: Iterable[Span], marked: Iterable[Span]) -
     """All facts and marks of a document in text order. Spans of one side must not overlap.
 
     >>> gold = [Span(0, 2, "Number"), Span(4, 8, "Date")]
-    >>> [found.outcome for found in compare_with_gold("12, 2024", gold, [Span(0, 2, "Date")])]
+    >>> [part.outcome for part in compare_with_gold("12, 2024", gold, [Span(0, 2, "Date")])]
     ['label', 'missed']
     """
     sides = [{trim_span(text, span) for span in spans} for spans in (gold, marked)]
     # Shared spans overlap nothing else, so only the rest, usually a few, needs clustering.
     both = sides[0] & sides[1]
-    found = [Compared(span.start, span.end, "right", (span,), (span,)) for span in both]
-    found += [
+    ranges = [Compared(span.start, span.end, "right", (span,), (span,)) for span in both]
+    ranges += [
         Compared(cluster.start, cluster.end, _outcome(cluster), cluster.marks[0], cluster.marks[1])
         for cluster in clusters([sorted(side - both) for side in sides])
     ]
-    return sorted(found, key=lambda each: each.start)
+    return sorted(ranges, key=lambda compared: compared.start)
 
 
 def _outcome(cluster: Cluster) -> Outcome:
@@ -432,19 +432,19 @@ def _outcome(cluster: Cluster) -> Outcome:
     return "label" if next(ranges) == next(ranges) else "boundary"
 
 
-def tally(found: Iterable[Compared]) -> Tally:
+def tally(ranges: Iterable[Compared]) -> Tally:
     """The counts over all labels."""
-    return sum(tally_by_label(found).values(), Tally())
+    return sum(tally_by_label(ranges).values(), Tally())
 
 
-def tally_by_label(found: Iterable[Compared]) -> dict[str, Tally]:
+def tally_by_label(ranges: Iterable[Compared]) -> dict[str, Tally]:
     """The counts by label: facts and their errors by the label of gold, marks by their own."""
     tallies: defaultdict[str, Tally] = defaultdict(Tally)
-    for each in found:
-        for span in each.gold:
-            tallies[span.label] += _of_gold(each.outcome)
-        for span in each.marked:
-            tallies[span.label] += Tally(marked=1, extra=int(each.outcome == "extra"))
+    for compared in ranges:
+        for span in compared.gold:
+            tallies[span.label] += _of_gold(compared.outcome)
+        for span in compared.marked:
+            tallies[span.label] += Tally(marked=1, extra=int(compared.outcome == "extra"))
     return dict(tallies)
 
 

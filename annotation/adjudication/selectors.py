@@ -113,7 +113,7 @@ def case_view(case: Case) -> CaseView:
         Proposal(letter, tuple(proposal["spans"]))
         for letter, proposal in zip(names, case.proposals, strict=True)
     )
-    marked = tuple(one.letter for one in proposals if one.spans)
+    marked = tuple(proposal.letter for proposal in proposals if proposal.spans)
     history = tuple(_history_entry(decision, names) for decision in case.decisions.all())
     most = majority(case.proposals, by_value=case.kind == Case.Kind.VALUE)
     is_open = case.state == Case.State.OPEN
@@ -150,17 +150,17 @@ def _difference(case: Case, is_missing: bool) -> str:
 
 
 def _note(case: Case, history: Sequence[HistoryEntry]) -> str:
-    opened = [one.reason for one in history if one.choice == Decision.Choice.REOPENED]
+    opened = [entry.reason for entry in history if entry.choice == Decision.Choice.REOPENED]
     return opened[-1] if opened else case.reason
 
 
 def _together(case: Case, proposals: Sequence[Proposal]) -> CombinedAnswer | None:
-    found = both(case.proposals)
-    if found is None:
+    combined = both(case.proposals)
+    if combined is None:
         return None
-    first, second = found.places
+    first, second = combined.places
     names = (proposals[first].letter, proposals[second].letter)
-    return CombinedAnswer(names, _spans(found.answers, proposals))
+    return CombinedAnswer(names, _spans(combined.answers, proposals))
 
 
 def _spans(answers: Answers, proposals: Sequence[Proposal]) -> tuple[SpanData, ...]:
@@ -170,10 +170,11 @@ def _spans(answers: Answers, proposals: Sequence[Proposal]) -> tuple[SpanData, .
         next(
             span
             for span in spans
-            if (span["label"], span["start"], span["end"]) == (one.label, one.start, one.end)
-            and one.value in {None, span.get("value")}
+            if (span["label"], span["start"], span["end"])
+            == (answer.label, answer.start, answer.end)
+            and answer.value in {None, span.get("value")}
         )
-        for one in answers
+        for answer in answers
     )
 
 
@@ -203,9 +204,9 @@ def page_remarks(campaign_document: CampaignDocument) -> list[Remark]:
         for span in Span.objects.filter(assignment__in=assignments, key__in=keys)
     }
     remarks = [
-        Remark(names[one.pk], f"{one.get_flag_display()}: {one.flag_reason}", None, None, "")
-        for one in assignments
-        if one.flag
+        Remark(names[work.pk], f"{work.get_flag_display()}: {work.flag_reason}", None, None, "")
+        for work in assignments
+        if work.flag
     ]
     for comment in comments:
         span = spans.get((comment.assignment_id, comment.span_key))
@@ -217,9 +218,12 @@ def page_remarks(campaign_document: CampaignDocument) -> list[Remark]:
 def remarks_at(remarks: Sequence[Remark], start: int, end: int) -> list[Remark]:
     """The comments on spans that share a character with `[start, end)`."""
     return [
-        one
-        for one in remarks
-        if one.start is not None and one.end is not None and one.start < end and start < one.end
+        remark
+        for remark in remarks
+        if remark.start is not None
+        and remark.end is not None
+        and remark.start < end
+        and start < remark.end
     ]
 
 

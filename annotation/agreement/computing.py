@@ -116,8 +116,8 @@ class Group:
     def labelling(self, level: Level) -> Figure:
         """α of the labels, over spans that two or more annotators marked."""
         counts = [document.level(level) for document in self.documents]
-        sums = self.draws.sums(np.stack([one.labelled for one in counts]))
-        items = sum(one.labelled_items for one in counts)
+        sums = self.draws.sums(np.stack([count.labelled for count in counts]))
+        items = sum(count.labelled_items for count in counts)
         return figure(alpha_values(sums), items, len(counts), observed_values(sums))
 
     def spans(self, code: int | None = None) -> SpanFigures:
@@ -155,13 +155,17 @@ class Group:
     @cached_property
     def _coincidences(self) -> dict[Level, Floats]:
         return {
-            "entity": self._sums([one.counts.entity.coincidences for one in self.documents]),
-            "token": self._sums([one.counts.token.coincidences for one in self.documents]),
+            "entity": self._sums(
+                [document.counts.entity.coincidences for document in self.documents]
+            ),
+            "token": self._sums(
+                [document.counts.token.coincidences for document in self.documents]
+            ),
         }
 
     @cached_property
     def _spans(self) -> Floats:
-        return self._sums([one.counts.spans.sum(axis=0) for one in self.documents])
+        return self._sums([document.counts.spans.sum(axis=0) for document in self.documents])
 
     def _sums(self, tables: Sequence[Floats] | Sequence[Counts]) -> Floats:
         return self.draws.sums(np.stack(tables))
@@ -170,19 +174,23 @@ class Group:
 def document_parts(documents: Sequence[LabelledDocument]) -> list[Part]:
     """The figures of each document, computed together. They have no intervals."""
     reliabilities = [_of_each(documents, level) for level in LEVELS]
-    spans = np.stack([one.counts.spans[:, 1:].sum(axis=(0, 1)) for one in documents])
+    spans = np.stack([document.counts.spans[:, 1:].sum(axis=(0, 1)) for document in documents])
     exact, overlap, marked = spans.T.astype(np.float64)
     f1s = [f1_values(matched, marked) for matched in (exact, overlap)]
     return [
         Part(
-            one.name, 1, entity, token, SpanFigures(*(_single(f1[n], int(marked[n])) for f1 in f1s))
+            document.name,
+            1,
+            entity,
+            token,
+            SpanFigures(*(_single(f1[n], int(marked[n])) for f1 in f1s)),
         )
-        for n, (one, entity, token) in enumerate(zip(documents, *reliabilities, strict=True))
+        for n, (document, entity, token) in enumerate(zip(documents, *reliabilities, strict=True))
     ]
 
 
 def _of_each(documents: Sequence[LabelledDocument], level: Level) -> list[Reliability]:
-    coincidences = np.stack([one.level(level).coincidences for one in documents])
+    coincidences = np.stack([document.level(level).coincidences for document in documents])
     figures = zip(
         documents,
         fleiss_values(coincidences).tolist(),
@@ -190,13 +198,12 @@ def _of_each(documents: Sequence[LabelledDocument], level: Level) -> list[Reliab
         observed_values(coincidences).tolist(),
         strict=True,
     )
-    return [
-        Reliability(
-            (Overall(len(one.annotators), _single(kappa, one.level(level).items, observed)),),
-            _single(alpha, one.level(level).items, observed),
-        )
-        for one, kappa, alpha, observed in figures
-    ]
+    reliabilities = []
+    for document, kappa, alpha, observed in figures:
+        n = document.level(level).items
+        overall = Overall(len(document.annotators), _single(kappa, n, observed))
+        reliabilities.append(Reliability((overall,), _single(alpha, n, observed)))
+    return reliabilities
 
 
 def _single(value: float, n: int, observed: float | None = None) -> Figure:
@@ -250,10 +257,11 @@ def span_figures(sums: Floats, documents: int) -> SpanFigures:
 
 def figure(values: Floats, n: int, documents: int, observed: Floats | None = None) -> Figure:
     """`values` and `observed` start with the value of all documents, then of every resample."""
-    found = estimate(values)
+    estimated = estimate(values)
     seen = None if observed is None else estimate(observed[:1]).value
-    low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
-    return Figure(found.value, low, high, seen, n, documents)
+    interval = estimated.interval
+    low, high = (interval.low, interval.high) if interval else (None, None)
+    return Figure(estimated.value, low, high, seen, n, documents)
 
 
 _MOST_TEXTS = 50
@@ -279,12 +287,12 @@ class TextCollector:
         disputed = (codes != codes[:, :1]).any(axis=1).tolist()
         rows = zip(counts.offsets.tolist(), codes.tolist(), disputed, strict=True)
         for (start, end), answers, is_disputed in rows:
-            found = self._found.setdefault(_shown(text[start:end]), _Found())
-            found.items += 1
+            tallied = self._found.setdefault(_shown(text[start:end]), _Found())
+            tallied.items += 1
             if is_disputed:
-                found.disputed += 1
-                found.answers.update(answers)
-                found.places.append((name, start, end))
+                tallied.disputed += 1
+                tallied.answers.update(answers)
+                tallied.places.append((name, start, end))
 
     def most_confused(self, labels: Sequence[str]) -> tuple[ConfusedText, ...]:
         """The most disputed first; among equals, the one with the fewest items."""
@@ -381,7 +389,7 @@ def _pairs(
     documents: Sequence[LabelledDocument], annotators: int, resamples: Resamples
 ) -> Iterator[PairAgreement]:
     for first, second in combinations(range(annotators), 2):
-        shared = [one for one in documents if {first, second} <= set(one.annotators)]
+        shared = [document for document in documents if {first, second} <= set(document.annotators)]
         if shared:
             yield _pair(pair_sums(Group(shared, resamples), first, second), first + 1, second + 1)
 
@@ -403,19 +411,19 @@ def _people(
     documents: Sequence[LabelledDocument], names: Sequence[str], resamples: Resamples
 ) -> Iterator[AnnotatorAgreement]:
     for place, name in enumerate(names):
-        own = [one for one in documents if place in one.annotators]
+        own = [document for document in documents if place in document.annotators]
         if not own:
             continue
         group = Group(own, resamples)
-        others = sorted({other for one in own for other in one.annotators} - {place})
+        others = sorted({other for document in own for other in document.annotators} - {place})
         sums = [pair_sums(group, *sorted((place, other))) for other in others]
-        spans: Floats = np.sum([one.spans for one in sums], axis=0)
+        spans: Floats = np.sum([pair.spans for pair in sums], axis=0)
         yield AnnotatorAgreement(
             place + 1,
             name,
             len(own),
-            entity=_mean_figure([one.entity for one in sums], len(own)),
-            token=_mean_figure([one.token for one in sums], len(own)),
+            entity=_mean_figure([pair.entity for pair in sums], len(own)),
+            token=_mean_figure([pair.token for pair in sums], len(own)),
             spans=span_figures(spans, len(own)),
         )
 
@@ -427,10 +435,9 @@ def _mean_figure(tables: Sequence[Floats], documents: int) -> Figure:
 
 
 def _doc_types(documents: Sequence[LabelledDocument], resamples: Resamples) -> Iterator[Part]:
-    for doc_type in sorted({one.doc_type for one in documents}):
-        yield Group([one for one in documents if one.doc_type == doc_type], resamples).part(
-            doc_type
-        )
+    for doc_type in sorted({document.doc_type for document in documents}):
+        of_type = [document for document in documents if document.doc_type == doc_type]
+        yield Group(of_type, resamples).part(doc_type)
 
 
 def _least_first(parts: Iterable[Part]) -> list[Part]:
@@ -444,8 +451,9 @@ def _least_first(parts: Iterable[Part]) -> list[Part]:
 
 
 def _trend(documents: Sequence[LabelledDocument], resamples: Resamples) -> Trend:
-    ordered = sorted(documents, key=lambda one: (one.completed, one.name))
-    weeks = Counter(one.completed - timedelta(one.completed.weekday()) for one in ordered)
+    ordered = sorted(documents, key=lambda document: (document.completed, document.name))
+    days = [document.completed for document in ordered]
+    weeks = Counter(day - timedelta(day.weekday()) for day in days)
     if len(weeks) >= _FEWEST_WEEKS:
         names = [f"{week:%Y-%m-%d}" for week in weeks]
         return Trend("week", tuple(_points(ordered, list(weeks.values()), names, resamples)))

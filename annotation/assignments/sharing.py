@@ -84,15 +84,15 @@ def replacements(
     {11: 4, 12: 2}
     """
     loads = Counter(annotator for team in existing.values() for annotator in team)
-    taken = {}
+    heirs = {}
     for document in documents:
         free = [annotator for annotator in annotators if annotator not in existing[document]]
         if not free:
             raise ValueError(f"no annotator is left to take over document {document}")
         heir = min(free, key=lambda annotator: (loads[annotator], annotators.index(annotator)))
         loads[heir] += 1
-        taken[document] = heir
-    return taken
+        heirs[document] = heir
+    return heirs
 
 
 def _check_size(document: int, size: int, available: int) -> None:
@@ -410,29 +410,29 @@ def _lock_rows(campaign: Campaign, names: Sequence[str]) -> list[CampaignDocumen
     if campaign.state == Campaign.State.DRAFT:
         _take_in(campaign, names)
     rows = CampaignDocument.objects.filter(campaign=campaign, document__name__in=set(names))
-    found = list(rows.exclude(purpose=Purpose.QUALIFICATION).locked().order_by("id"))
-    if missing := sorted(set(names) - {row.document.name for row in found}):
+    locked = list(rows.exclude(purpose=Purpose.QUALIFICATION).locked().order_by("id"))
+    if missing := sorted(set(names) - {row.document.name for row in locked}):
         raise Refused(f"The campaign has no document {missing[0]}.", code="documents")
-    for row in found:
+    for row in locked:
         if row.stage not in NOT_SUBMITTED:
             raise Refused(
                 f"{row.document.name} is in the stage “{row.stage}”. Its annotators can no longer "
                 "be changed.",
                 code="stage",
             )
-    return sorted(found, key=lambda row: row.document.name)
+    return sorted(locked, key=lambda row: row.document.name)
 
 
 def _take_in(campaign: Campaign, names: Sequence[str]) -> None:
     known = CampaignDocument.objects.filter(campaign=campaign).values("document")
     asked = Document.objects.filter(dataset=campaign.dataset_id, name__in=set(names))
     documents = asked.exclude(pk__in=known)
-    taken = documents.filter(pk__in=campaign.candidates())
-    if unfit := documents.exclude(pk__in=taken).order_by("name").first():
+    suitable = documents.filter(pk__in=campaign.candidates())
+    if unfit := documents.exclude(pk__in=suitable).order_by("name").first():
         raise Refused(_why_unfit(unfit), code="documents")
     CampaignDocument.objects.bulk_create(
         CampaignDocument(campaign=campaign, document_id=pk)
-        for pk in taken.order_by("name").values_list("pk", flat=True)
+        for pk in suitable.order_by("name").values_list("pk", flat=True)
     )
 
 
@@ -475,12 +475,14 @@ def _shrink(row: CampaignDocument, size: int) -> None:
     if surplus <= 0:
         return
     untouched = [
-        each for each in work if each.state == Assignment.State.ASSIGNED and not is_begun(each)
+        assignment
+        for assignment in work
+        if assignment.state == Assignment.State.ASSIGNED and not is_begun(assignment)
     ]
     if len(untouched) < surplus:
         raise Refused(
             f"{len(work) - len(untouched)} annotators have already started {row.document.name}.",
             code="begun",
         )
-    Assignment.objects.filter(pk__in=[each.pk for each in untouched[:surplus]]).delete()
+    Assignment.objects.filter(pk__in=[assignment.pk for assignment in untouched[:surplus]]).delete()
     settle_document(campaign_document=row)

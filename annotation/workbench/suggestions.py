@@ -125,8 +125,8 @@ def _from_archive(file: IO[bytes], limits: ArchiveLimits) -> Iterator[Part]:
 
 
 def _page_members(members: Sequence[Member]) -> list[str]:
-    taken = PAGE_SUFFIXES | {".json"}
-    names = [m.name for m in members if PurePosixPath(m.name).suffix.lower() in taken]
+    suffixes = PAGE_SUFFIXES | {".json"}
+    names = [m.name for m in members if PurePosixPath(m.name).suffix.lower() in suffixes]
     if not names:
         raise ArchiveFault("no_pages", "the archive has neither an ID.html nor an ID.json")
     return sorted(names)
@@ -221,8 +221,8 @@ def page_suggestions(campaign_document: CampaignDocument) -> list[Suggestion]:
 
 def _from(source: str, campaign_document: CampaignDocument) -> list[Suggestion]:
     if source == SuggestionSource.MODEL:
-        found = ModelSuggestions.objects.filter(pk=campaign_document.pk).first()
-        spans = found.spans if found else []
+        stored = ModelSuggestions.objects.filter(pk=campaign_document.pk).first()
+        spans = stored.spans if stored else []
         return [Suggestion(start, end, label, source) for start, end, label in spans]
     document = campaign_document.document
     if source == SuggestionSource.XBRL:
@@ -397,13 +397,13 @@ def _place(campaign: Campaign, page: ModelPage | ModelFault, placed: Placed) -> 
     if isinstance(page, ModelFault):
         raise ValueError(page.message)
     documents = CampaignDocument.objects.filter(campaign=campaign, document__name=page.name)
-    found = documents.select_related("campaign", "document__content").first()
-    if found is None:
+    campaign_document = documents.select_related("campaign", "document__content").first()
+    if campaign_document is None:
         raise ValueError(f"{page.where}: the campaign has no document {printable(page.name)}")
-    if found.pk in placed:
-        raise ValueError(f"{page.where}: {found.document} is in the file twice")
+    if campaign_document.pk in placed:
+        raise ValueError(f"{page.where}: {campaign_document.document} is in the file twice")
     try:
-        placed[found.pk] = _spans_of(found, page)
+        placed[campaign_document.pk] = _spans_of(campaign_document, page)
     except (TagError, RefusedHtml, ValueError) as error:
         raise ValueError(f"{page.where}: {error}") from error
 
