@@ -369,13 +369,13 @@ def store_export(export: AccountExport) -> int:
 
 def export_file(user: User, pk: int) -> FileResponse:
     """A response with a ready export of the user; 404 if there is none."""
-    found = get_object_or_404(user.data_exports, pk=pk, state=AccountExport.State.READY)
-    if not default_storage.exists(found.path):
+    export = get_object_or_404(user.data_exports, pk=pk, state=AccountExport.State.READY)
+    if not default_storage.exists(export.path):
         raise Http404("The file was deleted.")
     return FileResponse(
-        found.file.open("rb"),
+        export.file.open("rb"),
         as_attachment=True,
-        filename=f"account-{found.created_at:%Y-%m-%d}.zip",
+        filename=f"account-{export.created_at:%Y-%m-%d}.zip",
         content_type="application/zip",
     )
 

@@ -102,11 +102,11 @@ def batch_schema(batch: Batch) -> Schema:
 
 def batch_candidates(dataset: Dataset, candidates: Candidates) -> QuerySet[Document]:
     """Active documents with a record that are in no open or accepted batch."""
-    taken = BatchDocument.objects.filter(document=OuterRef("pk")).exclude(
+    in_batch = BatchDocument.objects.filter(document=OuterRef("pk")).exclude(
         batch__state=Batch.State.REJECTED
     )
     documents = dataset.documents.filter(record__isnull=False, state=Document.State.ACTIVE)
-    documents = documents.filter(~Exists(taken))
+    documents = documents.filter(~Exists(in_batch))
     if candidates.selection:
         documents = documents.filter(selections=candidates.selection)
     if candidates.doc_type:
@@ -166,13 +166,13 @@ def batch_verdicts(batch: Batch) -> list[Verdict]:
             "batch_document__document__name", "field", "is_right", "correct_value", "comment"
         )
     )
-    found = [Verdict(*row) for row in inspections]
-    values = _values(batch, {verdict.document for verdict in found if not verdict.is_right})
+    verdicts = [Verdict(*row) for row in inspections]
+    values = _values(batch, {verdict.document for verdict in verdicts if not verdict.is_right})
     return [
         verdict
         if verdict.is_right
         else verdict._replace(value=values[verdict.document].get(verdict.field))
-        for verdict in found
+        for verdict in verdicts
     ]
 
 
@@ -220,7 +220,9 @@ def accuracy_chart(dataset: Dataset, closed: Sequence[ClosedBatch]) -> LineChart
     if len(shown) < _LEAST:
         return None
     points = [_point(batch) for batch in shown]
-    lowest = min(end for one in points for end in (one.low, one.value, 1.0) if end is not None)
+    lowest = min(
+        end for point in points for end in (point.low, point.value, 1.0) if end is not None
+    )
     return line_chart(
         "accuracy",
         f"Accuracy of the batches of {dataset.title}, with 95% intervals",
@@ -232,11 +234,11 @@ def accuracy_chart(dataset: Dataset, closed: Sequence[ClosedBatch]) -> LineChart
 
 
 def _point(batch: ClosedBatch) -> Point:
-    one = batch.overall
-    tooltip = f"batch {batch.number}, {batch.state}: {100 * (one.accuracy or 0):.1f}%"
-    if one.low is not None and one.high is not None:
-        tooltip += f" [{100 * one.low:.1f}, {100 * one.high:.1f}], n = {one.n:,}"
-    return Point(one.accuracy, one.low, one.high, tooltip)
+    overall = batch.overall
+    tooltip = f"batch {batch.number}, {batch.state}: {100 * (overall.accuracy or 0):.1f}%"
+    if overall.low is not None and overall.high is not None:
+        tooltip += f" [{100 * overall.low:.1f}, {100 * overall.high:.1f}], n = {overall.n:,}"
+    return Point(overall.accuracy, overall.low, overall.high, tooltip)
 
 
 @dataclass(frozen=True)
@@ -262,15 +264,15 @@ class BatchPage:
 def get_batch_page(batch: Batch, *, show: str = "", page: str = "1", held: int = 0) -> BatchPage:
     verdicts = batch_verdicts(batch)
     acceptance = batch_acceptance(batch, verdicts)
-    found = validation_counts(batch_faults(batch))
+    validation = validation_counts(batch_faults(batch))
     faulty = show == "faults"
     listed = with_faults(batch) if faulty else sampled_documents(batch)
     return BatchPage(
         batch=batch,
         acceptance=acceptance,
         documents=batch.documents.count(),
-        faulty=found.documents_with_faults,
-        fault_counts=found.counts,
+        faulty=validation.documents_with_faults,
+        fault_counts=validation.counts,
         page=Paginator(listed, PER_PAGE).get_page(page),
         shows_faults=faulty,
         next=next_to_inspect(batch),
@@ -304,8 +306,8 @@ def next_to_inspect(batch: Batch, after: str = "") -> BatchDocument | None:
     fields = len(batch_schema(batch).names)
     waiting = sampled_documents(batch).filter(said__lt=fields)
     following = waiting.filter(document__name__gt=after).first() if after else None
-    found: BatchDocument | None = following or waiting.exclude(document__name=after).first()
-    return found
+    document: BatchDocument | None = following or waiting.exclude(document__name=after).first()
+    return document
 
 
 def audit_of(batch: Batch) -> dict[str, Any]:

@@ -205,11 +205,11 @@ def _in_order(source: str, target: str) -> list[tuple[int, int, int]]:
     return [(block.a, block.b, block.size) for block in blocks if block.size]
 
 
-def _common(one: str, other: str) -> int:
-    for index, (a, b) in enumerate(zip(one, other, strict=False)):
+def _common(first: str, second: str) -> int:
+    for index, (a, b) in enumerate(zip(first, second, strict=False)):
         if a != b:
             return index
-    return min(len(one), len(other))
+    return min(len(first), len(second))
 
 
 def _moved(
@@ -222,7 +222,7 @@ def _moved(
         start, end = left.pop()
         best = max(
             ((*_longest(source[start:end], target[low:high]), low, high) for low, high in printed),
-            key=lambda found: found[2],
+            key=lambda match: match[2],
         )
         a, b, length, low, high = best
         if length < min(_LEAST_MOVED, end - start):
@@ -234,14 +234,14 @@ def _moved(
         printed.extend((x, y) for x, y in [(low, low + b), (low + b + length, high)] if x < y)
 
 
-def _longest(one: str, other: str) -> tuple[int, int, int]:
-    match = SequenceMatcher(None, one, other, autojunk=False).find_longest_match()
+def _longest(first: str, second: str) -> tuple[int, int, int]:
+    match = SequenceMatcher(None, first, second, autojunk=False).find_longest_match()
     return match.a, match.b, match.size
 
 
-def _gaps(taken: list[tuple[int, int]], end: int) -> list[tuple[int, int]]:
+def _gaps(blocks: list[tuple[int, int]], end: int) -> list[tuple[int, int]]:
     gaps, at = [], 0
-    for start, length in sorted(taken):
+    for start, length in sorted(blocks):
         if start > at:
             gaps.append((at, start))
         at = start + length
@@ -372,19 +372,19 @@ def _cut(box: Sequence[int], start: int, end: int) -> Area:
     return Area(share(start), top, share(end), top + height)
 
 
-def _is_next_to(one: Area, other: Area) -> bool:
-    """Whether the other area is on the same line and starts about a character after this one."""
-    overlap = min(one.bottom, other.bottom) - max(one.top, other.top)
-    gap = other.left - one.right
-    return overlap > one.height / 2 and -one.height / 2 <= gap < one.height
+def _is_next_to(first: Area, second: Area) -> bool:
+    """Whether the second area is on the same line and starts about a character after the first."""
+    overlap = min(first.bottom, second.bottom) - max(first.top, second.top)
+    gap = second.left - first.right
+    return overlap > first.height / 2 and -first.height / 2 <= gap < first.height
 
 
-def _joined_areas(one: Area, other: Area) -> Area:
+def _joined_areas(first: Area, second: Area) -> Area:
     return replace(
-        one,
-        top=min(one.top, other.top),
-        right=max(one.right, other.right),
-        bottom=max(one.bottom, other.bottom),
+        first,
+        top=min(first.top, second.top),
+        right=max(first.right, second.right),
+        bottom=max(first.bottom, second.bottom),
     )
 
 

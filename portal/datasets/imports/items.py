@@ -393,20 +393,20 @@ class PicturePaths:
         if not plain or ".." in plain.split("/"):
             raise ItemError("no_image", f"{shown(path)} is not the path of an image")
         ends = _ends(f"{_plain(folder)}/{plain}".strip("/").split("/"))
-        found = next((self._by_end[end] for end in reversed(ends) if end in self._by_end), [])
-        if not found:
+        matches = next((self._by_end[end] for end in reversed(ends) if end in self._by_end), [])
+        if not matches:
             raise ItemError("no_image", f"there is no picture {shown(path)}")
-        if len(found) > 1:
-            reason = f"{shown(path)} matches {shown(found[0])} and {shown(found[1])}"
+        if len(matches) > 1:
+            reason = f"{shown(path)} matches {shown(matches[0])} and {shown(matches[1])}"
             raise ItemError("several_images", reason)
-        return self.file(found[0])
+        return self.file(matches[0])
 
     def at(self, path: str, *, folder: str) -> PictureFile | None:
         """The picture with exactly this `path` relative to `folder`, but for its extension; None if
         there is none, or several."""
         whole = _plain(f"{folder}/{path}").strip("/")
-        found = [name for name in self._by_end[whole] if _plain(name).rpartition(".")[0] == whole]
-        return self.file(found[0]) if len(found) == 1 else None
+        matches = [name for name in self._by_end[whole] if _plain(name).rpartition(".")[0] == whole]
+        return self.file(matches[0]) if len(matches) == 1 else None
 
     def file(self, name: str) -> PictureFile:
         """The picture with exactly this name."""

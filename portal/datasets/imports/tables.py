@@ -411,13 +411,13 @@ def _take_pictures(
     row: TableRow, values: dict[str, Any], paths: PicturePaths, limits: ArchiveLimits
 ) -> Sequence[PictureFile]:
     columns = [key for key, value in values.items() if is_picture(value)]
-    found: list[PictureFile] = []
+    pictures: list[PictureFile] = []
     for column in columns:
-        found += pictures_of(row, column, paths, limits)
+        pictures += pictures_of(row, column, paths, limits)
         del values[column]
-    if len(found) > MOST_PICTURES:
+    if len(pictures) > MOST_PICTURES:
         raise ItemError("too_many", f"more than {MOST_PICTURES} pictures")
-    return found
+    return pictures
 
 
 def _take_name(row: TableRow, values: dict[str, Any]) -> str:

@@ -417,9 +417,9 @@ class ReleaseDiff(APIView):
 
     @extend_schema(parameters=[DiffQuerySerializer], responses=DiffSerializer)
     def get(self, request: Request, slug: str, version: str, other: str) -> Response:
-        one, two = (get_release(request.user, slug, each) for each in (version, other))
+        first, second = (get_release(request.user, slug, name) for name in (version, other))
         data = checked(DiffQuerySerializer, request.query_params)
-        page = diff_page(request.user, one, two, kind=data["change"], page=str(data["page"]))
+        page = diff_page(request.user, first, second, kind=data["change"], page=str(data["page"]))
         return Response(DiffSerializer(page).data)
 
 

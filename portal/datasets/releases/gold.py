@@ -92,7 +92,7 @@ def empty_line_of(benchmark: str) -> EmptyLine:
 def prompts_of(benchmark: str) -> list[dict[str, str]]:
     """The prompts of a benchmark as they are now; a release pins them when it is frozen."""
     known = _formats.get(benchmark)
-    return [dict(each) for each in known.prompts()] if known else []
+    return [dict(prompt) for prompt in known.prompts()] if known else []
 
 
 # The benchmark whose gold is pages with fact tags.
@@ -211,11 +211,11 @@ def line_rows(
 
 
 def _named(dataset: Dataset, names: Sequence[str]) -> dict[str, Document]:
-    found: dict[str, Document] = {}
+    documents: dict[str, Document] = {}
     for start in range(0, len(names), AT_ONCE):
         part = dataset.documents.filter(name__in=names[start : start + AT_ONCE])
-        found |= {document.name: document for document in part.defer("metadata")}
-    return found
+        documents |= {document.name: document for document in part.defer("metadata")}
+    return documents
 
 
 def _page_faults(
@@ -283,8 +283,8 @@ def _facts(
     except (TagError, RefusedHtml) as error:
         raise ReleaseError([f"{name}: its gold HTML cannot be read back: {error}"]) from error
     wanted = [(span.label, content.text[span.start : span.end].strip()) for span in sorted(spans)]
-    found = [(span.label, content.text[span.start : span.end].strip()) for span in page.spans]
-    if page.canonical.html != content.html or wanted != found:
+    tagged = [(span.label, content.text[span.start : span.end].strip()) for span in page.spans]
+    if page.canonical.html != content.html or wanted != tagged:
         raise ReleaseError([f"{name}: its facts change when they are written as tags"])
     return [
         {
@@ -317,8 +317,8 @@ def place_gold(
     placed: dict[int, str] = {}
     for part in _pages_in_parts(pages):
         names = [page.name for page in part if isinstance(page, GoldPage)]
-        found = dataset.documents.filter(name__in=[*map(_name_of, names)]).defer("metadata")
-        documents = {document.name: document for document in found}
+        rows = dataset.documents.filter(name__in=[*map(_name_of, names)]).defer("metadata")
+        documents = {document.name: document for document in rows}
         for page in part:
             if isinstance(page, GoldFault):
                 faults.append(page.message)
@@ -412,7 +412,7 @@ def kept_splits(dataset: Dataset) -> dict[str, str]:
 def _groups(dataset: Dataset, rows: Sequence[ReleaseItem], group_by: str) -> dict[str, str]:
     """The group of each item, by item name."""
     documents = dataset.documents.only("name", "company", "source_url", "metadata")
-    found: dict[int | None, str] = {
+    groups: dict[int | None, str] = {
         document.pk: group_of(
             group_by,
             document.name,
@@ -423,7 +423,7 @@ def _groups(dataset: Dataset, rows: Sequence[ReleaseItem], group_by: str) -> dic
         for document in documents.iterator(chunk_size=AT_ONCE)
     }
     return {
-        row.name: found.get(row.document_id) or group_of(group_by, row.name, metadata={})
+        row.name: groups.get(row.document_id) or group_of(group_by, row.name, metadata={})
         for row in rows
     }
 
@@ -446,7 +446,7 @@ def _outcome(
         "items": len(rows),
         "test_items": test.total(),
         "groups": len(parts),
-        "divided": sum(len(found) > 1 for found in parts.values()),
+        "divided": sum(len(used) > 1 for used in parts.values()),
         "kinds": [
             {"kind": kind, "items": count, "test_items": test[kind]}
             for kind, count in sorted(items.items())
