@@ -71,11 +71,11 @@ class Picture:
 
 def pictures_of(item: RunItem) -> list[Picture]:
     """Reads the images of an item. Raises ImageError, and whatever reading raises."""
-    found = []
+    pictures = []
     for image in item.images:
         data = image.read()
-        found.append(Picture(*_look(image.name, data), data))
-    return found
+        pictures.append(Picture(*_look(image.name, data), data))
+    return pictures
 
 
 def messages_of(prompt: str, pictures: Sequence[Picture], system: str = "") -> list[Message]:
@@ -471,6 +471,6 @@ def _usage(value: object) -> Usage | None:
     if not isinstance(value, dict):
         return None
     tokens = value.get("prompt_tokens"), value.get("completion_tokens")
-    if all(type(each) is int and 0 <= each <= _MOST_TOKENS for each in tokens):
+    if all(type(number) is int and 0 <= number <= _MOST_TOKENS for number in tokens):
         return Usage(*tokens)  # type: ignore[arg-type]
     return None

@@ -170,35 +170,36 @@ class LeaderboardPage:
         """
         if self.rules is None or self.face == ROBUSTNESS or not self._is_ranked_as_board:
             return None
-        graded = [each for each in self.table.unfiltered if each.kind == Entry.Kind.GRADED]
-        current = [each for each in graded if each.key == self.rules.signature] or graded[-1:]
-        if not current:
+        graded = [section for section in self.table.unfiltered if section.kind == Entry.Kind.GRADED]
+        current = [section for section in graded if section.key == self.rules.signature]
+        if not graded:
             return None
-        kept = current[0].kept
-        if "lead" not in kept:
-            kept["lead"] = lead_of(current[0], self.rules.phase)
-        lead: Lead | None = kept["lead"]
+        section = current[0] if current else graded[-1]
+        cache = section.kept
+        if "lead" not in cache:
+            cache["lead"] = lead_of(section, self.rules.phase)
+        lead: Lead | None = cache["lead"]
         return lead
 
     @property
     def _is_ranked_as_board(self) -> bool:
         assert self.rules is not None
         deciding = deciding_column(self.rules.phase.columns).key
-        return any(each.decides and each.basis == deciding for each in self.frame.columns)
+        return any(column.decides and column.basis == deciding for column in self.frame.columns)
 
     @cached_property
     def other_count(self) -> int:
         """The number of reported and human rows that the reader can add to those graded here; 0 if
         there are no others to be added to."""
-        kinds = {each.kind for each in self.table.unfiltered}
+        kinds = {section.kind for section in self.table.unfiltered}
         if Entry.Kind.GRADED not in kinds:
             return 0
-        others = [each for each in self.table.unfiltered if each.kind != Entry.Kind.GRADED]
-        return sum(each.size for each in others)
+        others = [section for section in self.table.unfiltered if section.kind != Entry.Kind.GRADED]
+        return sum(section.size for section in others)
 
     @property
     def others_label(self) -> str:
-        kinds = {each.kind for each in self.table.unfiltered} - {Entry.Kind.GRADED}
+        kinds = {section.kind for section in self.table.unfiltered} - {Entry.Kind.GRADED}
         names = {Entry.Kind.REPORTED: "papers", Entry.Kind.HUMAN: "people"}
         return f"Results from {' and '.join(names[kind] for kind in names if kind in kinds)}"
 
@@ -211,17 +212,21 @@ class LeaderboardPage:
         return bool(self.others or set(self.wanted.kind) - {Entry.Kind.GRADED})
 
     def _visible(self, sections: Sequence[Section]) -> list[Section]:
-        return [each for each in sections if self.shows_others or each.kind == Entry.Kind.GRADED]
+        return [
+            section
+            for section in sections
+            if self.shows_others or section.kind == Entry.Kind.GRADED
+        ]
 
     @property
     def total(self) -> int:
         """Number of rows without filters."""
-        return sum(each.size for each in self._visible(self.table.unfiltered))
+        return sum(section.size for section in self._visible(self.table.unfiltered))
 
     @cached_property
     def rows(self) -> "Page[int]":
         """The rows of this page, by their place among all that are shown."""
-        shown = sum(each.size for each in self._visible(self.table.sections))
+        shown = sum(section.size for section in self._visible(self.table.sections))
         size = max(shown, 1) if self.number == EVERY_ROW else PAGE_ROWS
         return Paginator(range(shown), size).get_page(self.number)
 
@@ -258,29 +263,29 @@ class LeaderboardPage:
         """The board's phases; empty if there is only one."""
         if len(self.phases) < 2:
             return []
-        kept = {**self._view_query, **self._rows_query}
+        query = {**self._view_query, **self._rows_query}
         return [
             Tab(
-                each.phase.title,
-                _query_string({"phase": each.phase.slug, **kept}),
-                each.phase == self.phase,
+                window.phase.title,
+                _query_string({"phase": window.phase.slug, **query}),
+                window.phase == self.phase,
             )
-            for each in self.phases
+            for window in self.phases
         ]
 
     @property
     def tabs(self) -> Sequence[Tab]:
         """The board's views, without those that are empty. A reader who asked for results of papers
         sees all, because these can have figures where the graded rows have none."""
-        kept = {**self._phase_query, **self._rows_query}
+        query = {**self._phase_query, **self._rows_query}
         filled = self.frame.views if self._asks_for_others else filled_views(self.table)
-        shown = [each for each in self.frame.views if each in filled or each.key == self.face]
-        views = [(ALL_SCORES, "All scores"), *((each.key, each.title) for each in shown)]
+        shown = [view for view in self.frame.views if view in filled or view.key == self.face]
+        views = [(ALL_SCORES, "All scores"), *((view.key, view.title) for view in shown)]
         if self.phase and self.phase.release.dataset.derived_from_id is not None:
             views.append((ROBUSTNESS, "Robustness"))
         return [
-            Tab("Overview", _query_string(kept), self.is_headline),
-            *(Tab(name, _query_string({**kept, "view": key}), self.face == key)
+            Tab("Overview", _query_string(query), self.is_headline),
+            *(Tab(name, _query_string({**query, "view": key}), self.face == key)
               for key, name in views),
         ]  # fmt: skip
 
@@ -306,14 +311,14 @@ class LeaderboardPage:
     @property
     def grouped_query(self) -> str:
         """The query of the table grouped by the kind of system."""
-        kept = {"sort": GROUPED} if self.board.default_sort else {}
-        return _query_string({**self._query, **kept})
+        order = {"sort": GROUPED} if self.board.default_sort else {}
+        return _query_string({**self._query, **order})
 
     @property
     def unfiltered_query(self) -> str:
         """The query of all rows in the same order."""
-        kept = {name: self._query[name] for name in self._query if name not in self.wanted.query}
-        return _query_string({**kept, **self._sort_query})
+        query = {name: self._query[name] for name in self._query if name not in self.wanted.query}
+        return _query_string({**query, **self._sort_query})
 
     @property
     def hidden_fields(self) -> Sequence[tuple[str, str]]:
@@ -365,7 +370,7 @@ class LeaderboardPage:
 
     @property
     def may_submit(self) -> bool:
-        return any(is_open_to(each, self.user) for each in self.phases)
+        return any(is_open_to(window, self.user) for window in self.phases)
 
     @property
     def may_manage(self) -> bool:

@@ -184,7 +184,7 @@ def change_log(user: Viewer, board: Board, page: str) -> ChangeLog:
 
 
 def log_entries(user: Viewer, board: Board, regrades: Iterable[Regrade]) -> list[LogEntry]:
-    return [_entry(user, board, each) for each in regrades]
+    return [_entry(user, board, regrade) for regrade in regrades]
 
 
 def _entry(user: Viewer, board: Board, regrade: Regrade) -> LogEntry:
@@ -297,8 +297,8 @@ class PhasePlan:
         """The differences of the new signature to each current one."""
         return [
             change
-            for each in self.signatures
-            if (change := signature_change(each, self.signature)).differs
+            for current in self.signatures
+            if (change := signature_change(current, self.signature)).differs
         ]
 
 
@@ -309,7 +309,7 @@ class RegradePlan:
 
     @property
     def submissions(self) -> int:
-        return sum(each.submissions for each in self.phases)
+        return sum(phase.submissions for phase in self.phases)
 
 
 def scored_submissions(phase: Phase) -> QuerySet[Submission]:
@@ -329,12 +329,12 @@ def find_release(board: Board, phase: Phase | None, version: str) -> Release | N
     releases = Release.objects.filter(
         dataset__releases__phases__in=phases, version=version
     ).distinct()
-    found = list(releases.select_related("dataset"))
-    if not found:
+    matching = list(releases.select_related("dataset"))
+    if not matching:
         raise RegradeRefused(f"The board's datasets have no release {version}.")
-    if len(found) > 1:
+    if len(matching) > 1:
         raise RegradeRefused(f"Several datasets have a release {version}. Choose a phase.")
-    return found[0]
+    return matching[0]
 
 
 def regrade_plan(
@@ -346,17 +346,17 @@ def regrade_plan(
     it applies only to the phases of its dataset. Raises RegradeRefused.
     """
     chosen = [phase] if phase else list(board.phases.select_related("release__dataset"))
-    for each in chosen:
-        each.board = board
+    for target in chosen:
+        target.board = board
     if release is not None and all(
-        each.release.dataset_id != release.dataset_id for each in chosen
+        target.release.dataset_id != release.dataset_id for target in chosen
     ):
         raise RegradeRefused(
             f"{release} belongs to another dataset, so its results cannot replace the current "
             "ones. Add a phase for it."
         )
-    plans = [_phase_plan(each, release) for each in chosen]
-    plans = [each for each in plans if each.submissions]
+    plans = [_phase_plan(target, release) for target in chosen]
+    plans = [plan for plan in plans if plan.submissions]
     if not plans:
         raise RegradeRefused("No submission has a score to grade again.")
     return RegradePlan(board, tuple(plans))

@@ -224,10 +224,10 @@ def judge_fault(board: Board, options: Options) -> str:
     if not wanted:
         return ""
     try:
-        found = judge_of(board).endpoint.model
+        model = judge_of(board).endpoint.model
     except JudgingRefused as refusal:
         return str(refusal)
-    return "" if found == wanted else f"The board's judge is {found}, but {wanted} is required."
+    return "" if model == wanted else f"The board's judge is {model}, but {wanted} is required."
 
 
 def judge_of(board: Board) -> BoardJudge:
@@ -322,7 +322,7 @@ def judged_result(
     asker: Asker, judging: Judging, gold: Payload, prediction: Payload | None, options: Options
 ) -> ItemResult:
     """Scores one item, asking the judge as needed. Raises Unscored or Stopped."""
-    answers = [asker.ask(each) for each in judging.questions(gold, prediction, options)]
+    answers = [asker.ask(question) for question in judging.questions(gold, prediction, options)]
     return judging.score_item(gold, prediction, options, answers)
 
 
@@ -336,9 +336,9 @@ def open_board_judge(
     Raises JudgingRefused if the board has another model than `model`, because figures must come
     from one judge. Never open it inside a transaction, because others must see reserved money.
     """
-    if (found := judge_model_of(board)) != model:
+    if (own := judge_model_of(board)) != model:
         place = "The board's endpoint has" if endpoint_of(board) else "JUDGE_MODEL is"
-        raise JudgingRefused(f"{place} {found}, but {model} is required.")
+        raise JudgingRefused(f"{place} {own}, but {model} is required.")
     judge = judge_of(board)
     judge.check_limit(limit)
     with open_client(board, judge, limit, what) as (client, budget):

@@ -417,19 +417,19 @@ class ChartDetail(APIView):
     def get(self, request: Request, slug: str, chart: str) -> Response:
         stamped = stamped_board(request.user, slug)
         shown = _shown(request, stamped)
-        found = shown.chart(chart)
+        drawn = shown.chart(chart)
         size = _file_query(request)["size"]
         form = request.accepted_renderer.format
         if form == "json":
-            return Response(ChartSerializer(found).data)
+            return Response(ChartSerializer(drawn).data)
         if form == "csv":
-            return Response(chart_csv(found))
-        if found.shape is None:
-            raise Http404(found.too_little)
+            return Response(chart_csv(drawn))
+        if drawn.shape is None:
+            raise Http404(drawn.too_little)
         if form == "vl":
-            return Response(chart_vega_lite(found.shape, size))
+            return Response(chart_vega_lite(drawn.shape, size))
         try:
-            return Response(chart_picture(found, cast("Form", form), size))
+            return Response(chart_picture(drawn, cast("Form", form), size))
         except DrawingError as error:
             raise NotDrawnError from error
 

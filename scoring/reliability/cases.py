@@ -226,7 +226,7 @@ class CaseFact:
 
     @property
     def is_disputed(self) -> bool:
-        said = [each["correct"] for each in (self.judge, self.matcher) if each]
+        said = [decision["correct"] for decision in (self.judge, self.matcher) if decision]
         return len({*said, *(right for right in self.experts if right is not None)}) > 1
 
 
@@ -241,8 +241,10 @@ class CasePage:
     @property
     def summary(self) -> list[tuple[str, Any]]:
         """The judge's figures of the page, labelled."""
-        found = self._judge
-        return [(label, found[key]) for key, label in SUMMARY.items() if found.get(key) is not None]
+        figures = self._judge
+        return [
+            (label, figures[key]) for key, label in SUMMARY.items() if figures.get(key) is not None
+        ]
 
     @property
     def explanations(self) -> list[str]:
@@ -256,11 +258,11 @@ class CasePage:
     def opinion_form(self, user: Viewer) -> dict[str, Any] | None:
         """The opinion of this expert on the verdict, empty if there is none yet; None for users
         without a review of the page."""
-        if self.verdict is None or not any(each.expert_id == user.pk for each in self.reviews):
+        if self.verdict is None or not any(review.expert_id == user.pk for review in self.reviews):
             return None
-        [review] = [each for each in self.reviews if each.expert_id == user.pk]
-        found: dict[str, Any] = review.reasoning.get(self.verdict.version, {})
-        return found
+        [own] = [review for review in self.reviews if review.expert_id == user.pk]
+        opinion: dict[str, Any] = own.reasoning.get(self.verdict.version, {})
+        return opinion
 
     @property
     def opinions(self) -> list[tuple[ExpertReview, Mapping[str, Any]]]:

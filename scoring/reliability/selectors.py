@@ -77,11 +77,11 @@ def graded_pages(sample: JudgeSample, places: Collection[Place]) -> list[GradedP
 
 def by_matcher(judging: Judging | None, graded: Collection[GradedPage]) -> dict[Place, Result]:
     """The results without a judge: of the board's matcher, or of an additional one."""
-    found = {
+    results = {
         page.place: judging.by_matcher(page.result, page.options) if judging else page.result
         for page in graded
     }
-    return {place: result for place, result in found.items() if result is not None}
+    return {place: result for place, result in results.items() if result is not None}
 
 
 def by_judges(
@@ -90,10 +90,10 @@ def by_judges(
     """Verdicts by version, newest first. Of several verdicts of one version on one page the newest
     counts. One query."""
     pages = [*_in_runs(sample, places), *_in_gradings(judging_of(sample), graded)]
-    found: dict[str, dict[Place, JudgedPage]] = {}
-    for place, page in sorted(pages, key=lambda each: each[1].since, reverse=True):
-        found.setdefault(page.version, {}).setdefault(place, page)
-    return found
+    verdicts: dict[str, dict[Place, JudgedPage]] = {}
+    for place, page in sorted(pages, key=lambda placed: placed[1].since, reverse=True):
+        verdicts.setdefault(page.version, {}).setdefault(place, page)
+    return verdicts
 
 
 def _in_runs(sample: JudgeSample, places: Collection[Place]) -> list[tuple[Place, JudgedPage]]:
@@ -103,8 +103,8 @@ def _in_runs(sample: JudgeSample, places: Collection[Place]) -> list[tuple[Place
         run__submission__in={submission for submission, _ in places},
         item__in={item for _, item in places},
     ).select_related("run")
-    found = (((v.run.submission_id, v.item_id), v) for v in verdicts.order_by("-run_id"))
-    return [(place, _of_run(verdict)) for place, verdict in found if place in places]
+    placed = (((v.run.submission_id, v.item_id), v) for v in verdicts.order_by("-run_id"))
+    return [(place, _of_run(verdict)) for place, verdict in placed if place in places]
 
 
 def _of_run(verdict: JudgeVerdict) -> JudgedPage:
@@ -115,14 +115,14 @@ def _of_run(verdict: JudgeVerdict) -> JudgedPage:
 def _in_gradings(
     judging: Judging | None, graded: Collection[GradedPage]
 ) -> list[tuple[Place, JudgedPage]]:
-    found = []
+    judged_pages = []
     for page in graded:
         result = judging.by_judge(page.result, page.options) if judging else None
         if judging and result is not None:
             version = judging.version(page.options)
             judged = JudgedPage(version, page.since, is_sample=False, result=result)
-            found.append((page.place, judged))
-    return found
+            judged_pages.append((page.place, judged))
+    return judged_pages
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ def samples_of(board: Board) -> list[JudgeSample]:
 
 def shown_samples(user: Viewer, board: Board) -> list[JudgeSample]:
     """The samples of phases whose scores the user can see, newest first."""
-    return [each for each in samples_of(board) if are_scores_shown(user, each.phase)]
+    return [sample for sample in samples_of(board) if are_scores_shown(user, sample.phase)]
 
 
 def reliability(sample: JudgeSample, version: str = "") -> Reliability:
@@ -300,7 +300,7 @@ def reliability(sample: JudgeSample, version: str = "") -> Reliability:
         fact_types=_groups((d.type, d) for d in decisions),
         error_types=_groups((d.error, d) for d in decisions if d.error),
         counts=_counts(reviews, judged, {p: _said(r) for p, r in matched.items()}),
-        versions=[_version(name, found, reviews) for name, found in verdicts.items()],
+        versions=[_version(name, judged_pages, reviews) for name, judged_pages in verdicts.items()],
         reasoning=_reasoning(reviews, shown) if shown else None,
         decisions=decisions,
     )
@@ -378,7 +378,7 @@ def _reasoning(reviews: list[ExpertReview], version: str) -> ReasoningLine:
     for review in reviews:
         if version in review.reasoning:
             by_case.setdefault(review.case_id, []).append(review.reasoning[version])
-    opinions = [opinion for found in by_case.values() for opinion in found]
+    opinions = [opinion for case_opinions in by_case.values() for opinion in case_opinions]
 
     def share(*keys: str) -> float | None:
         right = sum(all(opinion[key] for key in keys) for opinion in opinions)
@@ -386,8 +386,8 @@ def _reasoning(reviews: list[ExpertReview], version: str) -> ReasoningLine:
 
     pairs = (
         (first["reasoning"], second["reasoning"])
-        for found in by_case.values()
-        for first, second in combinations(found, 2)
+        for case_opinions in by_case.values()
+        for first, second in combinations(case_opinions, 2)
     )
     return ReasoningLine(
         opinions=len(opinions),
@@ -447,8 +447,8 @@ def _version(
     name: str, verdicts: Mapping[Place, JudgedPage], reviews: list[ExpertReview]
 ) -> VersionLine:
     judged = {place: _said(verdict.result) for place, verdict in verdicts.items()}
-    names = {name for review in reviews for name in review.wrong}
-    differences = [_difference(reviews, judged, each) for each in names]
+    fact_types = {fact_type for review in reviews for fact_type in review.wrong}
+    differences = [_difference(reviews, judged, fact_type) for fact_type in fact_types]
     known = [difference for difference in differences if difference is not None]
     return VersionLine(
         version=name,
@@ -461,11 +461,11 @@ def _version(
     )
 
 
-def disagreements(found: Reliability) -> list[JudgeCase]:
+def disagreements(figures: Reliability) -> list[JudgeCase]:
     """Cases with facts on which decisions differ, most such facts first."""
     counts: dict[int, int] = {}
     cases = {}
-    for decision in found.decisions:
+    for decision in figures.decisions:
         said = {decision.expert, decision.matcher, decision.judge} - {None}
         if len(said) > 1:
             cases[decision.case.pk] = decision.case

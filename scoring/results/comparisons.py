@@ -91,17 +91,17 @@ def entry_numbers(texts: Iterable[str]) -> list[int]:
 def entries_of_submissions(board: Board, submissions: Sequence[int]) -> list[int]:
     """The numbers of the entries of published submissions, in the requested order. Raises
     ComparisonRefused."""
-    found = dict(
+    entries = dict(
         Entry.objects.filter(board=board, grading__submission__in=submissions).values_list(
             "grading__submission", "pk"
         )
     )
     for number in submissions:
-        if number not in found:
+        if number not in entries:
             raise ComparisonRefused(
                 f"Submission {number} has no published result on this board to compare."
             )
-    return [found[number] for number in submissions]
+    return [entries[number] for number in submissions]
 
 
 def compared_entries(board: Board, numbers: Sequence[int]) -> list[Entry]:
@@ -111,7 +111,7 @@ def compared_entries(board: Board, numbers: Sequence[int]) -> list[Entry]:
         raise ComparisonRefused(
             f"Select {FEWEST} to {MOST} rows to compare. You selected {len(numbers)}."
         )
-    found = {
+    by_number = {
         entry.pk: entry
         for entry in Entry.objects.filter(board=board, pk__in=numbers).select_related(
             "phase",
@@ -121,9 +121,9 @@ def compared_entries(board: Board, numbers: Sequence[int]) -> list[Entry]:
         )
     }
     for number in numbers:
-        if number not in found:
+        if number not in by_number:
             raise ComparisonRefused(f"This board has no entry {number}.")
-    entries = [found[number] for number in numbers]
+    entries = [by_number[number] for number in numbers]
     for entry in entries:
         if entry.grading is None:
             raise ComparisonRefused(
@@ -181,14 +181,14 @@ def compared_items(gradings: Sequence[Grading]) -> ItemDuels | None:
     """Return the comparison of items, or None while scores from an earlier version of the site are
     being summarised. Cached, since finished gradings do not change. At most three queries."""
     key = "scoring:duels:2:" + ":".join(map(grading_stamp, gradings))
-    kept: ItemDuels | None = cache.get(key)
-    if kept is None:
+    items: ItemDuels | None = cache.get(key)
+    if items is None:
         scores = ItemScore.objects.filter(grading__in=gradings)
         if scores.filter(part__isnull=True).exists():
             return None
-        kept = _computed(gradings)
-        cache.set(key, kept, _KEPT_SECONDS)
-    return kept
+        items = _computed(gradings)
+        cache.set(key, items, _KEPT_SECONDS)
+    return items
 
 
 def _computed(gradings: Sequence[Grading]) -> ItemDuels:
@@ -356,7 +356,8 @@ class Comparison:
         """Whether a difference can have neither interval nor p-value."""
         shown = [cell.difference for row in self.figures for cell in row.cells if cell.difference]
         return any(
-            each.is_untestable for each in (*shown, *(pair.difference for pair in self.pairs))
+            difference.is_untestable
+            for difference in (*shown, *(pair.difference for pair in self.pairs))
         )
 
     @property
@@ -365,11 +366,11 @@ class Comparison:
 
     @property
     def gradings(self) -> list[Grading]:
-        return [each.grading for each in self.contestants]
+        return [contestant.grading for contestant in self.contestants]
 
     @property
     def query(self) -> str:
-        return "entries=" + ",".join(str(each.entry.pk) for each in self.contestants)
+        return "entries=" + ",".join(str(contestant.entry.pk) for contestant in self.contestants)
 
 
 def signed(value: float, column: Column, *, keeps_sign: bool = False) -> str:
@@ -393,14 +394,14 @@ def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison
     phase.board = board
     columns = columns_of(board.spec, gradings[0].options)
     exact = _is_exact(user, phase)
-    kept = kept_replicates(gradings) if exact else {}
+    replicates = kept_replicates(gradings) if exact else {}
     ranks = ranked_scores(board, phase)
     contestants = [
         Contestant(
             entry,
             grading,
             _shown_scores(entry, phase),
-            kept.get(grading.pk, {}),
+            replicates.get(grading.pk, {}),
             ranks[entry.pk].rank,
         )
         for entry, grading in zip(entries, gradings, strict=True)
@@ -416,7 +417,7 @@ def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison
         figures=[_row(column, contestants) for column in columns if column.headline],
         pairs=_pairs(contestants, deciding, items),
         is_exact=exact,
-        ready=len(kept),
+        ready=len(replicates),
         items=items,
         shows_items=shows,
         disputed=_disputed(contestants, items.disputed) if items and shows else [],
@@ -432,8 +433,8 @@ def _disputed(
         ItemRow(
             names[item],
             [
-                ItemCell(each.submission.pk, each.entry.name, score, show(score))
-                for each, score in zip(contestants, scores, strict=True)
+                ItemCell(contestant.submission.pk, contestant.entry.name, score, show(score))
+                for contestant, score in zip(contestants, scores, strict=True)
             ],
         )
         for item, scores in disputed.items()
@@ -450,8 +451,8 @@ def _is_exact(user: Viewer, phase: Phase) -> bool:
 
 def _shows_items(user: Viewer, gradings: Sequence[Grading]) -> bool:
     return all(
-        diagnostics_for(user, each.submission, each.release) != Phase.Diagnostics.AGGREGATES
-        for each in gradings
+        diagnostics_for(user, grading.submission, grading.release) != Phase.Diagnostics.AGGREGATES
+        for grading in gradings
     )
 
 
@@ -464,11 +465,11 @@ def _shown_scores(entry: Entry, phase: Phase) -> Mapping[str, float | None]:
 def _row(column: Column, contestants: Sequence[Contestant]) -> FigureRow:
     first = contestants[0]
     cells = []
-    for each in contestants:
-        value = each.scores.get(column.key)
+    for contestant in contestants:
+        value = contestant.scores.get(column.key)
         text = show(value, unit=column.unit, decimals=column.decimals)
-        against = None if each is first else _difference(column, each, first)
-        cells.append(FigureCell(each.entry.name, value, text, against))
+        against = None if contestant is first else _difference(column, contestant, first)
+        cells.append(FigureCell(contestant.entry.name, value, text, against))
     return FigureRow(column, cells)
 
 

@@ -73,7 +73,7 @@ def _matches(gold: str, prediction: str, letters: list[int]) -> list[Anchor]:
     order, starts, ends = _seeds(gold, prediction, letters)
     repeats: defaultdict[str, int] = defaultdict(int)
     reached: dict[int, int] = {}
-    found: list[Anchor] = []
+    anchors: list[Anchor] = []
     done = 0
     for p in np.flatnonzero((starts < ends) & (ends - starts <= _MOST_REPEATS)).tolist():
         if p < done:
@@ -87,12 +87,12 @@ def _matches(gold: str, prediction: str, letters: list[int]) -> list[Anchor]:
             if gold[g : g + _SEED] == seed and reached.get(g - p, -1) <= p:
                 anchor = _extend(gold, prediction, g, p)
                 reached[g - p] = anchor.prediction + anchor.length
-                found.append(anchor)
+                anchors.append(anchor)
         if len(alike) == 1:
             # Later seeds inside this match would only find it again.
             done = reached.get(alike[0] - p, 0) - _SEED + 1
-    found.sort(key=lambda anchor: (-anchor.length, anchor.prediction, anchor.gold))
-    return found[:_MOST_ANCHORS]
+    anchors.sort(key=lambda anchor: (-anchor.length, anchor.prediction, anchor.gold))
+    return anchors[:_MOST_ANCHORS]
 
 
 def _seeds(
@@ -305,8 +305,8 @@ class _Aligner:
         sequences = []
         for sequence in find_anchors(self.gold.chars, self.prediction.chars):
             whole = [_without_parts(anchor, gold, prediction) for anchor in sequence]
-            if kept := [anchor for anchor in whole if anchor.length > 0]:
-                sequences.append(kept)
+            if usable := [anchor for anchor in whole if anchor.length > 0]:
+                sequences.append(usable)
         return sequences
 
     def _face(self, gold: int, prediction: int, length: int) -> None:
@@ -387,8 +387,8 @@ def _end_prediction(anchor: Anchor) -> int:
 
 def _run_length(faces: NDArray[np.int64], start: int) -> int:
     """Return how many characters from `start` on are unaligned, up to _TAIL."""
-    taken = np.flatnonzero(faces[start : start + _TAIL] >= 0)
-    return int(taken[0]) if len(taken) else len(faces[start : start + _TAIL])
+    aligned = np.flatnonzero(faces[start : start + _TAIL] >= 0)
+    return int(aligned[0]) if len(aligned) else len(faces[start : start + _TAIL])
 
 
 def _free_words(text: Condensed, free: NDArray[np.int64]) -> list[tuple[str, slice]]:

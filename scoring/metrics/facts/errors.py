@@ -292,12 +292,12 @@ def date_errors(value: str, form: str, before: str, behind: str) -> Errors:
 
 def _end_of_part(part: str, text: str) -> int:
     """Return the end of a recognisable form of the part in the text; 0 if there is none."""
-    found = partial_ratio_alignment(part.lower(), text.lower()) if text else None
-    if found is None:
+    match = partial_ratio_alignment(part.lower(), text.lower()) if text else None
+    if match is None:
         return 0
-    window = text[found.dest_start : found.dest_end].lower()
+    window = text[match.dest_start : match.dest_end].lower()
     is_like = 2 * LCSseq.similarity(part.lower(), window) >= len(part)
-    return found.dest_end if is_like else 0
+    return match.dest_end if is_like else 0
 
 
 def _as_digits_in_numbers(word: str) -> str:
