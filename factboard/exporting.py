@@ -49,7 +49,7 @@ class TaskFolderError(ValueError):
 
 
 class Scored(NamedTuple):
-    """An item's result, and its own value of the deciding figure if there was something to score.
+    """An item's result, and its own value of the main score if there was something to score.
     `fault` says why the answer could not be read; it then counts as no prediction."""
 
     result: dict[str, Any]

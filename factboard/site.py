@@ -96,7 +96,7 @@ def _leaderboard(args: Namespace) -> int:
 
 
 def _board_lines(found: Leaderboard) -> Iterator[str]:
-    """One table per section: ranks, the deciding figure, then the others."""
+    """One table per section: ranks, the main score, then the others."""
     ranks = [column for column in found.columns if column.is_rank]
     figures = [column for column in found.columns if not column.is_rank]
     shown = sorted(figures, key=lambda column: not column.decides)[:_MOST_COLUMNS]

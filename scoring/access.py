@@ -158,7 +158,7 @@ def is_release_open(release: Release) -> bool:
 
 
 def may_open_items(phase: Phase, release: Release) -> bool:
-    """Whether the single items of a submission graded against the release can be made public: the
+    """Whether individual items of a submission graded against the release can be made public: the
     phase shows them to submitters, and their gold is public."""
     return (
         phase.diagnostics != Phase.Diagnostics.AGGREGATES
@@ -170,7 +170,7 @@ def may_open_items(phase: Phase, release: Release) -> bool:
 
 
 def are_items_open(submission: Submission, release: Release) -> bool:
-    """Whether the submission's single items, graded against the release, are public."""
+    """Whether the submission's individual items, graded against the release, are public."""
     is_public = submission.publication == Submission.Publication.PUBLIC
     return is_public and submission.has_open_items and may_open_items(submission.phase, release)
 
@@ -191,7 +191,7 @@ def is_rounding(user: Viewer, phase: Phase) -> bool:
 
 
 def diagnostics_for(user: Viewer, submission: Submission, release: Release) -> Phase.Diagnostics:
-    """How much this user may see of the single items graded against the release.
+    """How much this user may see of the individual items graded against the release.
 
     Organisers see everything, keepers what the phase allows, all others only totals unless the
     items are public. Where the phase rounds scores, delays them or splits them in parts, single
@@ -208,7 +208,7 @@ def diagnostics_for(user: Viewer, submission: Submission, release: Release) -> P
 
 
 def require_items(user: Viewer, submission: Submission, release: Release) -> Phase.Diagnostics:
-    """The level of diagnostics; raises Http404 if it does not include single items."""
+    """The level of diagnostics; raises Http404 if it does not include individual items."""
     level = diagnostics_for(user, submission, release)
     if level == Phase.Diagnostics.AGGREGATES:
         raise Http404("This phase shows totals only.")

@@ -1,4 +1,4 @@
-"""Contributions of single items to figures with intervals, and their summaries for lists.
+"""Contributions of individual items to figures with intervals, and their summaries for lists.
 
 Every benchmark defines how much one result adds to which figure. From these contributions the
 figures of any documents, drawn any number of times, can be computed. Source of the procedure:
@@ -137,7 +137,7 @@ def only_stratum(result: Mapping[str, Any]) -> str:  # noqa: ARG001 - the same f
 class ItemSummary(NamedTuple):
     """The summary of one item.
 
-    `score` is its own value of the deciding figure, higher is better; None if there was nothing to
+    `score` is its own value of the main score, higher is better; None if there was nothing to
     score. `part` names the document type, task or subset that it belongs to, `errors` the kinds of
     errors it has, in order and without repeats.
     """

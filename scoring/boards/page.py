@@ -93,13 +93,13 @@ class Rules:
 
     @property
     def measures(self) -> str:
-        """The deciding figure in words, with the number of items or facts."""
+        """The main score in words, with the number of items or facts."""
         is_by_fact = self.headline is not None and self.headline.counted == "facts"
         return measured(self.phase, self.fact_count if is_by_fact else self.item_count)
 
 
 def measured(phase: Phase, count: int | None = None) -> str:
-    """The deciding figure of a phase in words."""
+    """The main score of a phase in words."""
     deciding, spec = deciding_column(phase.columns), phase.board.spec
     headline = spec.headline_for(spec.check_options(phase.options))
     if headline is None:

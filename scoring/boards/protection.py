@@ -1,8 +1,8 @@
 """Settings of a phase, how they protect hidden gold, and warnings about those that reveal it.
 
 Each score reveals whether a file is right. A submitter who gets many scores, exact scores or scores
-of single items can work out the gold, although no page shows it. Pages, API, commands and re-grades
-all use these rules.
+of individual items can work out the gold, although no page shows it. Pages, API, commands and
+re-grades all use these rules.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ from scoring.models import Phase
 
 # The value of a setting that was not chosen.
 UNSET: Any = object()
-# Twenty scores with one decimal reveal little. Counts and single items are hidden with them.
+# Twenty scores with one decimal reveal little. Counts and individual items are hidden with them.
 PROTECTED: Mapping[str, Any] = MappingProxyType(
     {"score_decimals": 1, "per_day": 3, "in_total": 20, "takes_incomplete": False}
 )
@@ -95,7 +95,7 @@ def is_gold_hidden(release: Release, split: str) -> bool:
 def default_settings(phase: Settings) -> dict[str, Any]:
     """Values for the settings that are UNSET.
 
-    Where single items are shown they reveal the gold anyway, so that scores are not rounded.
+    Where individual items are shown they reveal the gold anyway, so that scores are not rounded.
     """
     defaults = PROTECTED if is_gold_hidden(phase.release, phase.split) else UNPROTECTED
     unset = {name: value for name, value in defaults.items() if getattr(phase, name) is UNSET}

@@ -104,11 +104,11 @@ class TakePartPage:
     @property
     def format_lines(self) -> Sequence[str]:
         """The rules for a file; the page puts the benchmark’s example line before them."""
-        layouts = "; ".join(each.rstrip(".;") for each in self.board.spec.layouts)
         return [
-            "A JSON Lines file in UTF-8, plain or gzipped, with one object per line.",
-            "A ZIP of such files" + (f"; {layouts}." if layouts else "."),
-            f"At most {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB.",
+            "A JSON Lines file in UTF-8, plain or gzipped, with one object per line; or a ZIP of "
+            "such files.",
+            *(f"Also accepted: {each.rstrip('.;')}." for each in self.board.spec.layouts),
+            f"The file can have up to {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB.",
         ]
 
     @property

@@ -102,7 +102,7 @@ def owner_words(error: str) -> str:
 
 @dataclass(frozen=True)
 class HistoryLine:
-    """One result with its deciding figure."""
+    """One result with its main score."""
 
     grading: Grading
     figure: Figure | None

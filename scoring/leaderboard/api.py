@@ -157,7 +157,7 @@ class LeaderboardQuerySerializer(serializers.Serializer[Any]):
     view = _optional("Key of a view. Default: the benchmark's own table.")
     sort = _optional(
         "Key of a column, `name` or `size`; prefix with `-` to reverse. `grouped` "
-        "groups rows by kind of system. Default: the board's own order."
+        "groups rows by category. Default: the board's own order."
     )
     part = _optional(
         "Organisers only, for a phase in parts: `public`, `private` or `all`. Default: "

@@ -45,24 +45,24 @@ from .selectors import Leaderboard, Tab, leaderboard, part_for, stamped_board
 from .shaping import MOST_ROWS, ChartSource, chart_shape, spread_words
 
 # The data that a missing chart needs.
-_TWO_SYSTEMS = "Needs two systems with both scores."
+_TWO_SYSTEMS = "Needs at least two systems with both scores."
 _TO_GET = {
     "pair": _TWO_SYSTEMS,
     "ranks": _TWO_SYSTEMS,
-    "size": "Needs two systems whose model card gives the number of parameters.",
-    "tokens": "Needs two systems that give their output tokens: on the model card, or as "
-    "output_tokens in each line of the file.",
-    "cost": "Needs two systems whose model card gives the cost of the run.",
-    "released": "Needs two systems whose model card gives the release date.",
-    "history": "Needs two published submissions.",
-    "spread": "Needs five systems with a score.",
-    "scaling": "Needs two systems whose model card gives the number of parameters.",
-    "active": "Needs two systems whose model card gives the active parameters, such as 235B/A22B, "
-    "or says that the model is dense.",
-    "reasoning": "Needs two systems whose model card gives the reasoning mode and the output "
-    "tokens.",
+    "size": "Needs at least two systems whose model cards give the number of parameters.",
+    "tokens": "Needs at least two systems with a number of output tokens: on the model card, or as "
+    "output_tokens in each line of the submission.",
+    "cost": "Needs at least two systems whose model cards give the cost of the run.",
+    "released": "Needs at least two systems whose model cards give the release date.",
+    "history": "Needs at least two published submissions.",
+    "spread": "Needs at least five systems with a score.",
+    "scaling": "Needs at least two systems whose model cards give the number of parameters.",
+    "active": "Needs at least two systems whose model cards give the active parameters, such as "
+    "235B/A22B, or state that the model is dense.",
+    "reasoning": "Needs at least two systems whose model cards give the reasoning mode and the "
+    "output tokens.",
     "parts": "Needs a published submission in a phase that shows scores by part.",
-    "radar": "Needs a system with a score on each of at least three axes.",
+    "radar": "Needs a system with scores on at least three axes.",
 }
 _TO_GET_OTHERS = "Needs a system with these scores."
 _NAMED_AT_MOST = 5
@@ -85,7 +85,7 @@ class BoardChart:
     @property
     def alt(self) -> str:
         """The alternative text of the picture. The table has the figures."""
-        return f"{self.title}. {self.description} The figures are in the table below."
+        return f"{self.title}. {self.description} The values are in the table below."
 
 
 @dataclass(frozen=True)
@@ -259,14 +259,14 @@ def _chart(chart: Chart, source: ChartSource) -> BoardChart:
         text = f"{text} Breakdown of the best system, {source.entries[0].name}."
     elif isinstance(shape, Scatter):
         are_all_named = len(shape.points) <= named(NARROW)
-        text += "" if are_all_named else " Only the first are named."
+        text += "" if are_all_named else " Only the top systems are labelled."
         text += _line_words(source) if chart.kind in {"tokens", "reasoning"} else ""
     elif isinstance(shape, Bars):
         text += f" Mean and standard deviation: {spread_words(chart, source)}."
     elif chart.kind == "radar" and len(source.entries) > MOST_LINES:
-        text = f"{text} Shown are the {MOST_LINES} best with all figures."
+        text = f"{text} Only the top {MOST_LINES} systems with all scores are shown."
     elif shape and len(source.entries) > MOST_ROWS:
-        text = f"{text} Shown are the {MOST_ROWS} best of {len(source.entries)} systems."
+        text = f"{text} Only the top {MOST_ROWS} of {len(source.entries)} systems are shown."
     return BoardChart(chart.key, chart.title, text, shape, _TO_GET.get(chart.kind, _TO_GET_OTHERS))
 
 

@@ -60,7 +60,7 @@ def column_groups(columns: Sequence[Column]) -> list[str]:
 
 
 def of_groups(columns: tuple[BoardColumn, ...], groups: Collection[str]) -> tuple[BoardColumn, ...]:
-    """Return the columns of these groups, or all if none are given. The group of the deciding rank
+    """Return the columns of these groups, or all if none are given. The group of the main rank
     is always included. Groups that the benchmark no longer has are ignored."""
     known = {column.group for column in columns}
     chosen = known & set(groups)

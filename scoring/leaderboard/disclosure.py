@@ -3,7 +3,7 @@
 A phase may round its scores, publish them later, or publish the scores of a public part of its
 items while it is open and those of the private part after it closes. Organisers see everything.
 Figures that would undo the rounding or the split are left out: counts, figures of subsets, and
-scores of single items.
+scores of individual items.
 
 No one can find out which items are in which part. They are drawn with a secret of the phase, so the
 draw is repeatable. Each subset, task or document type contributes the same share.
@@ -107,15 +107,15 @@ def part_words(phase: Phase, part: str) -> str:
         return ""
     if part == PUBLIC:
         return (
-            f"Scores count the public part, {phase.public_share}% of the items. The rest is "
-            "published when the phase closes."
+            f"Scores are computed over the public part, {phase.public_share}% of the items. Scores "
+            "over the other items are published when the phase closes."
         )
     if part == PRIVATE:
         return (
-            f"Scores count the private part: all items but the {phase.public_share}% whose scores "
-            "were shown before the phase closed."
+            "Scores are computed over the private part: all items except the "
+            f"{phase.public_share}% whose scores were shown before the phase closed."
         )
-    return "Scores count all items, public and private."
+    return "Scores are computed over all items, public and private."
 
 
 def shown_scores(phase: Phase, grading: Grading) -> dict[str, Any]:

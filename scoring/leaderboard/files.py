@@ -207,7 +207,7 @@ def leaderboard_latex(table: Leaderboard, export: Export = Export()) -> str:
     lines = [f"% {escaped(table.board.title)}; needs {PACKAGES}."]
     sections = [section for section in export.of(table).sections if _shown(section)]
     if export.rows:
-        lines.append(f"% At most {export.rows} rows of each table, the best.")
+        lines.append(f"% The top {export.rows} rows of each table.")
     for number, section in enumerate(sections, start=1):
         lines += ["", *_table(export.of(table), section, number, export)]
     if not sections:
@@ -222,7 +222,7 @@ def _shown(section: Section) -> list[Row]:
 def _table(table: Leaderboard, section: Section, number: int, export: Export) -> Iterator[str]:
     with_intervals = export.intervals and section.has_intervals
     if left_out := len(section.rows) - len(_shown(section)):
-        yield f"% Left out: {left_out} disqualified."
+        yield f"% Disqualified rows left out: {left_out}."
     groups = [group.label for group in head_groups(table.columns) for _ in range(group.span)]
     heads = [_head(*pair) for pair in zip(table.columns, groups, strict=True)]
     caption = _caption(table, section, with_intervals=with_intervals)
@@ -284,7 +284,7 @@ def _caption(table: Leaderboard, section: Section, *, with_intervals: bool) -> s
         origin = rf"Signature: \texttt{{{breakable(section.key, longest=LONG_IN_TYPEWRITER)}}}"
     else:
         origin = f"As reported: {breakable(section.key)}"
-    below = r" Below: 95\,\% intervals over documents." if with_intervals else ""
+    below = r" Below each score: its 95\,\% interval over documents." if with_intervals else ""
     return f"{', '.join(parts)}. {origin}.{below}"
 
 

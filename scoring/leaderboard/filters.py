@@ -218,7 +218,7 @@ def _is_published(first: date, entry: Entry) -> bool:
 _SIZE = re.compile(r"\d+(\.\d+)?\s*[kmbt]", re.IGNORECASE)
 KINDS = [
     (Entry.Kind.GRADED, "Graded here"),
-    (Entry.Kind.REPORTED, "Reported by papers"),
+    (Entry.Kind.REPORTED, "Results from papers"),
     (Entry.Kind.HUMAN, "Human upper bound"),
 ]
 WEIGHTS = [(OPEN, "Open weights"), (CLOSED, "Closed weights")]
@@ -270,7 +270,7 @@ class RowFilterForm(QueryForm):
     )
     category = forms.ChoiceField(
         required=False,
-        label="Kind of system",
+        label="Category",
         choices=[("", "All categories"), *Category.choices],
     )
     size_from = SizeField(label="Parameters from")
@@ -278,8 +278,8 @@ class RowFilterForm(QueryForm):
     weights = forms.ChoiceField(
         required=False, label="Weights", choices=[("", "Any weights"), *WEIGHTS]
     )
-    released_from = DayField(label="Released since")
-    published_from = DayField(label="Published since")
+    released_from = DayField(label="Released on or after")
+    published_from = DayField(label="Published on or after")
     kind = forms.MultipleChoiceField(
         required=False, label="Rows", choices=KINDS, widget=forms.CheckboxSelectMultiple
     )
@@ -289,7 +289,7 @@ class RowFilterForm(QueryForm):
         values = self.cleaned_data
         least, most = (parameters(values.get(name) or "") for name in ("size_from", "size_to"))
         if least is not None and most is not None and least > most:
-            self.add_error("size_to", "Must not be smaller than “Parameters from”.")
+            self.add_error("size_to", "Enter a number that is not smaller than “Parameters from”.")
         return values
 
     def wanted(self) -> RowFilter:

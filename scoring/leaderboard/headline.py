@@ -1,6 +1,6 @@
 """The headline view of a board: who leads, on what, and whether the lead is certain.
 
-It shows the rank, the deciding score with its interval on a common axis, and two or three further
+It shows the rank, the main score with its interval on a common axis, and two or three further
 scores. Ranks and order are those of the section; nothing is ranked here.
 """
 
@@ -83,9 +83,9 @@ def _p_value(first: Row, other: Row, rank: BoardColumn) -> str:
 def _reason(first: Row, rank: BoardColumn, phase: Phase) -> str:
     """Return why the lead was not tested. One query."""
     if phase.score_decimals is not None:
-        return "Scores are rounded to keep the test answers secret, so significance is not tested."
+        return "Scores are rounded to protect the hidden gold, so significance is not tested."
     if phase.has_parts:
-        return "Scores cover one part of the test set, so significance is not tested."
+        return "Scores cover only a part of the items, so significance is not tested."
     if phase.board.spec.contributions is no_contributions:
         return "This benchmark has no significance test."
     untestable = Replicate.objects.filter(
@@ -96,7 +96,7 @@ def _reason(first: Row, rank: BoardColumn, phase: Phase) -> str:
     )
     if untestable.exists():
         return (
-            "There are too few documents to test the lead: part of a score depends on a single one."
+            "There are too few documents to test the lead: part of a score depends on only one."
         )
     return "The test is not finished yet."
 
@@ -111,7 +111,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Axis:
-    """The common axis of the deciding scores, from `low` to `high` in the unit of the score."""
+    """The common axis of the main score, from `low` to `high` in the unit of the score."""
 
     low: float
     high: float
@@ -265,7 +265,7 @@ class _Layout(NamedTuple):
     axis: Axis
     supporting: tuple[BoardColumn, ...]
     rank: int
-    """The place of the deciding rank among the cells of a row."""
+    """The place of the main rank among the cells of a row."""
     score: int
     rest: tuple[tuple[int, str], ...]
     """The places of the other cells, with their headings."""

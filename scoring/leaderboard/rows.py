@@ -374,7 +374,7 @@ class Section:
 
     @cached_property
     def front(self) -> tuple[list[Row], ...]:
-        """The rows of the first and of the second deciding rank, best first; fewer if there are
+        """The rows of the first and of the second main rank, best first; fewer if there are
         fewer ranks. Every page of a table shows who leads."""
         rank = self._deciding
         places = sorted({place for row in self.rows if (place := row.ranks[rank.key])})
@@ -385,7 +385,7 @@ class Section:
 
     @cached_property
     def extent(self) -> tuple[float, ...]:
-        """The lowest and highest of the deciding scores and of the ends of their intervals; empty
+        """The lowest and highest of the main score and of the ends of their intervals; empty
         without scores."""
         basis = self._deciding.basis
         ends = [
@@ -429,7 +429,7 @@ class Section:
 
 
 def best_first(rows: Iterable[Row], columns: Sequence[BoardColumn]) -> list[Row]:
-    """Sort by the deciding rank, then by its figure. On the page, reported rows keep the order of
+    """Sort by the main rank, then by its figure. On the page, reported rows keep the order of
     their source instead."""
     rank = next(column for column in columns if column.decides)
     sign = -1 if rank.higher_is_better else 1

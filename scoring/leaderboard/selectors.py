@@ -356,7 +356,7 @@ class RankedScore:
 
 
 def ranked_scores(board: Board, phase: Phase) -> dict[int, RankedScore]:
-    """Return the board ranks and scores of a phase's graded rows by the deciding figure, by entry
+    """Return the board ranks and scores of a phase's graded rows by the main score, by entry
     key. One query."""
     table = leaderboard(board, phase)
     column = next(each for each in table.columns if each.decides)

@@ -43,7 +43,7 @@ class Board(models.Model):
         default=list, blank=True, help_text="Required fields of the model card."
     )
     default_sort = models.CharField(
-        max_length=60, blank=True, help_text="A column's key; empty: by the deciding rank."
+        max_length=60, blank=True, help_text="A column's key; empty: by the main rank."
     )
     column_groups = models.JSONField(
         default=list, blank=True, help_text="Groups of columns that are shown; empty: all."
@@ -126,7 +126,7 @@ class Phase(models.Model):
         max_length=12,
         choices=Diagnostics,
         default=Diagnostics.AGGREGATES,
-        help_text="How much a submitter sees of the single items.",
+        help_text="How much a submitter sees of the individual items.",
     )
     opens_at = models.DateTimeField(null=True, blank=True)
     closes_at = models.DateTimeField(null=True, blank=True)

@@ -297,7 +297,7 @@ class Replicate(models.Model):
 
 
 class RankMove(models.Model):
-    """A row's rank and deciding score before and after a re-grade, even if they are the same.
+    """A row's rank and main score before and after a re-grade, even if they are the same.
 
     A rank is None if the row was not ranked. Scores are as shown on the leaderboard.
     """

@@ -177,7 +177,7 @@ class Submission(ModelCard):
         default=False, help_text="Shown on the leaderboard whatever the filters."
     )
     has_open_items = models.BooleanField(
-        default=False, help_text="Whether anyone can read its single items while it is public."
+        default=False, help_text="Whether anyone can read its individual items while it is public."
     )
     accepted_terms = models.TextField(
         blank=True, help_text="The board's terms that the submitter accepted; empty: none."

@@ -375,7 +375,7 @@ def draw_sample(*, phase: Phase, percent: int, actor: User | None) -> JudgeSampl
     pool = {f"{pk}/{name}": (pk, item) for pk, name, item in _pool(phase)}
     if not pool:
         raise JudgingRefused(
-            "The leaderboard has no submission with facts, so there are no pages to draw."
+            "No published submission has facts, so there are no pages to draw."
         )
     size = sample_size(len(pool), percent / 100, AT_LEAST)
     seed = f"{phase.release.same_gold}:{phase.judge_samples.count() + 1}"
@@ -451,7 +451,7 @@ def submit_review(*, case: JudgeCase, expert: User) -> ExpertReview:
     if undecided:
         more = f" and {len(undecided) - 5} more" if len(undecided) > 5 else ""
         numbers = ", ".join(map(str, undecided[:5]))
-        raise JudgingRefused(f"Decide on every fact. Undecided: {numbers}{more}.")
+        raise JudgingRefused(f"Decide on every fact before you submit. Undecided: {numbers}{more}.")
     counted = dict.fromkeys((fact.type for fact in facts), 0)
     for fact in facts:
         counted[fact.type] += not review.says(fact.n)
@@ -498,5 +498,5 @@ def _open_review(case: JudgeCase, expert: User) -> ExpertReview:
         raise JudgingRefused("This sample is closed and can no longer be reviewed.")
     review, _ = ExpertReview.objects.get_or_create(case=case, expert=expert)
     if review.submitted_at is not None:
-        raise JudgingRefused("You have already submitted this page.")
+        raise JudgingRefused("You have already submitted your review of this page.")
     return review

@@ -71,7 +71,7 @@ class SampleForm(forms.Form):
         max_value=100,
         initial=2,
         label="Sample size (%)",
-        help_text="At least ten pages.",
+        help_text="A sample has at least ten pages.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -86,7 +86,7 @@ class RunForm(forms.Form):
     budget = forms.FloatField(
         required=False,
         min_value=0,
-        help_text="The run stops when it is used up. Empty: no limit.",
+        help_text="The run stops when it is used up. Leave empty for no limit.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -122,7 +122,7 @@ class ReviewForm(forms.Form):
         required=False,
         max_length=2_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Headings, order and tables that are kept or lost.",
+        help_text="Which headings, order and tables are kept or lost.",
     )
     comment = forms.CharField(
         required=False, max_length=2_000, widget=forms.Textarea(attrs={"rows": 3})
@@ -341,7 +341,7 @@ def sample(request: UserRequest, slug: str) -> str | HttpResponse:
 def close(request: UserRequest, slug: str, pk: int) -> str:
     found = get_object_or_404(JudgeSample, pk=pk, phase__board=board_for(request.user, slug))
     close_sample(sample=found, actor=request.user)
-    return "Sample closed. Submitted reviews count."
+    return "Sample closed. Submitted reviews still count."
 
 
 @organiser_required

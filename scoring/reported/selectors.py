@@ -177,7 +177,7 @@ def same_items(user: Viewer, run: Entry) -> SameItems | None:
 
 
 def _place(scores: Mapping[str, float | None], columns: Iterable[Column]) -> float:
-    """A sort key: the deciding figure, best first, and systems without it last."""
+    """A sort key: the main score, best first, and systems without it last."""
     decides = deciding_column(columns)
     value = scores.get(decides.key)
     return math.inf if value is None else -value if decides.direction == "up" else value

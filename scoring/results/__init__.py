@@ -1,4 +1,4 @@
-"""Results: the items of a graded submission, single items, and comparisons of entries.
+"""Results: the items of a graded submission, individual items, and comparisons of entries.
 
 May import `grading` and the features below it.
 """

@@ -213,7 +213,7 @@ class FigureRowSerializer(serializers.Serializer[Any]):
 
 
 class PairSerializer(serializers.Serializer[Any]):
-    """Two entries in the deciding figure. Wins, ties and losses count items; they are null if they
+    """Two entries in the main score. Wins, ties and losses count items; they are null if they
     are not shown."""
 
     first = serializers.IntegerField(source="first.entry.pk")
@@ -340,7 +340,7 @@ class BoardCompareFacts(GenericAPIView[Any]):
 
 
 class DatedRowSerializer(serializers.Serializer[Any]):
-    """A system, with its deciding score on documents up to its date and on later ones, as shown."""
+    """A system, with its main score on documents up to its date and on later ones, as shown."""
 
     entry = serializers.IntegerField(source="entry.pk")
     name = serializers.CharField(source="entry.name")
@@ -385,7 +385,7 @@ class BoardTraining(APIView):
 
 
 class SubmissionItems(GenericAPIView[Any]):
-    """The items of a graded submission with their scores, if the phase shows single items."""
+    """The items of a graded submission with their scores, if the phase shows individual items."""
 
     queryset = ItemScore.objects.none()
     serializer_class = ItemLineSerializer

@@ -242,7 +242,7 @@ class Contestant:
     scores: Mapping[str, float | None]
     replicates: ByFigure
     rank: int | None
-    """Its rank on the board by the deciding figure."""
+    """Its rank on the board by the main score."""
 
     @property
     def submission(self) -> Submission:
@@ -304,7 +304,7 @@ class FigureRow:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two entries in the deciding figure."""
+    """Two entries in the main score."""
 
     first: Contestant
     second: Contestant
@@ -345,7 +345,7 @@ class Comparison:
     items: ItemDuels | None
     shows_items: bool
     disputed: list[ItemRow]
-    """The items on which they differ most; empty for readers who may not see single items."""
+    """The items on which they differ most; empty for readers who may not see individual items."""
 
     @property
     def is_ready(self) -> bool:

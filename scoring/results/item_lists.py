@@ -3,7 +3,7 @@
 The available filters depend on what the phase shows: with scores per item, the scores; with every
 fact, also the parts and kinds of errors, which reveal something about the gold. Items are sorted by
 the benchmark's columns; user input never becomes a path into JSON. If a phase rounds its scores,
-publishes them later or in parts, only organisers see single items and their chart.
+publishes them later or in parts, only organisers see individual items and their chart.
 """
 
 from collections.abc import Mapping, Sequence
@@ -342,7 +342,7 @@ _NEARLY = 1e-9
 
 
 def score_chart(user: Viewer, submission: Submission, grading: Grading) -> BoardChart:
-    """Return the chart of item scores. Raises Http404 unless the reader may see single items. One
+    """Return the chart of item scores. Raises Http404 unless readers may see individual items. One
     query."""
     require_items(user, submission, grading.release)
     counts = [0] * _RANGES

@@ -145,7 +145,7 @@ def item_page(
     asked: ItemQuery = EVERYTHING,
     which: FactQuery = ALL_FACTS,
 ) -> ItemPage:
-    """Return the page of an item. Raises Http404 unless the phase shows single items to this user
+    """The page of an item. Raises Http404 unless the phase shows individual items to this user
     and the item was scored.
 
     `wanted` is the number of an earlier grading; the gold is that of its release. `asked` is the

@@ -92,7 +92,7 @@ def _read_day(value: Any) -> date | None:
 
 @dataclass(frozen=True)
 class DatedRow:
-    """A system with its date, and its deciding score on items up to that date and after it, as
+    """A system with its date, and its main score on items up to that date and after it, as
     texts; both empty where no item has a date."""
 
     entry: Entry

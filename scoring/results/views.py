@@ -50,7 +50,7 @@ def asked_items(request: HttpRequest) -> ItemQuery:
 
 @require_safe
 def score_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-    """The distribution of a submission's item scores; 404 if single items are hidden."""
+    """The distribution of a submission's item scores; 404 if individual items are hidden."""
     known = known_form(form)
     found = submission_for(request.user, pk)
     grading = finished_grading(request.user, found, request.GET.get("grading", ""))

@@ -188,7 +188,7 @@ RerunSerializer = answer(
     compared="Items that either of the two answered.",
     difference=DifferenceSerializer(
         allow_null=True,
-        help_text="Its deciding score minus that of the submission; null where it is not shown.",
+        help_text="Its main score minus that of the submission; null where it is not shown.",
     ),
     disputed=RerunItemSerializer(many=True),
 )

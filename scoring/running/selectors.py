@@ -184,9 +184,9 @@ class Rerun:
     share: float | None
     """Of the compared items, with the same answer."""
     difference: Difference | None
-    """Its deciding score minus that of the submission; None while it is not shown."""
+    """Its main score minus that of the submission; None while it is not shown."""
     disputed: Sequence[RerunItem]
-    """The items that differ most; empty for readers who may not see single items."""
+    """The items that differ most; empty for readers who may not see individual items."""
 
     @property
     def percent(self) -> str:

@@ -123,7 +123,7 @@ class SubmissionUnpublish(_Action):
 
 @extend_schema_view(post=extend_schema(request=OpenItemsSerializer))
 class SubmissionOpenItems(_Action):
-    """Makes the single items public while the submission is public, or private again. Refused if
+    """Makes individual items public while the submission is public, or private again. Refused if
     the phase shows totals only or the gold is not public."""
 
     body = OpenItemsSerializer

@@ -71,7 +71,7 @@ _RANKS_SECONDS = 600
 
 @dataclass(frozen=True)
 class SubmissionLine:
-    """A submission in a list, with its latest grading and its deciding figure."""
+    """A submission in a list, with its latest grading and its main score."""
 
     submission: Submission
     grading: Grading | None
@@ -148,7 +148,7 @@ class Result:
     """The figures of a finished grading."""
 
     score: Figure
-    """The deciding figure."""
+    """The main score."""
     unit: str
     losses: list[Losses]
     groups: list[FigureGroup]
@@ -190,7 +190,7 @@ class SubmissionPage:
     is_organiser: bool
     shows_items: bool
     may_open_items: bool
-    """Whether its single items can be made public."""
+    """Whether its individual items can be made public."""
     may_be_public: bool
     """Whether this user may publish the finished result."""
     are_scores_shown: bool
@@ -280,7 +280,7 @@ class SubmissionPage:
 
     @property
     def may_choose_items(self) -> bool:
-        """Whether the user can make the single items public."""
+        """Whether the user can make the individual items public."""
         return self.rights.may_steer and self.may_open_items and not self.is_withdrawn
 
     @property
@@ -382,7 +382,7 @@ def largest_losses(
     """Return the most frequent kinds of errors, and the parts with the lowest scores.
 
     The benchmark's charts define which figures these are; without a chart of parts, those of its
-    first view, or those next to the deciding figure.
+    first view, or those next to the main score.
     """
     known = {column.key: column for view in views for column in view.columns}
     known |= {column.key: column for column in columns}
@@ -398,7 +398,7 @@ def largest_losses(
 def _parts(
     spec: Benchmark, columns: Sequence[Column], views: Sequence[View]
 ) -> tuple[str, list[str]]:
-    """Return a title in lower case and the keys of figures that break the deciding figure down."""
+    """Return a title in lower case and the keys of figures that break the main score down."""
     deciding = deciding_column(columns)
     for chart in spec.charts:
         if chart.kind == "radar":

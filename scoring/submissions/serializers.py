@@ -109,7 +109,7 @@ def _team_field() -> serializers.SlugField:
 
 
 class HistorySerializer(serializers.Serializer[Any]):
-    """A current or earlier result of the submission. `score` is the deciding one; null while it is
+    """A current or earlier result of the submission. `score` is the main one; null while it is
     not shown."""
 
     id = serializers.IntegerField(source="grading.pk")

@@ -257,7 +257,7 @@ def withdraw_submission(*, submission: Submission, actor: User | None) -> Submis
 
 @transaction.atomic
 def open_items(*, submission: Submission, has_open_items: bool, actor: User | None) -> Submission:
-    """Makes the single items public while the submission is public, or private again.
+    """Makes the individual items public while the submission is public, or private again.
 
     Raises PublicationRefused if `may_open_items` forbids it.
     """

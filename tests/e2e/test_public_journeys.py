@@ -242,7 +242,7 @@ def test_the_public_follows_the_task_tree(page_at: Open, script: bool) -> None:
     page = page_at(script)
     page.goto("/boards/sample-fcmbench/")
     page.get_by_role("link", name=re.compile("^Tasks with examples")).click()
-    page.get_by_role("link", name="KIE, Key Information Extraction").click()
+    page.get_by_role("link", name="Key Information Extraction (KIE)").click()
     expect(page).to_have_url(re.compile("#"))
     page.get_by_role("link", name="en-a-employment-inf_ext_001", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("en-a-employment-inf_ext_001")

@@ -19,5 +19,5 @@ CCOCR = Benchmark.of(
     charts=figures.FIGURES.charts,
     id_keys=("subset", "id"),
     example='{"id": "img_1.jpg", "subset": "IC15", "response": "Exit 3"}',
-    layouts=("a ZIP of SUBSET/IMAGE.json with the key response, as the evaluator writes it.",),
+    layouts=("a ZIP of SUBSET/IMAGE.json with the key response, as written by the evaluator.",),
 )

@@ -31,7 +31,7 @@ def build_benchmark(helpers: Helpers) -> Benchmark:
         charts=columns.FIGURES.charts,
         example='{"id": "receipt-1", "fields": {"type": "taxi", "std_total": 45}}',
         layouts=(
-            'the output of a model, unchanged, to be parsed as JSON: {"id", "response"};',
+            'the unchanged model output, which is parsed as JSON: {"id", "response"};',
             "a ZIP of one JSON file per image, IMAGE.json.",
         ),
         rules=(columns.PREFERENCE,),

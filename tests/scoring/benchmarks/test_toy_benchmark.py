@@ -46,7 +46,7 @@ def gold(tmp_path: Path) -> Path:
 
 
 def make_toy_board(gold: Path, visibility: str = Release.Visibility.PUBLIC) -> Board:
-    """An open phase on a release of the toy's gold that shows all single items."""
+    """An open phase on a release of the toy's gold that shows all individual items."""
     dataset = empty_dataset(visibility=Dataset.Visibility.PUBLIC)
     out = io.StringIO()
     call_command(

@@ -290,7 +290,7 @@ def test_organiser_makes_a_draft_with_a_phase_and_reported_rows(
         ({"benchmark": "unknown"}, "Select a valid choice"),
         ({"options": '{"matcher": "magic"}'}, "option matcher must be"),
         ({"options": '{"matchr": "aligned"}'}, "did you mean matcher?"),
-        ({"options": "[1]"}, "must be an object"),
+        ({"options": "[1]"}, "Enter a JSON object"),
         ({"options": "{not json"}, "Enter a valid JSON"),
         ({"release": ""}, "This field is required"),
         (
@@ -319,7 +319,7 @@ def test_a_release_of_another_benchmark_is_refused(client_of: ClientOf, organise
         fact_count=1,
     )
     response = client_of(organiser).post("/boards/new/", new_board(release=other.pk))
-    assert "made for fcmbench" in response.content.decode()
+    assert "is for another benchmark" in response.content.decode()
 
 
 def test_the_first_step_of_a_draft_is_to_open_it(client_of: ClientOf, organiser: User) -> None:

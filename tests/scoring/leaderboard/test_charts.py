@@ -451,7 +451,7 @@ def test_without_pictures_the_page_has_its_tables(
     monkeypatch.setattr(drawings, "start_engine", lambda: None)
     text = client_of(None).get(PAGE).content.decode()
     assert '<td class="num">75.00</td>' in text
-    assert "The figures are in the table below." in text
+    assert "The values are in the table below." in text
     picture = client_of(None).get(f"{PAGE}ranks.svg")
     assert (picture.status_code, picture["Retry-After"]) == (503, "10")
     refused = api_of(None).get(f"{API}ranks/?format=svg")
@@ -533,7 +533,7 @@ def test_a_missing_chart_says_how_a_submitter_gets_it(client_of: ClientOf, board
     text = client_of(None).get(PAGE).content.decode()
     assert "There are no rows yet." in text
     assert "Not available yet" in text
-    assert "Needs two systems whose model card gives the cost of the run." in text
+    assert "Needs at least two systems whose model cards give the cost of the run." in text
 
 
 @pytest.mark.parametrize(

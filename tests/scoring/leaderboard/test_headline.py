@@ -114,10 +114,10 @@ def test_untested_leads_name_the_reason(researcher: User) -> None:
     assert lead(board) == ("A", f"{alone}The test is not finished yet.")
     assert first.grading is not None
     Replicate.objects.create(grading=first.grading, figure="ffa", key="k", value=0.9, values=b"")
-    words = "There are too few documents to test the lead: part of a score depends on a single one."
+    words = "There are too few documents to test the lead: part of a score depends on only one."
     assert lead(board) == ("A", alone + words)
     board.phases.update(score_decimals=1)
-    words = "Scores are rounded to keep the test answers secret, so significance is not tested."
+    words = "Scores are rounded to protect the hidden gold, so significance is not tested."
     assert lead(board) == ("A", alone + words)
 
 

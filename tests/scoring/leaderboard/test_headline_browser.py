@@ -90,10 +90,10 @@ def test_chips_open_by_keyboard_and_close_each_other(page_of: PageOf, rows: Boar
     size.press("Enter")
     expect(page.get_by_label("Parameters from")).to_be_in_viewport()
     date.click()
-    expect(page.get_by_label("Released since")).to_be_in_viewport()
+    expect(page.get_by_label("Released on or after")).to_be_in_viewport()
     expect(page.get_by_label("Parameters from")).to_be_hidden()
     page.keyboard.press("Escape")
-    expect(page.get_by_label("Released since")).to_be_hidden()
+    expect(page.get_by_label("Released on or after")).to_be_hidden()
 
 
 def test_the_head_of_the_whole_table_stays_in_view(

@@ -196,7 +196,7 @@ def test_the_page_names_what_the_phase_grades(client_of: ClientOf) -> None:
     words = "share of the financial facts reproduced exactly and in the right place."
     assert f"FFA: {words}" in client_of(None).get(PAGE).content.decode()
     page = client_of(None).get(f"{PAGE}benchmark/").content.decode()
-    assert "2, the test part of 3" in " ".join(page.split())
+    assert "2 of 3 (the test split)" in " ".join(page.split())
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_the_best_is_bold_and_the_second_underlined(board: Board, researcher: Us
     assert shown("D") == ["70.00", "4", r"\textbf{10.00}"]
     # Without a complete score it does not take part, whatever its figures are.
     assert shown("Part") == ["85.00", "--", "10.00"]
-    assert "% Left out: 1 disqualified." in lines
+    assert "% Disqualified rows left out: 1." in lines
     assert not [line for line in lines if "Cheat" in line]
 
 
@@ -76,7 +76,7 @@ def test_requested_intervals_are_below_the_figures(
         below == r" & " * (len(line_of(detailed, "A ")) - 2) + r"\scriptsize 85.1--93.7 &  \\[2pt]"
     )
     [caption] = [line for line in detailed if line.startswith(r"\caption")]
-    assert caption.endswith(r" Below: 95\,\% intervals over documents.}")
+    assert caption.endswith(r" Below each score: its 95\,\% interval over documents.}")
     assert not [line for line in plain if "Below" in line]
     page = client_of(None).get("/boards/board/?sort=-ffa").content.decode()
     address = "/boards/board/leaderboard.tex?view=scores&amp;sort=-ffa&amp;intervals=1"
@@ -168,7 +168,7 @@ def test_the_best_rows_keep_the_ranks_of_the_whole_table(board: Board, researche
         make_entry(board, researcher, name=name, ffa=ffa)
     Entry.objects.filter(name="B").update(verdict="disqualified", verdict_reason="Copied.")
     lines = latex(board, rows=1)
-    assert "% At most 1 rows of each table, the best." in lines
+    assert "% The top 1 rows of each table." in lines
     assert line_of(lines, "C ")[-1] == r"\textbf{1}"
     assert not [line for line in lines if line.startswith(("A ", "B "))]
 

@@ -92,7 +92,7 @@ def test_hidden_items_have_no_score_chart(
         assert client_of(researcher).get(address).status_code == 404
     page = client_of(researcher).get(f"/submissions/{read.pk}/").content.decode()
     assert "Item scores" not in page
-    # Organisers read single items of every phase.
+    # Organisers read individual items of every phase.
     assert client_of(organiser).get(f"/submissions/{read.pk}/scores.csv").status_code == 200
 
 
