@@ -95,9 +95,7 @@ def _reason(first: Row, rank: BoardColumn, phase: Phase) -> str:
         low__isnull=True,
     )
     if untestable.exists():
-        return (
-            "There are too few documents to test the lead: part of a score depends on only one."
-        )
+        return "There are too few documents to test the lead: part of a score depends on only one."
     return "The test is not finished yet."
 
 

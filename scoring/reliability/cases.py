@@ -374,9 +374,7 @@ def draw_sample(*, phase: Phase, percent: int, actor: User | None) -> JudgeSampl
         raise JudgingRefused("This phase has an open sample. Close it before you draw another.")
     pool = {f"{pk}/{name}": (pk, item) for pk, name, item in _pool(phase)}
     if not pool:
-        raise JudgingRefused(
-            "No published submission has facts, so there are no pages to draw."
-        )
+        raise JudgingRefused("No published submission has facts, so there are no pages to draw.")
     size = sample_size(len(pool), percent / 100, AT_LEAST)
     seed = f"{phase.release.same_gold}:{phase.judge_samples.count() + 1}"
     sample = JudgeSample.objects.create(
