@@ -155,7 +155,7 @@ class DocumentFilterForm(DocumentSearchForm):
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("q", "type", "year")]
+        return [self[name] for name in ("q", "type")]
 
     @property
     def more_fields(self) -> list[forms.BoundField]:

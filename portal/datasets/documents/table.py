@@ -326,12 +326,13 @@ class Table:
         readable = [row.document for row in self.rows if row.readable]
         found = {name for name in _OPTIONAL if any(getattr(each, name) for each in readable)}
         is_held = any(each.state == Document.State.HELD for each in readable)
-        return found | ({"state"} if is_held else set())
+        has_facts = any(row.facts for row in self.rows)
+        return found | ({"state"} if is_held else set()) | ({"facts"} if has_facts else set())
 
     @property
     def closed_columns(self) -> int:
-        """The number of columns that are empty for a hidden document: also year, size and facts."""
-        return len(self.columns - {"state"}) + 3
+        """The number of columns that are empty for a hidden document: also year and size."""
+        return len(self.columns - {"state"}) + 2
 
 
 def filtered_table(

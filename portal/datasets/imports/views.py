@@ -36,7 +36,7 @@ LAYOUTS: dict[str, str] = {
 
 
 class Layout(NamedTuple):
-    """A choice of layout: its radio button, description and accepted file extensions."""
+    """A choice of layout: its radio button, description and the extensions of single files."""
 
     radio: Any
     about: str
@@ -71,7 +71,7 @@ class ImportForm(UploadForm):
     def layouts(self) -> list[Layout]:
         """The choices of the layout with their descriptions and file extensions."""
         return [
-            Layout(radio, LAYOUTS[radio.data["value"]], suffixes_alone(radio.data["value"]))
+            Layout(radio, LAYOUTS[radio.data["value"]], suffixes_alone(radio.data["value"])[1:])
             for radio in self["form"]
         ]
 
