@@ -277,7 +277,7 @@ def get_decidable(user: Any, slug: str, pk: int) -> Dispute:
     dispute = get_dispute(user, slug, pk)
     if not may_decide(user, dispute.item.release.dataset):
         raise PermissionDenied(
-            "Only leads of the dataset's campaigns and organisers can decide disputes."
+            "Only organisers and leads of the dataset's campaigns can decide disputes."
         )
     if dispute.raised_by_id == user.pk:
         raise PermissionDenied("You cannot decide your own dispute.")

@@ -17,16 +17,18 @@ from portal.datasets.models import (
 
 class DatasetData(DataSource):
     def tables(self, user: User) -> Iterator[Table]:
-        yield Table("disputes", "Gold facts you challenged.", _disputes(user))
+        yield Table("disputes", "Gold facts you disputed.", _disputes(user))
         yield Table("licences", "Releases whose licence you accepted.", _licences(user))
-        yield Table("datasets", "Datasets, imports and releases you made.", _made(user))
+        yield Table("datasets", "Datasets, imports and releases you created.", _made(user))
 
     def fate(self, user: User) -> Fate:
         stays = []
         if disputes := Dispute.objects.filter(raised_by=user).count():
             stays.append(f"{counted(disputes, 'dispute')} you raised, without your name.")
         if any(True for _ in _made(user)) or Inspection.objects.filter(inspector=user).exists():
-            stays.append("Datasets, imports, inspections and releases you made, without your name.")
+            stays.append(
+                "Datasets, imports, inspections and releases you created, without your name."
+            )
         return Fate(stays=stays)
 
     def let_go(self, user: User) -> None:

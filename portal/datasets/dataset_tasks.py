@@ -156,7 +156,7 @@ def run_here(
         Dataset.objects.select_for_update().get(pk=dataset.pk)
         if running := dataset.tasks.unfinished().filter(kind=kind).first():
             if Job.objects.unfinished().filter(group=running.job_group).exists():
-                raise TaskError(f"task {running.pk} is already running; wait for it or cancel it")
+                raise TaskError(f"job {running.pk} is already running; wait for it or cancel it")
             end_work(work=running, state=State.FAILED, error="another command replaced it")
         task = DatasetTask.objects.create(dataset=dataset, kind=kind, options=dict(options or {}))
     try:

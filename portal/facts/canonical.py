@@ -284,7 +284,7 @@ def _settled(html: str) -> _Settled:
             found = found if plain == cleaned and not xml else list(tokens(cleaned))
             return _Settled(cleaned, found, elements, characters)
         cleaned = again
-    raise RefusedHtml(f"cleaning does not settle within {MAX_ROUNDS} rounds", "unstable")
+    raise RefusedHtml(f"the page could not be cleaned within {MAX_ROUNDS} rounds", "unstable")
 
 
 def _hidden_note(settled: _Settled) -> Iterator[str]:

@@ -283,7 +283,7 @@ def read_span_elements(html: str) -> FactPage:
     places = [span.span for span in spans]
     if faults := check_spans(text, places, sorted({span.label for span in spans})):
         at = openings[spans[faults[0].index].key].token.start
-        raise TagError(f"the facts collide: {faults[0].message}", html, at)
+        raise TagError(f"the facts conflict: {faults[0].message}", html, at)
     return FactPage(canonical, spans)
 
 
@@ -340,7 +340,7 @@ def _check_opening(html: str, opening: _Opening, *, is_closed: bool, is_nested: 
     if is_nested:
         problem = "a fact's <span> inside another"
     elif is_closed:
-        problem = "a fact's <span/> is closed at once and holds nothing"
+        problem = "a fact's <span/> is self-closing and contains no text"
     elif not said.fact:
         problem = "data-fact is empty: it holds the key of the fact"
     elif not said.type:
@@ -355,7 +355,7 @@ def _check_agreement(html: str, opening: _Opening, openings: dict[str, _Opening]
     first = openings.setdefault(opening.said.fact, opening)
     if first.said != opening.said:
         line = html.count("\n", 0, first.token.start) + 1
-        reason = f"the parts of fact {opening.said.fact!r} differ: see its first on line {line}"
+        reason = f"the parts of fact {opening.said.fact!r} differ from the first on line {line}"
         raise TagError(reason, html, opening.token.start)
 
 
@@ -383,6 +383,6 @@ def _with_edges(html: str, text: str, span: Span, opening: _Opening) -> tuple[in
     start, end = visible.start - before, visible.end + after
     edges = text[max(start, 0) : visible.start] + text[visible.end : end]
     if len(edges) != before + after or edges.strip():
-        reason = "data-before and data-after count white space that is not there"
+        reason = "data-before and data-after do not match the white space"
         raise TagError(reason, html, opening.token.start)
     return start, end

@@ -23,12 +23,12 @@ BINARY = "a binary file"
 UTF_16, UTF_32 = "text in UTF-16", "text in UTF-32"
 
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n", "a PNG picture"),
-    (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF87a", "a GIF picture"),
-    (b"GIF89a", "a GIF picture"),
-    (b"II*\0", "a TIFF picture"),
-    (b"MM\0*", "a TIFF picture"),
+    (b"\x89PNG\r\n", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF87a", "a GIF image"),
+    (b"GIF89a", "a GIF image"),
+    (b"II*\0", "a TIFF image"),
+    (b"MM\0*", "a TIFF image"),
     (b"%PDF-", "a PDF"),
     (b"PK\x03\x04", ZIP),
     (b"PK\x05\x06", ZIP),
@@ -215,13 +215,13 @@ def _python_encoding(declared: str) -> str:
     if _WESTERN.fullmatch(declared):
         return "cp1252"
     if not _TEXT_ENCODINGS.fullmatch(declared):
-        reason = f"the page declares the encoding {declared!r}, which is not known here"
+        reason = f"the page declares the encoding {declared!r}, which is not supported"
         raise RefusedHtml(reason, "encoding")
     name = _PYTHON_NAMES.get(declared, declared)
     try:
         return codecs.lookup(name).name
     except LookupError:
-        reason = f"the page declares the encoding {declared!r}, which is not known here"
+        reason = f"the page declares the encoding {declared!r}, which is not supported"
         raise RefusedHtml(reason, "encoding") from None
 
 

@@ -87,12 +87,12 @@ def locate(
     if places is None:
         places = _places(html, parts, canonical, inward=True)
     if places is None:
-        reason = "fact tags from here on change how the rest of the page is read"
+        reason = "from here on, the fact tags would change how the rest of the page is read"
         raise TagError(reason, html, parts[0].opening.start)
     facts = _joined(html, parts, places, canonical.text)
     labels = sorted({part.label for part in parts})
     if faults := check_spans(canonical.text, [fact.span for fact in facts], labels):
-        raise TagError(f"the facts collide: {faults[0].message}", html, parts[0].opening.start)
+        raise TagError(f"the facts conflict: {faults[0].message}", html, parts[0].opening.start)
     return canonical, sorted(facts)
 
 
@@ -182,7 +182,7 @@ def _span_of(html: str, parts: Sequence[tuple[TaggedPart, Span | None]], text: s
         if span is None:
             continue
         if whole and (span.start < whole.end or text[whole.end : span.start].strip()):
-            reason = f"the parts with id {part.identity!r} do not adjoin"
+            reason = f"the parts with id {part.identity!r} are not adjacent"
             raise TagError(reason, html, part.opening.start)
         whole = Span(whole.start if whole else span.start, span.end, span.label)
     if whole is None or is_blank(text[whole.start : whole.end]):
@@ -237,7 +237,7 @@ def unknown_tags_reason(unknown: Collection[UnknownTag], labels: Collection[str]
     more = len(unknown) - _MOST_NAMED
     listed = ", ".join([*named, *([f"and {more:,} more"] if more > 0 else [])])
     return (
-        f"{listed}: neither an element of HTML nor one of the labels {', '.join(labels)}; correct"
+        f"{listed}: neither an HTML element nor one of the labels {', '.join(labels)}; correct"
         " or remove the tags"
     )
 
@@ -300,14 +300,15 @@ def _check_opening(html: str, token: Token, opening: Token | None) -> None:
     if opening:
         raise TagError(f"<{token.name}> inside <{opening.name}>", html, token.start)
     if html.endswith("/>", token.start, token.end):
-        raise TagError(f"<{token.name}/> is closed at once and holds nothing", html, token.start)
+        raise TagError(f"<{token.name}/> is self-closing and contains no text", html, token.start)
 
 
 def _matching(html: str, closing: Token, opening: Token | None) -> Token:
     if opening is None:
-        raise TagError(f"</{closing.name}> closes nothing", html, closing.start)
+        raise TagError(f"</{closing.name}> has no opening tag", html, closing.start)
     if opening.name != closing.name:
-        raise TagError(f"</{closing.name}> where </{opening.name}> is due", html, closing.start)
+        reason = f"</{closing.name}> where </{opening.name}> is expected"
+        raise TagError(reason, html, closing.start)
     return opening
 
 

@@ -84,11 +84,11 @@ def check_number(value: str, sign: str) -> str | None:
         return "the value must be a decimal such as -1200 or 25.63, or a fraction such as 1/3"
     is_negative = value.startswith("-")
     if is_negative and not _is_nonzero(value):
-        return "zero has no minus sign"
+        return "zero cannot have a minus sign"
     if is_negative and sign == PLAIN:
         return "a negative value cannot have a plain sign: choose how the sign is shown"
     if not is_negative and sign != PLAIN and _is_nonzero(value):
-        return f"a number with the sign {sign} is negative: the value begins with -"
+        return f"a number with the sign {sign} is negative: the value must begin with -"
     return None
 
 

@@ -72,7 +72,7 @@ def locate_elements(html: str, canonical: Canonical) -> list[LocatedElement]:
         return []
     located_in, facts = locate(content, [one.part for one in tagged])
     if located_in.html != canonical.html:
-        raise TagError("inline XBRL from here on changes how the page is read", content, 0)
+        raise TagError("inline XBRL from here on would change how the page is read", content, 0)
     found = []
     for fact in facts:
         part, concept = tagged[int(fact.identity)]

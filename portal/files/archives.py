@@ -244,7 +244,8 @@ def _check_sizes(infos: dict[str, zipfile.ZipInfo], limits: ArchiveLimits) -> No
         )
     # Small archives of repetitive text exceed the ratio without harm.
     if total > 10 * MEGABYTE and total > packed * limits.ratio:
-        raise ArchiveFault("bomb", f"compressed more than {limits.ratio} times; refused as a bomb")
+        reason = f"compressed more than {limits.ratio} times; it may be a ZIP bomb"
+        raise ArchiveFault("bomb", reason)
 
 
 def is_safe_name(name: str) -> bool:

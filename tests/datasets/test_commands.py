@@ -132,7 +132,7 @@ def test_freeze_lists_all_faults_and_writes_nothing(gold: Path) -> None:
     with pytest.raises(CommandError) as caught:
         run("freeze_release", "set", "1.0.0", "--gold", str(gold))
     lines = str(caught.value).splitlines()
-    assert lines[0] == "nothing was frozen; 2 faults:"
+    assert lines[0] == "nothing was frozen; 2 errors:"
     assert lines[1].startswith("b.html: the text without tags differs from the document b")
     assert lines[2] == "ghost.html: the dataset set has no document ghost"
     assert not Release.objects.exists()

@@ -126,17 +126,17 @@ def test_read_tags_gives_the_label_as_configured() -> None:
     ("html", "reason", "line", "column"),
     [
         ("<p>\n <Number>1</p>", "<number> is never closed", 2, 2),
-        ("<p>1</Number></p>", "</number> closes nothing", 1, 5),
-        ("<p><Number>1</Date></p>", "</date> where </number> is due", 1, 13),
+        ("<p>1</Number></p>", "</number> has no opening tag", 1, 5),
+        ("<p><Number>1</Date></p>", "</date> where </number> is expected", 1, 13),
         ("<p><Number><Date>1</Date></Number></p>", "<date> inside <number>", 1, 12),
-        ("<p>x<Number/></p>", "holds nothing", 1, 5),
+        ("<p>x<Number/></p>", "contains no text", 1, 5),
         ("<p>x<Number> </Number></p>", "<number> contains no visible text", 1, 5),
         ("<p>x<Number>&nbsp;</Number></p>", "<number> contains no visible text", 1, 5),
         ("<p>x<Number id=a> </Number></p>", "<number> contains no visible text", 1, 5),
         ("<p>x</p>\n<noscript><Number>1</Number></noscript>", "does not keep", 2, 11),
         ("<p><Number id=a>1</Number><Date id=a>2</Date></p>", "two labels", 1, 27),
-        ("<p><Number id=a>1</Number>x<Number id=a>2</Number></p>", "do not adjoin", 1, 28),
-        ("<p>&a<Number>mp;1</Number></p>", "change how the rest", 1, 6),
+        ("<p><Number id=a>1</Number>x<Number id=a>2</Number></p>", "are not adjacent", 1, 28),
+        ("<p>&a<Number>mp;1</Number></p>", "would change how the rest", 1, 6),
     ],
 )
 def test_read_tags_says_what_is_wrong_and_where(

@@ -15,7 +15,7 @@ from tests.factories import empty_dataset, make_document
 LABELS = ["Number", "Date"]
 MISTYPED = "<p><Number>1</Number> <Currency>2</Currency>\n<currency>3</currency> <Dat>4</Dat></p>"
 REASON = (
-    "<Currency> 2 times, <Dat> once: neither an element of HTML nor one of the labels Number, Date;"
+    "<Currency> 2 times, <Dat> once: neither an HTML element nor one of the labels Number, Date;"
     " correct or remove the tags"
 )
 
@@ -40,7 +40,7 @@ def test_elements_envelopes_drawings_and_labels_are_known(html: str) -> None:
 
 
 def test_a_label_of_another_set_is_not_read_over() -> None:
-    with pytest.raises(TagError, match="<MonetaryUnit> once: neither an element"):
+    with pytest.raises(TagError, match="<MonetaryUnit> once: neither an HTML"):
         read_tags("<p><MonetaryUnit>$</MonetaryUnit> <Number>1</Number></p>", LABELS)
     assert read_tags("<p><MonetaryUnit>$</MonetaryUnit></p>", ["MonetaryUnit"]).spans
 
@@ -81,4 +81,4 @@ def test_grading_refuses_the_gold_with_its_file_and_line(tmp_path: Path) -> None
             stderr=err,
         )
     told = f"{caught.value} {err.getvalue()}"
-    assert "a.html:2: <Currency> 2 times, <Dat> once: neither an element of HTML" in told
+    assert "a.html:2: <Currency> 2 times, <Dat> once: neither an HTML element" in told

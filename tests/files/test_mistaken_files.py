@@ -86,5 +86,5 @@ def test_an_import_of_any_layout_names_a_tar(form: str) -> None:
 def test_faults_of_a_release_are_named_up_to_a_number_and_counted_beyond() -> None:
     faults = [f"p{number}: has no facts" for number in range(MOST_NAMED + 5)]
     error = ReleaseError(faults)
-    assert error.faults == [*faults[:MOST_NAMED], "and 5 more faults"]
+    assert error.faults == [*faults[:MOST_NAMED], "and 5 more errors"]
     assert ReleaseError(faults[:3]).faults == faults[:3]

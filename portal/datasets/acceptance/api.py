@@ -131,7 +131,7 @@ class SampledDocumentSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(source="document.name")
     said = serializers.IntegerField(help_text="Number of fields with a verdict.")
     wrong = serializers.IntegerField()
-    faults = serializers.JSONField(help_text="Faults of validation: [{field, code, message}, …].")
+    faults = serializers.JSONField(help_text="Validation errors: [{field, code, message}, …].")
 
 
 InspectedFieldSerializer = answer(

@@ -264,8 +264,8 @@ _FORMULA = re.compile(r"[=+\-@\t\r](?![0-9.,]+$)")
 
 _STATES = {
     "accepted": "Accepted.",
-    "rejected": "Rejected as a whole.",
-    "incomplete": "Not decided yet: the inspection is incomplete.",
+    "rejected": "Rejected.",
+    "incomplete": "Not decided: the inspection is incomplete.",
 }
 
 
@@ -316,7 +316,7 @@ def _paragraphs(report: Mapping[str, Any], title: str) -> Iterator[str]:
     )
     if report["failing"]:
         names = ", ".join(_line(name) for name in report["failing"])
-        yield f"Below the threshold: {names}."
+        yield f"Below the required accuracy: {names}."
     yield from (
         "",
         "## Accuracy",
@@ -343,9 +343,9 @@ def _paragraphs(report: Mapping[str, Any], title: str) -> Iterator[str]:
         yield f"| {' | '.join(_line(cell) for cell in cells)} |"
     validation = report["validation"]
     yield from ("", "## Automatic validation", "")
-    yield f"{validation['documents_with_faults']} documents of the batch have faults."
+    yield f"{validation['documents_with_faults']} documents of the batch have validation errors."
     if validation["counts"]:
-        yield from ("", "| field | fault | documents or items |", "|---|---|---:|")
+        yield from ("", "| field | error | documents or items |", "|---|---|---:|")
     for fault in validation["counts"]:
         yield f"| {_line(fault['field'] or '–')} | {fault['code']} | {fault['count']} |"
 

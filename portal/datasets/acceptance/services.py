@@ -201,7 +201,7 @@ def held_by(batch: Batch) -> Any:
 def _hold_back(batch: Batch, acceptance: Acceptance) -> int:
     failing = ", ".join(acceptance.failing)
     return Document.objects.filter(batches__batch=batch, state=State.ACTIVE).update(
-        state=State.HELD, held_reason=f"{_reason(batch)}under the threshold: {failing}"
+        state=State.HELD, held_reason=f"{_reason(batch)}below the required accuracy: {failing}"
     )
 
 
@@ -213,13 +213,13 @@ def _reason(batch: Batch) -> str:
 def _check_size(keys: list[tuple[int, str]]) -> None:
     if not keys:
         raise AcceptanceRefused(
-            "No matching document can go into a batch. It needs a record, and must not be held "
+            "No matching document can be in a batch. It needs a record, and must not be held "
             "back or in an open or accepted batch.",
             code="empty",
         )
     if len(keys) > MAX_BATCH:
         raise AcceptanceRefused(
-            f"A batch can have up to {MAX_BATCH:,} documents. Enter a number of documents.",
+            f"A batch can have up to {MAX_BATCH:,} documents. Enter a maximum number of documents.",
             field="size",
         )
 

@@ -106,7 +106,7 @@ def lacks(missing: Sequence[Content]) -> str:
 def _content_report(report: TaskReport, name: str, missing: Sequence[Content]) -> None:
     report.count("pages checked")
     if not missing:
-        report.count("with everything")
+        report.count("with all required content")
         return
     for content in missing:
         report.count(f"without a {CONTENT_LABELS[content]}")
@@ -154,7 +154,7 @@ def find_duplicates(task: DatasetTask, steps: Steps) -> TaskReport:
     report.count("pairs found", len(pairs))
     report.count("new pairs", store_pairs(dataset=task.dataset, pairs=pairs))
     if search.passed_over:
-        report.count("candidates passed over", search.passed_over)
+        report.count("candidates not compared", search.passed_over)
     if search.without_words:
         report.count("pages without words", len(search.without_words))
     return report
@@ -241,7 +241,7 @@ def _hold_one(pair: NearDuplicate, decision: str) -> None:
 
 
 def _duplicate_reason(other: Document) -> str:
-    return f"near duplicate of {other.name}"
+    return f"near-duplicate of {other.name}"
 
 
 def find_pairs(dataset: Dataset, *, decision: str = "") -> QuerySet[NearDuplicate]:

@@ -63,11 +63,11 @@ def resolve_correction(dispute: Dispute, wanted: WantedCorrection) -> dict[str, 
     """Return the correction with its offsets in the text. Raises DisputeRefused."""
     item, was = dispute.item, disputed_fact(dispute)
     if not item.release.has_pages:
-        raise _invalid("act", "This gold has no facts on a page. Change it in its file.")
+        raise _invalid("act", "This gold has no facts. Correct it in its file.")
     if wanted.act not in ACTS:
         raise _invalid("act", f"Must be one of {', '.join(ACTS)}.")
     if (wanted.act == ADD) == (was is not None):
-        reason = "Change or remove the disputed fact." if was else "No fact is disputed. Add one."
+        reason = "Change or remove the disputed fact." if was else "Add a fact: none is disputed."
         raise _invalid("act", reason)
     if wanted.act == REMOVE:
         return {"act": REMOVE}

@@ -218,7 +218,8 @@ def bulk_edit_documents(
     """
     checked = check_fields(changes or {})
     if alone := sorted(checked.keys() - set(BULK_EDITABLE)):
-        raise ValidationError({alone[0]: ["This field can only be edited in single documents."]})
+        reason = "This field can be edited only on the document’s own page."
+        raise ValidationError({alone[0]: [reason]})
     if hold is not None:
         checked |= hold.fields
     if not checked:

@@ -307,10 +307,10 @@ class Renderer:
                         raise RenderingError("not_rendered", "the browser crashed")
                     received.append(data)
                 elif time.monotonic() > until:
-                    raise RenderingError("too_slow", f"longer than {seconds:g} seconds")
+                    raise RenderingError("too_slow", f"took longer than {seconds:g} seconds")
                 elif megabytes(child.pid) > self._limits.megabytes:
                     raise RenderingError(
-                        "too_much_memory", f"more than {self._limits.megabytes:,} MB of memory"
+                        "too_much_memory", f"used more than {self._limits.megabytes:,} MB of memory"
                     )
         line, _, self._rest = b"".join(received).partition(b"\n")
         answer: Mapping[str, Any] = json.loads(line)

@@ -152,7 +152,7 @@ def render_documents(task: DatasetTask, steps: Steps) -> TaskReport | None:
     except NoBrowserError as error:
         raise TaskError(str(error)) from error
     if released:
-        report.count("released documents without an image, left as they are", released)
+        report.count("released documents without an image, not changed", released)
     return report
 
 
@@ -266,7 +266,7 @@ def add_image(
         raise ImageRefusedError("The document already has this image.")
     if any(image.is_rendered for image in images):
         raise ImageRefusedError(
-            "The document has rendered images, which show all of it. Remove them first."
+            "The document has rendered images. Remove them first."
         )
     if replaces is not None:
         return _replace_image(document, images, picture, replaces, actor)

@@ -395,7 +395,7 @@ class PicturePaths:
         ends = _ends(f"{_plain(folder)}/{plain}".strip("/").split("/"))
         matches = next((self._by_end[end] for end in reversed(ends) if end in self._by_end), [])
         if not matches:
-            raise ItemError("no_image", f"there is no picture {shown(path)}")
+            raise ItemError("no_image", f"there is no image {shown(path)}")
         if len(matches) > 1:
             reason = f"{shown(path)} matches {shown(matches[0])} and {shown(matches[1])}"
             raise ItemError("several_images", reason)

@@ -405,7 +405,7 @@ def _left_out(where: str, task: Task) -> list[Refusal]:
         faults.append(Refusal(f"{where} skipped", "skipped", reason))
     if len(kept) > 1:
         if _chosen_annotation(task) is None:
-            reason = f"{len(kept)} annotations but not one ground truth; none became gold"
+            reason = f"{len(kept)} annotations and no single ground truth, so none became gold"
         else:
             reason = f"{len(kept) - 1} annotations other than the ground truth were left out"
         faults.append(Refusal(f"{where} annotations", "several_annotations", reason))
@@ -429,5 +429,5 @@ def _task_gold(where: str, task: Task, chosen: TaskAnnotation) -> tuple[str, Ref
         return html, None
     count = len(placement.unplaced)
     notes = "; ".join(str(note) for note in placement.unplaced[:_FAULTS_SHOWN])
-    reason = f"{count} of {len(chosen.regions)} results have no place in the page: {notes}"
+    reason = f"{count} of {len(chosen.regions)} results could not be placed in the page: {notes}"
     return "", Refusal(f"{where} gold", "gold_not_placed", printable(reason))

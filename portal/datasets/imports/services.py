@@ -263,7 +263,7 @@ _PREDICTIONS = "Submit predictions to a leaderboard."
 _LABELS = "Import labels into a campaign under “Import and export”."
 _NESTED = "Only files directly in pages/ and images/ are read."
 _PICTURES = "No imported item uses these images."
-_PAGES = "Put pages in pages/ and choose the format “pages”."
+_PAGES = "Put pages in pages/ and choose the format “Pages with images and metadata”."
 _OTHERWISE = "Choose another format, or remove it from the archive."
 # The first word that the folder or file name contains decides.
 _HINTS = (

@@ -82,7 +82,7 @@ def pictures_of(
     value = row.values[column]
     parts = value if isinstance(value, list) else [value]
     if len(parts) > MOST_PICTURES:
-        raise ItemError("too_many", f"{column!r:.60} has more than {MOST_PICTURES} pictures")
+        raise ItemError("too_many", f"{column!r:.60} has more than {MOST_PICTURES} images")
     several = len(parts) > 1
     return [
         _picture(f"{row.where} {column}{f' {n}' if several else ''}", part, paths, limits)
@@ -416,7 +416,7 @@ def _take_pictures(
         pictures += pictures_of(row, column, paths, limits)
         del values[column]
     if len(pictures) > MOST_PICTURES:
-        raise ItemError("too_many", f"more than {MOST_PICTURES} pictures")
+        raise ItemError("too_many", f"more than {MOST_PICTURES} images")
     return pictures
 
 

@@ -97,7 +97,7 @@ class FreezeCommand(BaseCommand, ABC):
             release = freeze_gold(dataset=dataset, gold=gold, version=options["version"], **terms)
         except ReleaseError as error:
             faults = "\n".join(error.faults)
-            message = f"nothing was frozen; {len(error.faults)} faults:\n{faults}"
+            message = f"nothing was frozen; {len(error.faults)} errors:\n{faults}"
             raise CommandError(message) from error
         self.stdout.write(f"{self.summary(release)}\nsha256 {release.sha256}")
         for remark in freeze_remarks(release):

@@ -16,7 +16,7 @@ from portal.datasets.releases.publishing.diff import code
 MOST_LISTED = 200
 LONGEST_CLAIM = 500
 MOST_NAMED = 10
-_HEADING = "### Disputes settled"
+_HEADING = "### Resolved disputes"
 
 
 def unsettled_disputes(dataset: Dataset) -> QuerySet[Dispute]:
@@ -62,7 +62,7 @@ def unsettled_warning(dataset: Dataset) -> str:
         return ""
     more = unsettled_disputes(dataset).count() - len(waiting)
     named = ", ".join(waiting) + (f" and {more:,} more" if more else "")
-    return f"These accepted disputes are still unsettled because their gold is unchanged: {named}."
+    return f"These accepted disputes are not resolved, because their gold has not changed: {named}."
 
 
 def dispute_notes(disputes: Sequence[Dispute]) -> str:
@@ -96,7 +96,7 @@ def _line(dispute: Dispute, closed: set[int]) -> str:
 
 
 CHANGE, REMOVE, ADD = "change", "remove", "add"
-BY_HAND = "it has no correction that can be applied; change the gold by hand"
+BY_HAND = "no correction can be applied; correct the gold by hand"
 
 Fact = dict[str, Any]
 

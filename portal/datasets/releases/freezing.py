@@ -150,7 +150,7 @@ def given_splits(gold: Gold) -> dict[str, str]:
     """The splits given with the gold. Raises ReleaseError if there are none."""
     splits = {name: split for name, split in (gold.splits or {}).items() if split}
     if not splits:
-        raise ReleaseError(["no record or metadata has a field “split” of dev or test"])
+        raise ReleaseError(["no record or metadata has a field “split” with the value dev or test"])
     return splits
 
 
@@ -359,7 +359,7 @@ def start_freezing(
         )
     if running.options != options:
         version = running.options["version"]
-        message = f"release {version} is being frozen (task {running.pk}); wait until it is done"
+        message = f"release {version} is being frozen (job {running.pk}); wait until it is done"
         raise ReleaseError([message])
     return running
 

@@ -133,7 +133,7 @@ class ReleaseError(Exception):
 
     def __init__(self, faults: Sequence[str]) -> None:
         more = len(faults) - MOST_NAMED
-        rest = [f"and {more:,} more faults"] if more > 0 else []
+        rest = [f"and {more:,} more errors"] if more > 0 else []
         self.faults = [*faults[:MOST_NAMED], *rest]
         super().__init__("\n".join(self.faults))
 
@@ -458,7 +458,7 @@ def _drawn(
     dataset: Dataset, rows: Sequence[ReleaseItem], draw: SplitDraw, groups: Mapping[str, str]
 ) -> dict[str, str]:
     if len(rows) < 2:
-        raise ReleaseError(["a draw of splits needs at least two items"])
+        raise ReleaseError(["a random split needs at least two items"])
     units = [Unit(row.name, (_kind(row), *strata_of(row.gold).values())) for row in rows]
     try:
         return draw_splits(units, draw, kept_splits(dataset), groups)

@@ -175,7 +175,7 @@ class RestoredDocuments:
         if document is None:
             document = self._new_page(name, page.canonical, doc_type)
         elif document.kind == Document.Kind.PICTURE:
-            raise _UnfitError("is a picture on this site but a page in the archive")
+            raise _UnfitError("is an image document on this site but a page in the archive")
         elif document.text_sha256 != page.canonical.text_sha256:
             raise _UnfitError(text_difference(page.canonical.text, document))
         elif document.doc_type != doc_type:
@@ -246,7 +246,7 @@ class RestoredDocuments:
         """Adds images to a document without any, unless a release pins it with other images."""
         if pictures and not document.images.exists():
             if not is_pinned(document, [picture.sha256 for picture in pictures]):
-                raise _UnfitError(f"cannot get images: {release_reason(document)}")
+                raise _UnfitError(f"images cannot be added: {release_reason(document)}")
             for number, picture in enumerate(pictures, start=1):
                 store_picture(document, picture, number)
 

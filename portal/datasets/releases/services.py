@@ -318,7 +318,7 @@ def _version_faults(dataset: Dataset, version: str) -> list[str]:
         return [str(error)]
     latest = _latest_version(dataset)
     if latest is not None and not latest < wanted:
-        return [f"version {version} must be greater than the latest release, {latest}"]
+        return [f"version {version} must be higher than that of the latest release, {latest}"]
     return []
 
 

@@ -258,8 +258,8 @@ def _draft(request: UserRequest, dataset: Dataset, form: NewReleaseForm, *, is_s
     if not is_small:
         form.add_error(
             "notes",
-            "Drafting takes minutes for this many documents. Leave the notes empty and they are"
-            " drafted when the release is frozen.",
+            "Drafting takes minutes for this many documents. Leave the notes empty to draft them"
+            " when the release is frozen.",
         )
         return
     with stored_upload(form.upload) as path:

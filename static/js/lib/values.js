@@ -46,10 +46,10 @@ function numberFault(value, sign) {
   if (!NUMBER.test(value)) return "the value must be a decimal such as -1200 or 25.63, or a fraction such as 1/3";
   const isNegative = value.startsWith("-");
   const isZero = !/[1-9]/.test(value.split("/")[0]);
-  if (isNegative && isZero) return "zero has no minus sign";
+  if (isNegative && isZero) return "zero cannot have a minus sign";
   if (isNegative && sign === "plain") return "a negative value cannot have a plain sign: choose how the sign is shown";
   if (!isNegative && sign !== "plain" && !isZero) {
-    return `a number with the sign ${sign} is negative: the value begins with -`;
+    return `a number with the sign ${sign} is negative: the value must begin with -`;
   }
   return null;
 }

@@ -117,7 +117,7 @@ def test_same_version_twice_is_refused(finished: Campaign, lead: User, client_of
     client = client_of(lead)
     client.post(ADDRESS, FORM)
     again = client.post(ADDRESS, FORM)
-    assert "must be greater than the latest release" in again.content.decode()
+    assert "must be higher than that of the latest release" in again.content.decode()
     assert Release.objects.count() == 1
     assert client.get(ADDRESS).context["form"].initial["version"] == "1.0.1"
 
@@ -139,7 +139,7 @@ def test_api_freezes(finished: Campaign, lead: User, api_of: ApiOf) -> None:
     assert (response.json()["item_count"], response.json()["fact_count"]) == (2, 4)
     again = api_of(lead).post(address, {"version": "1.0.0"}, format="json")
     assert again.status_code == 422
-    assert "must be greater" in again.json()["errors"][0]["message"]
+    assert "must be higher" in again.json()["errors"][0]["message"]
 
 
 def test_api_refuses_with_the_list(

@@ -138,7 +138,7 @@ def test_import_is_one_revision_and_the_same_file_again_none(
     ("content", "message"),
     [
         (b"", "p.x: the file is empty"),
-        (b"\x89PNG\r\n", "p.x: this is a PNG picture, not HTML"),
+        (b"\x89PNG\r\n", "p.x: this is a PNG image, not HTML"),
         (b"{", "p.x: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
         (b"{}", "p.x: format: this field is missing"),
         (b"[" * 100_000, "p.x: nested too deeply"),

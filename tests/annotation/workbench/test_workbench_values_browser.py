@@ -24,7 +24,7 @@ def test_value_and_sign_are_derived_edited_and_given_back(opened: Opened, work: 
     )
     value.fill("310")
     press(page, "Enter")
-    expect(page.locator("[data-value-fault]")).to_contain_text("the value begins with -")
+    expect(page.locator("[data-value-fault]")).to_contain_text("the value must begin with -")
     value.fill("-311")
     press(page, "Enter")
     wait_saved(page)

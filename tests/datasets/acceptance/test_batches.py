@@ -166,7 +166,7 @@ def test_rejected_batch_is_held_back_whole_and_can_be_put_back(organiser: User) 
     inspect_all(batch, organiser, {"seller": 1})
     batch = close_batch(batch=batch, actor=organiser)
     reasons = dict(dataset.documents.values_list("name", "held_reason"))
-    reason = "batch 1 was rejected; under the threshold: seller"
+    reason = "batch 1 was rejected; below the required accuracy: seller"
     assert reasons == {"r001": reason, "r002": reason, "r003": reason, "r004": "blurred"}
     assert batch_list(dataset).waiting == 0
     assert put_back_batch(batch=batch, actor=organiser) == 3

@@ -86,7 +86,7 @@ def test_schema_can_be_pasted_uploaded_or_the_one_of_receiptbench(client: Client
         ({"sample_size": 0}, "greater than or equal to 1"),
         ({"threshold": "101"}, "less than or equal to 100"),
         ({"seed": -1}, "greater than or equal to 0"),
-        ({"language": "xx"}, "No matching document can go into a batch"),
+        ({"language": "xx"}, "No matching document can be in a batch"),
     ],
 )
 def test_faults_of_the_form_are_shown(

@@ -109,7 +109,7 @@ def test_duplicates_are_compared(
     page.get_by_role("button", name="Hold back the second").click()
     expect(page.get_by_text("second page held back").first).to_be_visible()
     assert NearDuplicate.objects.get().decision == "held"
-    assert Document.objects.get(name="page-two").held_reason == "near duplicate of page-one"
+    assert Document.objects.get(name="page-two").held_reason == "near-duplicate of page-one"
 
 
 def test_selection_is_drawn_and_drawn_again(

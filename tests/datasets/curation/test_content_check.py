@@ -42,7 +42,7 @@ def test_reports_missing_content(dataset: Dataset) -> None:
     report = check(dataset).report
     assert report["counts"] == {
         "pages checked": 3,
-        "with everything": 1,
+        "with all required content": 1,
         "without a footnote": 2,
         "without a date in the text": 2,
         "without a numeric table": 1,

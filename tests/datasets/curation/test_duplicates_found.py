@@ -101,7 +101,7 @@ def test_new_decision_undoes_the_previous_one(dataset: Dataset, organiser: User)
     search(dataset)
     pair = NearDuplicate.objects.get()
     decide_duplicate(pair=pair, decision="held", actor=organiser)
-    assert Document.objects.get(name="b").held_reason == "near duplicate of a"
+    assert Document.objects.get(name="b").held_reason == "near-duplicate of a"
     decide_duplicate(pair=pair, decision="held_first", actor=organiser)
     assert list(Document.objects.values_list("state", flat=True)) == ["held", "active", "active"]
     # A document that is held back for another reason stays held back.

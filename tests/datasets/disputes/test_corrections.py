@@ -89,7 +89,7 @@ def test_facts_are_removed_changed_and_added(raiser: User, organiser: User) -> N
         (0, "change", {"value": "March 31"}, "value", "overlaps another fact"),
         (0, "change", {"type": "Money"}, "type", "Must be one of Number, Date"),
         (0, "add", {"type": "Number", "value": "77"}, "act", "Change or remove the disputed fact"),
-        (None, "remove", {}, "act", "No fact is disputed"),
+        (None, "remove", {}, "act", "Add a fact: none is disputed"),
         (None, "add", {"type": "Number"}, "value", "Enter the text"),
         (None, "add", {"type": "Number", "value": "a"}, "start", "times. Enter its start"),
     ],
@@ -149,7 +149,7 @@ def test_the_dispute_page_takes_a_correction(
     assert refused.status_code == 400
     assert "This text is not on the page" in refused.content.decode()
     client.post(f"{path}decide/", form | {"value": "sales 1,200"})
-    assert "Correction of the newest release: change Number" in client.get(path).content.decode()
+    assert "Correction to the newest release: change Number" in client.get(path).content.decode()
 
 
 def test_the_api_takes_lists_and_freezes_them(raiser: User, organiser: User, api_of: ApiOf) -> None:

@@ -140,7 +140,7 @@ def test_accepted_ones_are_settled_and_listed_by_the_next_release(
         dispute.refresh_from_db()
         assert dispute.settled_in == settled
     assert new.notes == (
-        "### Disputes settled\n\n"
+        "### Resolved disputes\n\n"
         f"- Dispute {accepted.pk}: `a`, fact 0: `` 1,300 `x` ``\n"
         f"- Dispute {missing.pk}: `a`, as a whole: `77`"
         "\n"
@@ -160,7 +160,7 @@ def test_accepted_ones_wait_as_long_as_their_gold_is_as_it_was(
     missing = decide(make_dispute(release, researcher, fact=None), lead)
     assert released(version="1.1.0").notes == ""
     assert unsettled_warning(release.dataset) == (
-        "These accepted disputes are still unsettled because their gold is unchanged:"
+        "These accepted disputes are not resolved, because their gold has not changed:"
         f" {number.pk} (a), {date.pk} (b), {missing.pk} (a)."
     )
     # The number of both pages changes. The date does not, although its position does.

@@ -237,7 +237,7 @@ class TestHere:
         assert not Job.objects.exists()
 
     def test_command_waits_for_nobody(self, task: DatasetTask, dataset: Dataset) -> None:
-        with pytest.raises(TaskError, match=f"task {task.pk} is already running"):
+        with pytest.raises(TaskError, match=f"job {task.pk} is already running"):
             run_here(dataset=dataset, kind=KIND, run=two_steps)
 
     @pytest.mark.parametrize("error", [TaskError("cannot"), KeyboardInterrupt()])

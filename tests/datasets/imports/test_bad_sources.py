@@ -60,7 +60,7 @@ BAD_ZIPS: dict[str, tuple[Callable[[Files], bytes], str]] = {
     ),
     "link": (lambda _: zipped_link(), "links are not accepted"),
     "encrypted": (lambda _: encrypted(), "encrypted archives are not accepted"),
-    "bomb": (lambda files: zip_bytes({**files, "b.htm": b"0" * 30_000_000}), "refused as a bomb"),
+    "bomb": (lambda files: zip_bytes({**files, "b.htm": b"0" * 30_000_000}), "may be a ZIP bomb"),
 }
 
 

@@ -110,7 +110,7 @@ def test_report_as_a_file_lists_every_row(run: ImportRun, client: Client) -> Non
     rows = list(csv.DictReader(io.StringIO(body_of(response).decode())))
     assert [tuple(row.values()) for row in rows] == [
         ("bench.jsonl:1", "imported", "", "", "q1"),
-        ("bench.jsonl:2", "refused", "no_image", "there is no picture gone.png", ""),
+        ("bench.jsonl:2", "refused", "no_image", "there is no image gone.png", ""),
     ]
     response = client.get(f"{run.get_absolute_url()}report.jsonl?outcome=refused")
     assert [json.loads(line)["name"] for line in body_of(response).splitlines()] == [

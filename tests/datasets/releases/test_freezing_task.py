@@ -113,7 +113,7 @@ def test_a_second_click_finds_the_task_of_the_first(
     assert first == second
     other = client.post(NEW, form(version="2.0.0"))
     assert other.status_code == 400
-    assert "release 1.0.0 is being frozen (task " in other.content.decode()
+    assert "release 1.0.0 is being frozen (job " in other.content.decode()
     run_jobs()
     assert Release.objects.count() == 1
 
@@ -125,7 +125,7 @@ def test_terms_are_checked_before_anything_is_queued(
     client.post(NEW, form())
     run_jobs()
     answer = client.post(NEW, form())
-    assert "version 1.0.0 must be greater than the latest release" in answer.content.decode()
+    assert "version 1.0.0 must be higher than that of the latest release" in answer.content.decode()
     assert DatasetTask.objects.count() == 1
 
 
@@ -214,7 +214,7 @@ def test_the_notes_of_many_documents_are_drafted_by_the_worker(
     client.post(NEW, form())
     run_jobs()
     refused = client.post(NEW, form(version="1.1.0", draft="1"))
-    assert "they are drafted when the release is frozen" in refused.content.decode()
+    assert "to draft them when the release is frozen" in refused.content.decode()
     dataset.documents.filter(name="d").update(state="held", held_reason="a copy")
     client.post(NEW, form(version="1.1.0"))
     run_jobs()

@@ -126,7 +126,7 @@ def test_release_of_a_version_that_is_none_is_refused(dataset: Dataset, version:
 def test_release_must_be_greater_than_the_last(dataset: Dataset, version: str) -> None:
     freeze(dataset, version="1.9.0")
     freeze(dataset, version="1.10.0")
-    with pytest.raises(ReleaseError, match=r"must be greater than the latest release, 1\.10\.0"):
+    with pytest.raises(ReleaseError, match=r"higher than that of the latest release, 1\.10\.0"):
         freeze(dataset, version=version)
 
 

@@ -15,7 +15,7 @@ from portal.facts import LABEL_SETS
 class Command(FreezeCommand):
     help = (
         "Freezes a release from gold HTML with inline fact tags. Apart from the tags, every page"
-        " must equal a document of the dataset. If there are faults, lists them all and writes"
+        " must equal a document of the dataset. If there are errors, lists them all and writes"
         " nothing."
     )
 

@@ -14,7 +14,7 @@ from portal.datasets.releases.restoring import restore_release
 class Command(BaseCommand):
     help = (
         "Restores an exported release: checks the archive, creates missing documents and freezes"
-        " the gold with the same version and hash. If there are faults, lists them all and writes"
+        " the gold with the same version and hash. If there are errors, lists them all and writes"
         " nothing."
     )
 

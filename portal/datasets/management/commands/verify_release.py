@@ -40,7 +40,7 @@ class Command(BaseCommand):
         if found.faults:
             more = len(found.faults) - SHOWN
             left_out = f", {more:,} not shown" if more > 0 else ""
-            count = "1 fault" if len(found.faults) == 1 else f"{len(found.faults):,} faults"
+            count = "1 error" if len(found.faults) == 1 else f"{len(found.faults):,} errors"
             raise CommandError(f"{path}: {count}{left_out}")
         self._report(path, found, is_compared=bool(expected))
 

@@ -282,7 +282,7 @@ class TestCommand:
     ) -> None:
         (folder / "gold.jsonl").unlink()
         (folder / "more").write_text("")
-        with pytest.raises(CommandError, match="2 faults") as refused:
+        with pytest.raises(CommandError, match="2 errors") as refused:
             call_command("verify_release", str(folder))
         assert refused.value.returncode == 1
         assert capsys.readouterr().err.splitlines() == [
@@ -295,7 +295,7 @@ class TestCommand:
     ) -> None:
         for number in range(60):
             (folder / f"more-{number}").write_text("")
-        with pytest.raises(CommandError, match="60 faults, 10 not shown"):
+        with pytest.raises(CommandError, match="60 errors, 10 not shown"):
             call_command("verify_release", str(folder))
         assert len(capsys.readouterr().err.splitlines()) == 50
 
