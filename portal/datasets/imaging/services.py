@@ -265,9 +265,7 @@ def add_image(
     if any(image.sha256 == picture.sha256 for image in images):
         raise ImageRefusedError("The document already has this image.")
     if any(image.is_rendered for image in images):
-        raise ImageRefusedError(
-            "The document has rendered images. Remove them first."
-        )
+        raise ImageRefusedError("The document has rendered images. Remove them first.")
     if replaces is not None:
         return _replace_image(document, images, picture, replaces, actor)
     number = max((image.number for image in images), default=0) + 1
