@@ -127,8 +127,7 @@ def fixed_settings(campaign: Campaign) -> dict[str, str]:
     documents = CampaignDocument.objects.filter(campaign=campaign)
     if campaign.state != State.DRAFT:
         fixed["overlap"] = (
-            "Documents have already been assigned. "
-            "Set the number per document on the Documents page."
+            "Documents are already assigned. Set the number per document under Documents."
         )
     waiting = documents.filter(stage=CampaignDocument.Stage.SCREENING).count()
     if campaign.screening and waiting:
@@ -137,7 +136,7 @@ def fixed_settings(campaign: Campaign) -> dict[str, str]:
             "screening before you turn it off."
         )
     if documents.filter(settled_at__isnull=False).exists():
-        fixed["agreement_threshold"] = "This threshold has already been applied to some documents."
+        fixed["agreement_threshold"] = "It has already been applied to some documents."
     if campaign.state == State.CLOSED:
         closed = "The campaign is closed."
         fixed |= {"screening": closed, "qualification_f1": closed}

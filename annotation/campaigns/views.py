@@ -69,7 +69,7 @@ class SettingsFields(forms.Form):
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="For campaigns with a qualification round.",
+        help_text="Applies to qualification rounds.",
     )
 
     def chosen_settings(self) -> dict[str, Any]:
@@ -113,12 +113,12 @@ class CampaignForm(SettingsFields):
         required=False,
         empty_label="All documents of the dataset",
         label="Documents",
-        help_text="Documents that are held back, such as duplicates, are not included.",
+        help_text="Excludes documents that are held back.",
     )
     title = forms.CharField(max_length=160)
     labels = forms.CharField(
         initial="Number, Date",
-        help_text="Up to nine, separated by commas. Keys 1 to 9 apply them in the workbench.",
+        help_text="Up to nine, separated by commas. Keys 1 to 9 apply them.",
     )
     guidelines = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 14}),

@@ -111,14 +111,14 @@ def _to_assign(overview: Overview) -> str:
 def _deciding_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
     campaign, stages = access.campaign, overview.stages
     if stages.validation:
-        text = f"Check {_count(stages.validation, 'document')} that failed validation."
+        text = f"Check {_count(stages.validation, 'document')} with errors."
         yield Step("lead", text, access.is_lead, *_page("Check", "validation", campaign))
     if overview.open_cases:
         cases = _count(overview.open_cases, "case")
         text = f"Decide {cases} in {_count(stages.adjudication, 'document')}."
         yield Step("lead", text, access.is_lead, *_page("Decide", "adjudication", campaign))
     if overview.review_items:
-        text = f"Review {_count(overview.review_items, 'fact')} sampled from the gold."
+        text = f"Review {_count(overview.review_items, 'fact')}."
         yield Step("reviewer", text, access.is_reviewer, *_page("Review", "review", campaign))
     all_gold = bool(stages.total) and stages.gold == stages.total
     if all_gold and overview.unreleased and not overview.review_items:

@@ -21,7 +21,7 @@ from .services import new_import
 
 Form = CampaignImport.Form
 Layer = CampaignImport.Layer
-LAYER_WORDS = [(Layer.GOLD, "Gold"), (Layer.ANNOTATIONS, "Annotator’s labels")]
+LAYER_WORDS = [(Layer.GOLD, "Gold"), (Layer.ANNOTATIONS, "Annotators’ labels")]
 ACCEPTED = ".json,.jsonl,.gz,.zip"
 
 

@@ -80,7 +80,7 @@ def test_invited_person_signs_up_works_is_reminded_and_leaves(
     assert "2 pages to label" in email_to(ann.email)
     assert Reminder.objects.get().user == ann
 
-    guest.get_by_role("link", name="Leave the campaign…").click()
+    guest.get_by_role("link", name="Leave campaign…").click()
     expect(guest.get_by_role("heading", level=1)).to_have_text("Leave this campaign?")
     guest.get_by_role("button", name="Leave campaign").click()
     expect(guest.get_by_role("status")).to_contain_text("You left “Spring round”.")
@@ -110,7 +110,7 @@ def test_annotator_with_untouched_pages_leaves_them_to_others(
 ) -> None:
     page = page_of(ann)
     page.goto("/campaigns/spring-round/")
-    page.get_by_role("link", name="Leave the campaign…").click()
+    page.get_by_role("link", name="Leave campaign…").click()
     expect(
         page.get_by_text("The 2 pages you have not started go to other annotators.")
     ).to_be_visible()
