@@ -17,18 +17,18 @@ _COMMANDS = (running, grading, site, comparing, exporting, suggesting)
 
 _EXIT_CODES = f"""exit codes:
   0    success
-  {FAILURE}    failure: the site did not answer, a grading failed, items have no answer, or
+  {FAILURE}    failure: the site did not respond, grading failed, items have no answer, or
        `check` found errors
-  {BAD_INPUT}    bad input, or the site refused it
+  {BAD_INPUT}    bad input: a wrong option or file, or the site rejected the request
   {STOPPED}  stopped by Ctrl-C
 
-`factboard COMMAND --help` has an example of each command."""
+`factboard COMMAND --help` shows the options of a command, with an example."""
 
 
 def parser() -> ArgumentParser:
     root = ArgumentParser(
         prog="factboard",
-        description="Grade models fact by fact.",
+        description="Run models on a benchmark, grade their output, and submit it to a site.",
         epilog=_EXIT_CODES,
         formatter_class=RawDescriptionHelpFormatter,
     )

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from factboard.client.models import Column as SiteColumn
 from factboard.client.models import Comparison
 from factboard.client.settings import add_site_arguments, open_client
 from scoring.benchmarks import (
@@ -54,12 +55,12 @@ def add_parser(commands: Any) -> None:
         "results",
         nargs="+",
         metavar="RESULT",
-        help="numbers of two to five published submissions, or with --local two files",
+        help="the numbers of two to five published submissions; with --local, two files",
     )
     parser.add_argument(
         "--local",
         metavar="BENCHMARK",
-        help="compare two files that `factboard grade BENCHMARK --items` wrote",
+        help="compare two files written by `factboard grade BENCHMARK --items`",
     )
     parser.add_argument(
         "--option",
@@ -67,7 +68,7 @@ def add_parser(commands: Any) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="with --local: an option that they were graded with",
+        help="with --local: an option used for grading them",
     )
     add_site_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
@@ -83,7 +84,7 @@ def _compare(args: Namespace) -> int:
 
 def _of_files(args: Namespace) -> int:
     if len(args.results) != 2:
-        raise BadInput(["Give two files with --local."])
+        raise BadInput(["--local needs exactly two files."])
     try:
         benchmark = get_benchmark(args.local)
         options = benchmark.check_options(dict(args.option))
@@ -108,7 +109,7 @@ def compared_files(
     nothing: ItemResult = {}
     for number, (left, right) in enumerate(zip_longest(*systems, fillvalue=nothing), 1):
         if left.get("id") != right.get("id"):
-            raise BadInput([f"{first}:{number}: is another item than {second}:{number}"])
+            raise BadInput([f"{first}:{number}: is not the same item as {second}:{number}"])
     if not systems[0]:
         raise BadInput([f"{first}: has no items"])
     # An id may be in two subsets, so lines are numbered.
@@ -173,12 +174,12 @@ def _local_lines(figures: list[LocalFigure], first: str, second: str) -> Iterato
         unit, decimals = figure.column.unit, figure.column.decimals
         between = ""
         if figure.low is not None and figure.high is not None:
-            between = " to ".join(shown_value(v, unit, decimals) for v in (figure.low, figure.high))
+            between = " to ".join(_signed(v, unit, decimals) for v in (figure.low, figure.high))
         rows.append(
             [
                 f"{figure.column.label} {'↑' if figure.column.direction == 'up' else '↓'}",
                 *(shown_value(v, unit, decimals) for v in (figure.first, figure.second)),
-                shown_value(figure.difference, unit, decimals),
+                _signed(figure.difference, unit, decimals),
                 between,
                 "" if figure.p_value is None else f"{figure.p_value:.4f}",
             ]
@@ -192,34 +193,43 @@ def _local_lines(figures: list[LocalFigure], first: str, second: str) -> Iterato
 def _of_site(args: Namespace) -> int:
     wrong = [result for result in args.results if not result.isdecimal()]
     if wrong:
-        raise BadInput([f"{wrong[0]!r} is no number of a submission; for files give --local"])
+        raise BadInput(
+            [f"{wrong[0]!r} is not a submission's number; to compare files, add --local"]
+        )
+    numbers = [int(result) for result in args.results]
     with open_client(args) as client:
-        comparison = client.compare(*map(int, args.results))
-    if args.json:
-        return print_json(comparison.model_dump(mode="json"))
-    return print_lines(_comparison_lines(comparison))
+        comparison = client.compare(*numbers)
+        if args.json:
+            return print_json(comparison.model_dump(mode="json"))
+        board = client.submission(numbers[0]).board
+        columns = client.leaderboard(board, phase=comparison.phase).columns
+    return print_lines(_comparison_lines(comparison, {column.key: column for column in columns}))
 
 
-def _comparison_lines(comparison: Comparison) -> Iterator[str]:
-    """Each figure of each entry, with its difference from the first entry."""
+def _comparison_lines(comparison: Comparison, columns: Mapping[str, SiteColumn]) -> Iterator[str]:
+    """Each figure of each entry as on the leaderboard, and the tests of the deciding figure."""
     rows = [["", *(entry.name for entry in comparison.entries)]]
     for figure in comparison.figures:
+        label, unit, decimals = _look(figure.key, columns)
         arrow = "↑" if figure.direction == "up" else "↓"
-        cells = [_number(cell.value) for cell in figure.cells]
-        rows.append([f"{figure.key} {arrow}", *cells])
+        cells = [shown_value(cell.value, unit, decimals) for cell in figure.cells]
+        rows.append([f"{label} {arrow}", *cells])
     yield from table(rows)
     yield ""
-    yield f"Differences in {comparison.deciding}, with a paired test over the items:"
+    label, unit, decimals = _look(comparison.deciding, columns)
+    yield f"Differences in {label}, with a paired test over the items:"
     names = {entry.entry: f"{entry.name} ({entry.submission})" for entry in comparison.entries}
     rows = [["", "difference", "95% interval", "p", "wins", "ties", "losses"]]
     for pair in comparison.pairs:
         interval = pair.difference.interval
-        between = f"{interval.low:+.4f} to {interval.high:+.4f}" if interval else ""
+        between = ""
+        if interval:
+            between = " to ".join(_signed(v, unit, decimals) for v in (interval.low, interval.high))
         p_value = pair.difference.p_value
         rows.append(
             [
                 f"{names.get(pair.first, pair.first)} - {names.get(pair.second, pair.second)}",
-                _number(pair.difference.value, "+"),
+                _signed(pair.difference.value, unit, decimals),
                 between,
                 "" if p_value is None else f"{p_value:.4f}",
                 *("" if n is None else str(n) for n in (pair.wins, pair.ties, pair.losses)),
@@ -227,10 +237,19 @@ def _comparison_lines(comparison: Comparison) -> Iterator[str]:
         )
     yield from table(rows)
     if not comparison.is_exact:
-        yield "The phase rounds its scores, so there are no tests."
+        yield "The scores of this phase are rounded, so there are no tests."
     elif not comparison.is_ready:
         yield "The tests are still being computed. Run the command again later."
 
 
-def _number(value: float | None, sign: str = "") -> str:
-    return "n/a" if value is None else f"{value:{sign}.4f}"
+def _look(key: str, columns: Mapping[str, SiteColumn]) -> tuple[str, str, int]:
+    """The label, unit and decimals of a figure; those of a plain number if the leaderboard does
+    not have it."""
+    column = columns.get(key)
+    return (column.label, column.unit, column.decimals) if column else (key, "", 4)
+
+
+def _signed(value: float | None, unit: str, decimals: int) -> str:
+    """A difference: as on a leaderboard, with its sign."""
+    text = shown_value(value, unit, decimals)
+    return f"+{text}" if value is not None and value > 0 else text

@@ -56,23 +56,44 @@ def _no_number(name: str) -> None:
 
 def add_calls(group: _ArgumentGroup, unit: str) -> None:
     """The options of calls to an endpoint about units, such as an item."""
-    group.add_argument("--concurrency", type=positive, default=0, help=f"{unit}s at the same time")
-    group.add_argument("--timeout", type=seconds, default=300.0, help="seconds for one answer")
-    group.add_argument("--key-env", default="OPENAI_API_KEY", metavar="NAME", help="variable")
-    group.add_argument("--key-file", type=Path, help="file with the key")
+    group.add_argument("--concurrency", type=positive, default=0, help=f"{unit}s in parallel")
+    group.add_argument(
+        "--timeout",
+        type=seconds,
+        default=300.0,
+        help="seconds to wait for an answer (default: 300)",
+    )
+    group.add_argument(
+        "--key-env",
+        default="OPENAI_API_KEY",
+        metavar="NAME",
+        help="environment variable with the API key (default: %(default)s)",
+    )
+    group.add_argument("--key-file", type=Path, help="file with the API key")
     group.add_argument(
         "--decoding",
         type=decoding,
         action="append",
         default=[],
         metavar="K=V",
-        help="temperature, max_tokens, top_p, seed, or any other parameter of the endpoint",
+        help="a parameter of the request, such as temperature, max_tokens, top_p or seed; may be "
+        "repeated",
     )
-    group.add_argument("--rate", type=positive, default=0, metavar="N", help="calls per minute")
-    group.add_argument("--attempts", type=positive, default=5, help=f"per {unit} (default: 5)")
-    group.add_argument("--budget", type=amount, metavar="USD", help="never spend more")
-    group.add_argument("--price-in", type=amount, metavar="USD", help="per million tokens")
-    group.add_argument("--price-out", type=amount, metavar="USD", help="per million tokens")
+    group.add_argument(
+        "--rate", type=positive, default=0, metavar="N", help="most calls per minute"
+    )
+    group.add_argument(
+        "--attempts", type=positive, default=5, help=f"most calls per {unit} (default: 5)"
+    )
+    group.add_argument(
+        "--budget", type=amount, metavar="USD", help="stop before spending more; needs prices"
+    )
+    group.add_argument(
+        "--price-in", type=amount, metavar="USD", help="price per million input tokens"
+    )
+    group.add_argument(
+        "--price-out", type=amount, metavar="USD", help="price per million output tokens"
+    )
 
 
 def check_budget(args: Namespace) -> None:
@@ -103,7 +124,9 @@ def read_key(variable: str, file: Path | None, *, is_required: bool = False) -> 
         if not key and not is_required:
             return NO_KEY
     if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise UnusableKey(f"{where} holds no key: one word of ASCII characters was expected")
+        raise UnusableKey(
+            f"{where} does not contain a key: expected ASCII characters without spaces"
+        )
     return key
 
 
@@ -193,7 +216,9 @@ def _tesseract(args: Namespace, benchmark: str) -> Choice:
         key for key, value in given.items() if key not in {"psm", "dpi"} or type(value) is not int
     ]
     if wrong:
-        raise EngineMissing(f"--decoding {wrong[0]}: tesseract takes psm and dpi, whole numbers")
+        raise EngineMissing(
+            f"--decoding {wrong[0]}: tesseract takes only psm and dpi, as whole numbers"
+        )
     engine = Tesseract(benchmark, language=args.language, timeout=args.timeout, **given)
     return Choice(
         *("tesseract", args.model or "tesseract", lambda _: engine, engine.decoding),
@@ -253,7 +278,7 @@ def _decoding(args: Namespace) -> dict[str, Any]:
 
 def _refuse_decoding(args: Namespace) -> None:
     if args.decoding:
-        raise EngineMissing(f"--decoding has no use with --engine {args.engine}")
+        raise EngineMissing(f"--engine {args.engine} does not take --decoding")
 
 
 def _factboard_version() -> str:

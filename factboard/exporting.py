@@ -251,9 +251,9 @@ def _write_program(out: Path, program: str, about: dict[str, Any], has_gold: boo
         "$source": f"{about['dataset']} {about['version']}".strip() or about["benchmark"],
         "$program": _PROGRAMS[program],
         "$command": command,
-        "$gold": "The figures are those of the leaderboard, over the items that were asked."
+        "$gold": "The scores are those of the leaderboard, over the items that were run."
         if has_gold
-        else f"The gold is hidden. Upload {SUBMISSION} to the board, which scores it.",
+        else f"The gold is hidden. Submit {SUBMISSION} to the board to get scores.",
     }
     text = _template("readme.md")
     for word, value in words.items():
@@ -306,32 +306,41 @@ _EXAMPLES = """examples:
   factboard export sample --to lm-eval task/
   factboard export kit.zip --to inspect task/ --gold gold.jsonl
 
-With gold, the task scores the answers. A board with hidden gold gives none: the task then writes
-the submission file for the board."""
+With gold, the task scores the answers. With hidden gold, it writes the submission file for the
+board instead."""
 
 
 def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
     parser = add_command(
         commands,
         "export",
-        "write a board's task for lm-evaluation-harness or inspect_ai",
+        "export a benchmark as a task for lm-evaluation-harness or inspect_ai",
         _EXAMPLES,
-        "Writes a board's task as a folder that lm-evaluation-harness or inspect_ai loads.",
+        "Export a benchmark as a folder that lm-evaluation-harness or inspect_ai can run.",
     )
     parser.add_argument(
         "target",
         metavar="BOARD|PATH",
-        help="a board of the site, a starter kit or release (ZIP or folder), gold with images, or "
+        help="a board's name in its URL, a starter kit or release (ZIP or folder), a gold file, or "
         "sample",
     )
-    parser.add_argument("--to", choices=("lm-eval", "inspect"), required=True)
+    parser.add_argument("--to", choices=("lm-eval", "inspect"), required=True, help="the program")
     parser.add_argument("out", type=Path, metavar="DIR", help="a new or empty folder")
-    parser.add_argument("--gold", type=Path, help="open gold, if the target has it elsewhere")
-    parser.add_argument("--benchmark", default="", help="where the files do not name it")
-    parser.add_argument("--images", type=Path, metavar="DIR", help="images of gold")
-    parser.add_argument("--prompt", default=DEFAULT, metavar="VERSION", help="(default: paper-1)")
-    parser.add_argument("--prompt-file", type=Path, help="a text of your own, with $question")
-    parser.add_argument("--language", default="", help="$language in a prompt")
+    parser.add_argument(
+        "--gold", type=Path, help="a file with open gold, if the target contains none"
+    )
+    parser.add_argument(
+        "--benchmark", default="", help="the benchmark, if the files do not name it"
+    )
+    parser.add_argument("--images", type=Path, metavar="DIR", help="page images of a gold file")
+    parser.add_argument(
+        "--prompt",
+        default=DEFAULT,
+        metavar="VERSION",
+        help="version of the benchmark's prompt (default: %(default)s)",
+    )
+    parser.add_argument("--prompt-file", type=Path, help="your own prompt, with $question")
+    parser.add_argument("--language", default="", help="replaces $language in the prompt")
     add_site_arguments(parser.add_argument_group("site"))
     parser.set_defaults(run=run)
 

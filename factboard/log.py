@@ -79,7 +79,7 @@ def _check_settings(folder: Path, settings: Mapping[str, Any]) -> datetime:
     path = folder / RUN
     if not path.exists():
         if (folder / ANSWERS).exists():
-            raise LogError(f"{path}: is missing, but there are answers; start over with --new")
+            raise LogError(f"{path}: is missing, although there are answers; start over with --new")
         now = datetime.now().astimezone()
         whole = {"started_at": now.isoformat(), "settings": settings}
         write_atomically(path, [(json.dumps(whole, indent=1) + "\n").encode()])
@@ -97,7 +97,7 @@ def _check_settings(folder: Path, settings: Mapping[str, Any]) -> datetime:
             for key in different
         )
         raise LogError(
-            f"{folder}: holds the answers of a run with other settings: {changes}. Choose another "
+            f"{folder}: contains answers of a run with other settings: {changes}. Choose another "
             "folder with --out, or start over with --new"
         )
     return started
@@ -174,8 +174,7 @@ class FileLog:
                     self._file.truncate(at)
                     os.fsync(self._file.fileno())
                     self.notice = (
-                        f"{self._path}: its last line was not complete and is removed; the item is "
-                        "asked again"
+                        f"{self._path}: removed an incomplete last line; its item is asked again"
                     )
                     return
                 record = self._read(line, number)

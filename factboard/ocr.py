@@ -210,7 +210,9 @@ class Tesseract(OcrEngine):
     ) -> None:
         super().__init__(benchmark)
         if shutil.which(TESSERACT) is None:
-            raise EngineMissing("tesseract is not installed; Debian has it as tesseract-ocr")
+            raise EngineMissing(
+                "tesseract is not installed; on Debian or Ubuntu: apt install tesseract-ocr"
+            )
         self.decoding: dict[str, str | int] = {"psm": psm, "language": language or "eng"}
         if dpi:
             self.decoding["dpi"] = dpi
@@ -254,7 +256,7 @@ class RapidOcr(OcrEngine):
                 # It misreads images with a palette.
                 pixels = np.asarray(original.convert("RGB"))
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-            raise EngineFault(f"{image.name}: not an image that can be read") from error
+            raise EngineFault(f"{image.name}: cannot be read as an image") from error
         with self._lock:
             boxes = _boxes(self._engine(pixels))
         text = "\n".join(" ".join(box.text for box in row) for row in rows_of(boxes))
@@ -273,7 +275,7 @@ def _rapidocr() -> tuple[Any, str]:
             return import_module(module).RapidOCR(), f"{package} {metadata.version(package)}"
         except ImportError:
             continue
-    raise EngineMissing("RapidOCR is not installed: pip install rapidocr-onnxruntime")
+    raise EngineMissing("RapidOCR is not installed; run: pip install rapidocr-onnxruntime")
 
 
 def _boxes(found: Any) -> list[Box]:

@@ -92,12 +92,12 @@ def read_pages(path: Path, labels: Sequence[str]) -> list[Page]:
                     continue
                 where = f"{path}/{member}"
                 if name.stem in pages:
-                    raise PagesError(f"{where}: another page has the name {name.stem}")
+                    raise PagesError(f"{where}: another page is also named {name.stem}")
                 pages[name.stem] = _page(name.stem, archive.read(member), labels, where)
     except ArchiveFault as fault:
         raise PagesError(f"{path}: {fault}") from fault
     if not pages:
-        raise PagesError(f"{path}: holds no ID.html")
+        raise PagesError(f"{path}: contains no ID.html")
     return list(pages.values())
 
 

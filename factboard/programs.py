@@ -159,7 +159,7 @@ def _finished(process: subprocess.Popen[bytes], name: str, stdin: bytes, timeout
         raise EngineFault(f"{name} printed more than {MOST_OUTPUT // MEGABYTE} MB")
     if code:
         lines = errors.decode("utf-8", "replace").strip().splitlines()
-        raise EngineFault(f"{name} ended with exit code {code}{': ' + lines[-1] if lines else ''}")
+        raise EngineFault(f"{name} failed with exit code {code}{': ' + lines[-1] if lines else ''}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

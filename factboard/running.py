@@ -138,7 +138,7 @@ def _run(session: Session, log: FileLog) -> int:
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, fault["loc"]))
-        raise PromptError(f"the manifest cannot have this {place}: {fault['msg']}") from None
+        raise PromptError(f"the run manifest does not allow this {place}: {fault['msg']}") from None
     ids = [item.id for item in session.kit.items]
     totals, decoding = ask(session.items(), ids, session.choice, log, budget, unit="item")
     return _finish(session, log, budget, totals, decoding)
@@ -255,11 +255,11 @@ def _report(session: Session, budget: Budget, outcome: Outcome, totals: RunTotal
         f"{used.input:,} input and {used.output:,} output tokens{money}"
     )
     for repair in outcome.repairs_made():
-        say(f"{repair.items:,} answers: {repair.name} (--raw leaves them as they are)")
+        say(f"{repair.items:,} answers repaired: {repair.name}. To keep them as is, use --raw.")
     if outcome.without_answer:
         say(
-            f"{outcome.without_answer:,} items have no answer and are not in the file. Run the "
-            "same command again to ask only these."
+            f"{outcome.without_answer:,} items have no answer and are not in the file. To retry "
+            "them, run the same command again."
         )
     sys.stdout.write(f"{session.folder / SUBMISSION}\n")
 
@@ -305,13 +305,13 @@ def plan_of(items: Iterable[RunItem], count: int, session: Session) -> Plan:
 
 
 def plan_text(plan: Plan, prices: Prices) -> str:
-    lines = [*plan.examples, f"{plan.items:,} items; nothing was asked."]
+    lines = [*plan.examples, f"{plan.items:,} items. No call was made."]
     if plan.usage is not None:
         lines.append(
             f"About {plan.usage.input:,} input tokens, at most {plan.usage.output:,} output tokens."
         )
         if cost := prices.cost(plan.usage):
-            lines.append(f"At most about {cost:.4f} USD.")
+            lines.append(f"Estimated cost: at most {cost:.4f} USD.")
     return "\n".join(lines) + "\n"
 
 
@@ -325,7 +325,7 @@ _EXAMPLES = """examples:
   factboard run sample --engine command --command 'my-ocr {image}'
   factboard run sample --engine python my_model:answer
 
-The same command continues a run that was stopped: only items without an answer are asked.
+To continue a stopped run, run the same command again. It asks only for missing answers.
 Exit codes: 0 every item has an answer, 1 some have none, 2 bad input, 130 stopped."""
 
 
@@ -335,13 +335,14 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         "run",
         "run a model or an OCR engine on a benchmark",
         _EXAMPLES,
-        "A model or an OCR engine answers every item of a benchmark.",
+        "Run a model or an OCR engine on every item of a benchmark. Writes the submission file and "
+        "its run manifest.",
     )
     parser.add_argument(
         "target",
         nargs="?",
         metavar="BOARD|PATH",
-        help="a board of the site, a starter kit or release (ZIP or folder), gold with images, or "
+        help="a board's name in its URL, a starter kit or release (ZIP or folder), a gold file, or "
         "sample",
     )
     parser.add_argument(
@@ -349,12 +350,20 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         nargs="+",
         default=["openai"],
         metavar=("NAME", "MODULE:FUNCTION"),
-        help=f"{', '.join(NAMES)} (default: openai)",
+        help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]} (default: openai)",
     )
-    parser.add_argument("--out", type=Path, help="folder of the run (default: runs/TARGET-MODEL)")
-    parser.add_argument("--new", action="store_true", help="set earlier answers aside, start over")
-    parser.add_argument("--dry-run", action="store_true", help="show three prompts, ask nothing")
-    parser.add_argument("--raw", action="store_true", help="leave the answers as they are")
+    parser.add_argument("--out", type=Path, help="folder for the run (default: runs/TARGET-MODEL)")
+    parser.add_argument(
+        "--new", action="store_true", help="start over; earlier answers are moved to a subfolder"
+    )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show three prompts and the estimated cost; call nothing",
+    )
+    parser.add_argument(
+        "--raw", action="store_true", help="do not repair answers, such as by removing code fences"
+    )
     parser.set_defaults(run=run)
     _add_items(parser)
     _add_prompts(parser)
@@ -363,10 +372,10 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
 
 def _add_items(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("items")
-    group.add_argument("--benchmark", default="", help="where the files do not name it")
-    group.add_argument("--images", type=Path, metavar="DIR", help="images of gold")
-    group.add_argument("--split", default="", help="only this split, such as test")
-    group.add_argument("--limit", type=positive, metavar="N", help="only the first N items")
+    group.add_argument("--benchmark", default="", help="the benchmark, if the files do not name it")
+    group.add_argument("--images", type=Path, metavar="DIR", help="page images of a gold file")
+    group.add_argument("--split", default="", help="run only this split, such as test")
+    group.add_argument("--limit", type=positive, metavar="N", help="run only the first N items")
     add_site_arguments(group)
 
 
@@ -376,26 +385,34 @@ def _add_prompts(parser: ArgumentParser) -> None:
         "--prompt",
         default=DEFAULT,
         metavar="VERSION",
-        help="version of the benchmark's prompt, or own for the items' questions alone "
+        help="version of the benchmark's prompt; own: only each item's question "
         "(default: %(default)s)",
     )
-    group.add_argument("--prompt-file", type=Path, help="a text of your own, with $question")
+    group.add_argument("--prompt-file", type=Path, help="your own prompt, with $question")
     group.add_argument("--system", default="", metavar="TEXT", help="system prompt")
     group.add_argument(
-        "--language", default="", help="$language in a prompt; of tesseract (default: eng)"
+        "--language",
+        default="",
+        help="replaces $language in the prompt; with tesseract, its language (default: eng)",
     )
 
 
 def _add_endpoint(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("endpoint and engines")
-    group.add_argument("--model", default="", metavar="NAME")
-    group.add_argument("--base-url", default="", metavar="URL")
+    group.add_argument(
+        "--model", default="", metavar="NAME", help="the model's name at the endpoint"
+    )
+    group.add_argument(
+        "--base-url", default="", metavar="URL", help="an OpenAI-compatible endpoint"
+    )
     add_calls(group, "item")
     group.add_argument(
-        "--image-tokens", type=positive, default=0, metavar="N", help="of one image, if known"
+        "--image-tokens", type=positive, default=0, metavar="N", help="tokens per image, if known"
     )
-    group.add_argument("--command", default="", help="program with {image}, {images}, {prompt}")
-    group.add_argument("--function", default="", help="module:function")
+    group.add_argument(
+        "--command", default="", help="the program to run, with {image} or {images}, and {prompt}"
+    )
+    group.add_argument("--function", default="", help="the function to call, as module:function")
 
 
 def _arrange(args: Namespace) -> None:
@@ -403,15 +420,15 @@ def _arrange(args: Namespace) -> None:
     name, *rest = args.engine
     args.engine = name
     if name not in NAMES:
-        raise BadInput(f"there is no engine {name!r}; there are {', '.join(NAMES)}")
+        raise BadInput(f"there is no engine {name!r}; choose from {', '.join(NAMES)}")
     if name == "python" and rest and not args.function:
         args.function = rest.pop(0)
     if rest and args.target is None:
         args.target = rest.pop(0)
     if rest:
-        raise BadInput(f"--engine {name}: {rest[0]!r} was not expected")
+        raise BadInput(f"--engine {name}: unexpected argument {rest[0]!r}")
     if not args.target:
-        raise BadInput("name a board, a starter kit, a release or a folder; or sample")
+        raise BadInput("name a board, a starter kit, a release, a gold file, or sample")
     if name in _WITHOUT_PROMPT and (args.system or args.prompt_file):
         flag = "--system" if args.system else "--prompt-file"
         raise BadInput(f"--engine {name} reads images and takes no prompt: leave out {flag}")

@@ -36,12 +36,14 @@ def _add_reading(commands: Any) -> None:
     boards.set_defaults(run=_boards)
 
     leaderboard = _command(
-        commands, "leaderboard", "print the leaderboard of a board", "leaderboard my-board --csv"
+        commands, "leaderboard", "print a leaderboard", "leaderboard my-board --csv"
     )
     leaderboard.add_argument("board", help="the board's name in its URL")
     leaderboard.add_argument("--csv", action="store_true", help="print the site's CSV file")
     for name in ("phase", "view", "part", "sort"):
-        leaderboard.add_argument(f"--{name}", default="", help=f"the {name}, as in the page's URL")
+        leaderboard.add_argument(
+            f"--{name}", default="", help=f"the {name}, as in the URL of the leaderboard"
+        )
     leaderboard.set_defaults(run=_leaderboard)
 
 
@@ -115,7 +117,7 @@ def _board_lines(found: Leaderboard) -> Iterator[str]:
     if not any(section.rows for section in found.sections):
         yield "No results yet."
     elif len(shown) < len(figures):
-        yield f"{len(figures) - len(shown)} more columns: use --csv or --json"
+        yield f"{len(figures) - len(shown)} more columns: use --csv or --json to get all"
 
 
 def _number(value: int | None) -> str:
@@ -132,14 +134,16 @@ _PULL_EXAMPLES = """examples:
 def _add_pull(commands: Any) -> None:
     parser = add_command(commands, "pull", "download a release and check its hash", _PULL_EXAMPLES)
     parser.add_argument("dataset", help="the dataset's name in its URL")
-    parser.add_argument("version", help="of the release, such as 1.0.0")
-    parser.add_argument("--to", type=Path, default=Path(), metavar="DIR", help="the folder")
+    parser.add_argument("version", help="the version of the release, such as 1.0.0")
+    parser.add_argument(
+        "--to", type=Path, default=Path(), metavar="DIR", help="where to save it (default: here)"
+    )
     parser.add_argument(
         "--starter-kit",
         action="store_true",
-        help="the ids, prompts and images of the items with hidden gold, to run a model on",
+        help="only what a model needs: ids, prompts and images of the items with hidden gold",
     )
-    parser.add_argument("--no-images", action="store_true", help="a release without its images")
+    parser.add_argument("--no-images", action="store_true", help="leave out the images")
     parser.add_argument(
         "--accept-licence", action="store_true", help="accept the licence of the release"
     )
@@ -167,9 +171,11 @@ def _words(done: Download) -> str:
     if done.is_whole:
         words += ", matches the hash of the release"
     elif done.hidden:
-        words += f", without the gold of {done.hidden:,} items, which the release's hash needs"
+        words += (
+            f"; the hash cannot be checked, because the gold of {done.hidden:,} items is hidden"
+        )
     if done.unread:
-        words += f"; install pyarrow to compare {', '.join(done.unread)} with the items"
+        words += f"; install pyarrow to check {', '.join(done.unread)} too"
     return words
 
 
@@ -180,27 +186,32 @@ MANIFEST = "manifest.json"
 _SUBMIT_EXAMPLES = """example:
   factboard submit my-board my-run/submission.jsonl --manifest my-run/manifest.json --watch
 
-The run's manifest fills in the model card; the options of the card take precedence."""
+The manifest fills in fields of the model card that you leave out."""
 
 
 def _add_submitting(commands: Any) -> None:
-    submit = add_command(commands, "submit", "submit a file to a board", _SUBMIT_EXAMPLES)
+    submit = add_command(commands, "submit", "submit predictions to a board", _SUBMIT_EXAMPLES)
     _add_file(submit)
-    submit.add_argument("--team", default="", help="one of your teams")
-    for name in ModelCard.model_fields:
-        option = f"--{name.replace('_', '-')}"
-        submit.add_argument(option, metavar="TEXT", help="a field of the model card")
-    submit.add_argument("--accept-missing", action="store_true", help="also if items are missing")
+    submit.add_argument("--team", default="", help="submit for this team: its name in its URL")
+    submit.add_argument(
+        "--accept-missing", action="store_true", help="submit even if predictions are missing"
+    )
     submit.add_argument("--accept-terms", action="store_true", help="accept the board's terms")
-    submit.add_argument("--watch", action="store_true", help="wait until it is graded")
-    submit.add_argument("--publish", action="store_true", help="wait, then publish the result")
+    submit.add_argument("--watch", action="store_true", help="wait for the result and print it")
+    submit.add_argument(
+        "--publish", action="store_true", help="wait for the result, then publish it"
+    )
     _add_site(submit)
+    card = submit.add_argument_group("model card")
+    for name, field in ModelCard.model_fields.items():
+        option = f"--{name.replace('_', '-')}"
+        card.add_argument(option, metavar="TEXT", help=field.description)
     submit.set_defaults(run=_submit)
 
     check = add_command(
         commands,
         "check",
-        "check a file as the site would, without storing it",
+        "validate a file without submitting it",
         "example:\n  factboard check my-board submission.jsonl",
     )
     _add_file(check)
@@ -208,7 +219,7 @@ def _add_submitting(commands: Any) -> None:
     check.set_defaults(run=_check)
 
     watch = add_command(
-        commands, "watch", "follow a grading until it ends", "example:\n  factboard watch 12"
+        commands, "watch", "wait until a submission is graded", "example:\n  factboard watch 12"
     )
     watch.add_argument("id", type=int, help="the number of the submission")
     _add_site(watch)
@@ -217,9 +228,13 @@ def _add_submitting(commands: Any) -> None:
 
 def _add_file(parser: ArgumentParser) -> None:
     parser.add_argument("board", help="the board's name in its URL")
-    parser.add_argument("file", type=Path, help="ZIP, JSON Lines or gzipped JSON Lines")
-    parser.add_argument("--manifest", type=Path, metavar="FILE", help="the manifest of the run")
-    parser.add_argument("--phase", default="", help="needed only if several phases are open")
+    parser.add_argument(
+        "file", type=Path, help="the predictions: ZIP, JSON Lines or gzipped JSON Lines"
+    )
+    parser.add_argument(
+        "--manifest", type=Path, metavar="FILE", help="the run manifest that `factboard run` wrote"
+    )
+    parser.add_argument("--phase", default="", help="the phase; needed if several are open")
 
 
 def _add_site(parser: ArgumentParser) -> None:
@@ -231,7 +246,7 @@ def _submit(args: Namespace) -> int:
     _require_file(args.file)
     beside = args.file.with_name(MANIFEST)
     if not (args.manifest or args.name) and beside.is_file():
-        raise BadInput(f"Name the model: --name TEXT, or send the run's --manifest {beside}.")
+        raise BadInput(f"Add --name TEXT, or send the run manifest: --manifest {beside}")
     card = _card(args, _manifest(args.manifest))
     with open_client(args) as client:
         sent = client.submit(
@@ -258,7 +273,7 @@ def _check(args: Namespace) -> int:
     if args.json:
         print_json(found.model_dump(mode="json"))
     else:
-        lines = [found.detail or f"{found.predictions:,} predictions, no fault", *found.warnings]
+        lines = [found.detail or f"{found.predictions:,} predictions, no errors", *found.warnings]
         lines += [fault_line(fault.model_dump()) for fault in found.faults]
         if more := found.fault_count - len(found.faults):
             lines.append(f"and {more:,} more")
@@ -316,7 +331,7 @@ def _card(args: Namespace, manifest: RunManifest | None) -> ModelCard:
     if manifest is not None:
         given.setdefault("name", manifest.model)
     if not given.get("name"):
-        raise BadInput(["Name the model: --name TEXT, or --manifest FILE."])
+        raise BadInput(["The model has no name. Add --name TEXT or --manifest FILE."])
     try:
         return ModelCard.model_validate(given)
     except ValidationError as error:

@@ -185,34 +185,46 @@ _PIECE = 12_000
 _EXAMPLES = """example:
   factboard suggest pages/ --model qwen --base-url http://127.0.0.1:8001/v1 --labels Number,Date
 
-The same command continues a run that was stopped: only pieces without an answer are asked.
-Exit codes: 0 every page was read, 1 some were not, 2 bad input, 130 stopped."""
+To continue a stopped run, run the same command again. It asks only for missing answers.
+Exit codes: 0 every page is done, 1 some are not, 2 bad input, 130 stopped."""
 
 
 def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
     parser = add_command(
         commands,
         "suggest",
-        "ask a model for the facts of pages, as suggestions for annotators",
+        "ask a model to find facts on pages, as suggestions for annotators",
         _EXAMPLES,
-        "A model names the facts of pages. The page “Suggestions” of a campaign takes the file.",
+        "Ask a model to find the facts on pages. Upload the resulting file on a campaign's "
+        "Suggestions page.",
     )
-    parser.add_argument("path", type=Path, help="a folder or ZIP of ID.html")
-    parser.add_argument("--model", required=True, metavar="NAME")
-    parser.add_argument("--base-url", required=True, metavar="URL")
+    parser.add_argument("path", type=Path, help="a folder or ZIP of pages, each named ID.html")
+    parser.add_argument(
+        "--model", required=True, metavar="NAME", help="the model's name at the endpoint"
+    )
+    parser.add_argument(
+        "--base-url", required=True, metavar="URL", help="an OpenAI-compatible endpoint"
+    )
     parser.add_argument(
         "--labels",
         type=_labels,
         default=("Number", "Date"),
-        help="labels of the campaign, with commas between them (default: Number,Date)",
+        help="the campaign's labels, separated by commas (default: Number,Date)",
     )
-    parser.add_argument("--out", type=Path, help="folder (default: suggestions/PATH-MODEL)")
-    parser.add_argument("--new", action="store_true", help="set earlier answers aside")
-    parser.add_argument("--dry-run", action="store_true", help="show one request, ask nothing")
     parser.add_argument(
-        "--prompt-file", type=Path, help="a text of your own, with $labels and $text"
+        "--out", type=Path, help="folder for the result (default: suggestions/PATH-MODEL)"
     )
-    parser.add_argument("--piece", type=positive, default=_PIECE, help="characters per request")
+    parser.add_argument(
+        "--new", action="store_true", help="start over; earlier answers are moved to a subfolder"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show one request; call nothing")
+    parser.add_argument("--prompt-file", type=Path, help="your own prompt, with $labels and $text")
+    parser.add_argument(
+        "--piece",
+        type=positive,
+        default=_PIECE,
+        help="longest part of a page per request, in characters (default: %(default)s)",
+    )
     add_calls(parser.add_argument_group("endpoint"), "piece")
     # These are options of `factboard run` only.
     parser.set_defaults(run=run, engine="openai", system="", image_tokens=0)

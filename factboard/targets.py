@@ -60,7 +60,7 @@ def _phase(lines: Sequence[BoardLine], board: str) -> Phase:
     if board not in boards:
         near = get_close_matches(board, boards, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise FetchError(f"the site has no board {board!r} that you may see{hint}")
+        raise FetchError(f"the site has no board {board!r} that you can see{hint}")
     if not boards[board]:
         raise FetchError(f"the board {board} has no phase")
     return next((phase for phase in boards[board] if phase.window == _OPEN), boards[board][-1])
@@ -99,7 +99,7 @@ def open_sample(name: str, folder: Path = SAMPLE_FOLDER) -> Kit:
     """A sample benchmark. Raises KitError outside a checkout of the repository."""
     sample = SAMPLES[name]
     if not folder.is_dir():
-        raise KitError(f"{name}: the sample is only in a checkout of the repository")
+        raise KitError(f"{name}: samples need a checkout of the repository")
     gold, images = folder / sample.gold, folder / sample.images
     with open_kit(gold, benchmark=sample.benchmark, images=images) as kit:
         return replace(kit, dataset=name)

@@ -97,7 +97,7 @@ def _verified(partial: Path, path: Path, expected: str | None) -> Download:
         messages = [str(fault).replace(partial.name, path.name) for fault in found.faults]
         more = len(messages) - _NAMED
         raise BadDownloadError(
-            [f"{path.name} does not match its release, so it was not kept:"]
+            [f"{path.name} does not match the hash of its release and was discarded:"]
             + messages[:_NAMED]
             + ([f"and {more:,} more"] if more > 0 else [])
         )
@@ -113,7 +113,7 @@ def _read_members(partial: Path) -> int:
                 for _ in archive.pieces(member.name):
                     pass
     except ArchiveFault as fault:
-        raise BadDownloadError([f"The download is damaged, so it was not kept: {fault}"]) from fault
+        raise BadDownloadError([f"The download is damaged and was discarded: {fault}"]) from fault
     return len(members)
 
 
@@ -368,5 +368,8 @@ def _read(model: type[Answer], data: bytes) -> Answer:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise UnreachableError(
-            [f"The site's answer is not as expected ({where}: {first['msg']}). Is it newer?"]
+            [
+                f"Unexpected response ({where}: {first['msg']}). If the site is newer, update "
+                "factboard."
+            ]
         ) from None

@@ -61,7 +61,7 @@ _REFUSED = {400, 409, 413, 415, 422}
 def error_of(status: int, answer: Any) -> SiteError:
     """The error for a site's answer, with the site's own sentences."""
     found = answer if isinstance(answer, dict) else {}
-    messages = list(_messages(found)) or [f"The site answered HTTP {status}."]
+    messages = list(_messages(found)) or [f"The site responded with HTTP {status}."]
     if status in _REFUSED:
         return RefusedError(messages, status, found)
     return _KINDS.get(status, SiteError)(messages, status)
@@ -112,7 +112,9 @@ Send = dict[str, Any]
 def check_token(token: str) -> str:
     """Raises NotAllowedError, without the token, for text that no header can hold."""
     if token and not (token.isascii() and token.isprintable() and " " not in token):
-        raise NotAllowedError(["The token holds spaces, line breaks or other unusual characters."])
+        raise NotAllowedError(
+            ["The token contains spaces, line breaks or other invalid characters."]
+        )
     return token
 
 
@@ -132,7 +134,9 @@ class Connection:
         if self._base.scheme not in {"http", "https"} or not self._base.host:
             raise UnreachableError(["The site must be a URL, such as https://facts.example.org"])
         if self._base.userinfo:
-            raise UnreachableError(["The site must be a URL without a user and a password."])
+            raise UnreachableError(
+                ["The URL of the site must not contain a user name or password."]
+            )
         self._token = check_token(token)
         self._sleep = sleep
         self._backoff = Backoff(attempts=4)
@@ -176,13 +180,13 @@ class Connection:
         try:
             yield
         except httpx2.TimeoutException as error:
-            raise UnreachableError([f"{host} did not answer in time."]) from error
+            raise UnreachableError([f"{host} did not respond in time."]) from error
         except httpx2.ConnectError as error:
             reason = self.masked(str(error))
             raise UnreachableError([f"{host} cannot be reached: {reason}"]) from error
         except httpx2.HTTPError as error:
             reason = self.masked(str(error)) or type(error).__name__
-            raise UnreachableError([f"The connection to {host} broke: {reason}"]) from error
+            raise UnreachableError([f"The connection to {host} failed: {reason}"]) from error
 
     def _attempts(
         self, method: str, path: str, send: Callable[[], Send], may_repeat: bool
@@ -218,11 +222,11 @@ class Connection:
             target = httpx2.URL(urljoin(str(url), response.headers["location"]))
             if method != "GET" or _origin(target) != _origin(self._base):
                 raise SiteError(
-                    [f"The site redirects to {target.scheme}://{target.host}. Use that as --site."],
+                    [f"The site redirects to {target.scheme}://{target.host}. Use this as --site"],
                     response.status_code,
                 )
             url, content = target, {}
-        raise UnreachableError(["The site redirects in a circle."])
+        raise UnreachableError(["The site redirects too many times."])
 
     def _refusal(self, response: httpx2.Response) -> SiteError:
         try:
@@ -233,8 +237,8 @@ class Connection:
         error.messages = tuple(map(self.masked, error.messages))
         if response.status_code == 401:
             error.messages += (
-                f"Create a token on {self.site}/account/ and put it into FACTBOARD_TOKEN, "
-                "or into a file for --token-file.",
+                f"Create a token on {self.site}/account/, then put it in FACTBOARD_TOKEN "
+                "or in a file for --token-file.",
             )
         error.args = ("\n".join(error.messages),)
         return error
@@ -244,7 +248,7 @@ class Connection:
         for piece in response.iter_bytes():
             data += piece
             if len(data) > MOST_BYTES:
-                raise UnreachableError([f"The answer has more than {MOST_BYTES:,} bytes."])
+                raise UnreachableError([f"The response is larger than {MOST_BYTES:,} bytes."])
         return bytes(data)
 
     def masked(self, text: str) -> str:
@@ -269,5 +273,7 @@ def parsed(data: bytes) -> Mapping[str, Any]:
     except ValueError:
         answer = None
     if not isinstance(answer, dict):
-        raise UnreachableError(["The answer is not from a Factboard site: it is no JSON object."])
+        raise UnreachableError(
+            ["The response is not from a Factboard site: it is not a JSON object."]
+        )
     return answer

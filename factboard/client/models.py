@@ -5,9 +5,9 @@ A test checks every field against the site's OpenAPI document.
 """
 
 from datetime import date, datetime
-from typing import Literal
+from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 Figures = dict[str, float | None]
 
@@ -196,31 +196,47 @@ class Comparison(_Answer):
     pairs: tuple[Pair, ...]
 
 
+Category = Literal[
+    "ocr_pipeline", "ocr_model", "open_vlm", "proprietary_vlm", "fine_tuned", "other"
+]
+
+
 class ModelCard(BaseModel):
-    """The description of a model on a leaderboard. Fields that are not given are not sent."""
+    """The description of a model on a leaderboard. Fields that are not given are not sent. The
+    descriptions are the help of `factboard submit`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = ""
-    organisation: str | None = None
-    size: str | None = None
-    category: (
-        Literal["ocr_pipeline", "ocr_model", "open_vlm", "proprietary_vlm", "other"] | None
-    ) = None
-    link: str | None = None
-    code_link: str | None = None
-    notes: str | None = None
-    open_weights: bool | None = None
-    architecture: Literal["dense", "mixture"] | None = None
-    reasoning: Literal["none", "off", "minimal", "on"] | None = None
-    licence: str | None = None
-    released_on: date | None = None
-    training_data: str | None = None
-    training_until: date | None = None
-    prompt: str | None = None
-    decoding: str | None = None
-    output_tokens: int | None = None
-    cost: float | None = None
+    name: str = Field("", description="name on the leaderboard (default: the manifest's model)")
+    organisation: str | None = Field(None, description="who made the model")
+    size: str | None = Field(None, description="number of parameters, such as 7B")
+    category: Category | None = Field(
+        None, description=f"{', '.join(get_args(Category)[:-1])} or other (default: other)"
+    )
+    link: str | None = Field(None, description="URL of the paper or model page")
+    code_link: str | None = Field(None, description="URL of the code")
+    notes: str | None = Field(None, description="anything else readers should know")
+    open_weights: bool | None = Field(
+        None, description="true or false: can anyone download the weights?"
+    )
+    architecture: Literal["dense", "mixture"] | None = Field(
+        None, description="dense, or mixture (of experts)"
+    )
+    reasoning: Literal["none", "off", "minimal", "on"] | None = Field(
+        None, description="reasoning mode in this run: none (it has no such mode), off, minimal, on"
+    )
+    licence: str | None = Field(None, description="licence of the model or program")
+    released_on: date | None = Field(None, description="release date, as YYYY-MM-DD")
+    training_data: str | None = Field(
+        None, description="what it was trained on, and whether the board's documents may be in it"
+    )
+    training_until: date | None = Field(
+        None, description="date of the newest training data, as YYYY-MM-DD"
+    )
+    prompt: str | None = Field(None, description="the full prompt")
+    decoding: str | None = Field(None, description="decoding settings, such as temperature 0")
+    output_tokens: int | None = Field(None, description="output tokens, total for all items")
+    cost: float | None = Field(None, description="cost of the whole run, in US dollars")
 
     def fields_to_send(self) -> dict[str, str]:
         given = self.model_dump(mode="json", exclude_none=True)

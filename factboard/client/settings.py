@@ -23,9 +23,12 @@ def config_path() -> Path:
 
 
 def add_site_arguments(parser: ArgumentParser | _ArgumentGroup) -> None:
-    parser.add_argument("--site", metavar="URL", help=f"the site (default: {SITE})")
+    parser.add_argument("--site", metavar="URL", help=f"URL of the site (default: ${SITE})")
     parser.add_argument(
-        "--token-file", type=Path, metavar="FILE", help=f"file of your token (default: {TOKEN})"
+        "--token-file",
+        type=Path,
+        metavar="FILE",
+        help=f"file with your API token (default: ${TOKEN})",
     )
 
 
@@ -34,7 +37,7 @@ def open_client(args: Namespace) -> Client:
     config = _config(config_path())
     site = args.site or os.environ.get(SITE, "") or config.get("site", "")
     if not site:
-        raise BadInput(f"Name the site: --site URL, or the environment variable {SITE}.")
+        raise BadInput(f"Name the site with --site URL or the environment variable {SITE}.")
     return Client(site, _token(args.token_file, site, config))
 
 
@@ -57,9 +60,11 @@ def _config(path: Path) -> dict[str, str]:
         raise BadInput([f"{path}: is not TOML"]) from None
     for name in ("site", "token"):
         if not isinstance(config.get(name, ""), str):
-            raise BadInput([f"{path}: {name} must be a text"])
+            raise BadInput([f"{path}: {name} must be a string"])
     if config.get("token") and stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise BadInput([f"{path}: other users may read the token in it; run chmod 600 {path}"])
+        raise BadInput(
+            [f"{path}: other users can read the token in this file; run chmod 600 {path}"]
+        )
     return {name: config[name] for name in ("site", "token") if name in config}
 
 

@@ -31,7 +31,7 @@ from scoring.benchmarks.checking import FaultList, JoinedItems, jobs_for, score_
 
 from .terminal import BadInput, Failure, add_command, key_and_value, positive, shown_value
 
-HELP = "Grades a submission against gold, offline and without a database."
+HELP = "Grade a submission against gold, offline and without a database."
 
 
 class Output(Protocol):
@@ -53,8 +53,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--jobs",
         type=positive,
         metavar="N",
-        help="processes to score with; all cores unless given, one for few items. "
-        "The result does not depend on it",
+        help="number of processes (default: one per core, or one for few items)",
     )
 
 
@@ -67,8 +66,8 @@ def grade(args: Namespace, out: Output | None = None, err: Output | None = None)
         scores = _score(items, benchmark, options, args.jobs or jobs_for(items), args.items)
     if scores.missing and benchmark.names_every_id:
         err.write(
-            f"{args.submission}: {scores.missing:,} ids have no prediction; a leaderboard takes "
-            "only submissions that name every id\n"
+            f"{args.submission}: {scores.missing:,} ids have no prediction; a board accepts "
+            "only files that name every id\n"
         )
     if args.json:
         out.write(json.dumps(report(benchmark, options, scores), ensure_ascii=False) + "\n")
@@ -85,7 +84,7 @@ def _chosen(key: str, raw: Mapping[str, str]) -> tuple[Benchmark, Options]:
         raise BadInput([str(error)]) from error
     if model := benchmark.judge_model(options):
         names = " and ".join(name for name, value in raw.items() if "judge(" in value)
-        raise BadInput([f"option {names} needs the judge {model}: use manage.py judge"])
+        raise BadInput([f"option {names} needs the judge {model}; use manage.py judge"])
     refuse_lacking(benchmark, options)
     return benchmark, options
 
@@ -102,8 +101,7 @@ def _score(
             return benchmark.aggregate(written(shown, file), options)
     except BrokenProcessPool as error:
         raise Failure(
-            "a process was killed while it scored, perhaps for lack of memory; "
-            "try again with --jobs 1"
+            "a grading process was killed, perhaps because memory ran out; try again with --jobs 1"
         ) from error
     except OSError as error:
         raise Failure(f"{items.path}: cannot be read: {error.strerror}") from error
@@ -153,24 +151,33 @@ class ItemsFile:
 
 
 def add_file_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("benchmark", help="which benchmark, such as fincriticaled")
-    parser.add_argument("--gold", type=Path, required=True, help="folder, ZIP or JSON Lines")
-    parser.add_argument("--submission", type=Path, required=True, help="folder, ZIP or JSON Lines")
+    parser.add_argument("benchmark", help="the benchmark's name, such as fincriticaled")
+    parser.add_argument(
+        "--gold", type=Path, required=True, help="the gold: a folder, ZIP or JSON Lines"
+    )
+    parser.add_argument(
+        "--submission",
+        type=Path,
+        required=True,
+        help="the predictions: a folder, ZIP or JSON Lines",
+    )
     parser.add_argument(
         "--option",
         type=key_and_value,
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="an option of the benchmark; may be given several times",
+        help="an option of the benchmark; may be repeated",
     )
     parser.add_argument(
         "--raw-gold",
         action="store_true",
-        help="grade against the gold in the files as it is, like the published script; by "
-        "default pages are cleaned first, as on import, so that scores equal those of the site",
+        help="use the gold files as they are, like the published script; by default, pages are "
+        "cleaned first, as on the site",
     )
-    parser.add_argument("--items", type=Path, help="write one JSON line per item to this file")
+    parser.add_argument(
+        "--items", type=Path, help="write the result of each item to this file, as JSON Lines"
+    )
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object instead of a table"
     )

@@ -42,7 +42,7 @@ def test_two_files_are_compared_with_a_test(
     assert 0 < ffa["p_value"] <= 1
     assert ffa["low"] <= 2 / 6 <= ffa["high"]
     assert main(["compare", "--local", "fincriticaled", *map(str, items)]) == 0
-    assert "33.33%" in capsys.readouterr().out
+    assert "+33.33%" in capsys.readouterr().out
 
 
 def test_the_order_of_the_files_turns_the_sign(
@@ -58,7 +58,7 @@ def test_the_order_of_the_files_turns_the_sign(
     ("change", "message"),
     [
         (lambda text: text + "nope\n", ":4: is not a line that"),
-        (lambda text: text.partition("\n")[2], ":1: is another item than"),
+        (lambda text: text.partition("\n")[2], ":1: is not the same item as"),
         (lambda text: '{"id": "page-1"}\n' + text.partition("\n")[2], "are not items of"),
     ],
 )

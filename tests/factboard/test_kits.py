@@ -59,7 +59,7 @@ def test_kind_of_a_ccocr_item_is_that_of_its_subset(tmp_path: Path) -> None:
         (['{"id": "a", "images": ["../../etc/passwd"]}'], r"is not there"),
         (['{"id": "a", "images": ["images/no.png"]}'], r"download the release with its images"),
         (['{"id": "a"}', '{"id": "a"}'], r"'a' occurs twice"),
-        ([], r"holds no items"),
+        ([], r"contains no items"),
     ],
 )
 def test_wrong_kit_is_refused_by_line_and_field(

@@ -55,7 +55,7 @@ def test_half_a_line_is_removed_with_a_notice(tmp_path: Path, cut: int) -> None:
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
     with log_in(tmp_path) as log:
-        assert "not complete" in log.notice
+        assert "incomplete last line" in log.notice
         assert set(log.known_ids()) == {"a"}
         log.append([record("b")])
     assert path.read_bytes() == whole

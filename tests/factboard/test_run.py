@@ -181,7 +181,7 @@ def test_dry_run_shows_prompts_and_asks_nothing(
     shown = capsys.readouterr().out
     assert shown.count("Convert the page to HTML") == 3
     assert "0000.png, " in shown
-    assert "5 items; nothing was asked." in shown
+    assert "5 items. No call was made." in shown
     assert "USD" in shown
     assert not Path("out").exists()
 
@@ -231,7 +231,7 @@ def test_settings_that_no_manifest_can_have_are_refused_before_asking(
     with serve() as server:
         assert run(server, make_kit(tmp_path / "kit"), "--prompt-file", "long.md") == 2
         assert not server.calls
-    assert "cannot have this text: String should have at most" in capsys.readouterr().err
+    assert "does not allow this text: String should have at most" in capsys.readouterr().err
 
 
 def test_raw_can_be_chosen_after_the_run(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_every_answer_makes_a_line_that_the_benchmark_reads(
         (["kit", "--engine", "python"], "module:function"),
         (["kit", "--engine", "python", "none_such:f"], "none_such cannot be imported"),
         (["kit", "--engine", "command", "--command", "prog"], "{image}"),
-        (["kit", "--engine", "tesseract", "more"], "'more' was not expected"),
+        (["kit", "--engine", "tesseract", "more"], "unexpected argument 'more'"),
         (["kit", "--engine", "tesseract", "--system", "Read."], "leave out --system"),
         (["kit", "--engine", "rapidocr", "--prompt-file", "own.md"], "leave out --prompt-file"),
         (["kit", "--model", "m", "--base-url", "http://h", "--prompt", "x"], "paper-1"),
@@ -340,4 +340,4 @@ def test_sample_outside_a_checkout_is_a_board_of_the_site(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv("FACTBOARD_SITE", raising=False)
     assert main(["run", "sample", "--engine", "tesseract"]) == 2
-    assert "Name the site: --site URL" in capsys.readouterr().err
+    assert "Name the site with --site URL" in capsys.readouterr().err

@@ -151,9 +151,9 @@ def test_tags_of_an_export_are_removed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "holds no ID.html"),
+        ({}, "contains no ID.html"),
         ({"p1.html": "<p></p>"}, "p1.html: no text is left"),
-        ({"a/p1.html": "<p>1</p>", "b/p1.html": "<p>2</p>"}, "b/p1.html: another page has"),
+        ({"a/p1.html": "<p>1</p>", "b/p1.html": "<p>2</p>"}, "b/p1.html: another page is"),
         ({"p1.html": "<p><Number>1</p>"}, "p1.html: "),
     ],
 )

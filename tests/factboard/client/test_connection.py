@@ -92,7 +92,7 @@ def test_a_site_that_stays_down_is_named() -> None:
 
 def test_publishing_is_not_repeated() -> None:
     handler, asked = answers(httpx2.ReadError("broken"))
-    with pytest.raises(UnreachableError, match=r"facts\.example broke"):
+    with pytest.raises(UnreachableError, match=r"facts\.example failed"):
         client_of(handler).publish(1)
     assert len(asked) == 1
 
@@ -153,7 +153,7 @@ def test_a_redirect_within_the_site_is_followed() -> None:
 def test_redirects_in_a_circle_end() -> None:
     moved = [httpx2.Response(301, headers={"location": "/again/"}) for _ in range(20)]
     handler, _ = answers(*moved)
-    with pytest.raises(UnreachableError, match="in a circle"):
+    with pytest.raises(UnreachableError, match="too many times"):
         client_of(handler).board("b")
 
 
@@ -173,7 +173,7 @@ def test_an_answer_without_a_field_names_it() -> None:
 def test_an_endless_answer_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_module, "MOST_BYTES", 1000)
     handler, _ = answers(httpx2.Response(200, content=b" " * 1001))
-    with pytest.raises(UnreachableError, match="more than 1,000 bytes"):
+    with pytest.raises(UnreachableError, match="larger than 1,000 bytes"):
         client_of(handler).board("b")
 
 
@@ -188,7 +188,7 @@ def test_names_cannot_leave_their_place_in_the_path() -> None:
     "site", ["", "ftp://facts.example", "https://", "https://u:p@facts.example"]
 )
 def test_a_site_that_is_no_url(site: str) -> None:
-    with pytest.raises(UnreachableError, match="The site must be a URL"):
+    with pytest.raises(UnreachableError, match=r"must be a URL|must not contain a user"):
         Client(site)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -192,7 +193,7 @@ def test_a_clean_file_is_checked_without_being_stored(
     command: Command, board: Board, researcher: User, predictions: Path
 ) -> None:
     done = command("check", "board", predictions, user=researcher)
-    assert (done.code, done.out) == (0, "3 predictions, no fault\n")
+    assert (done.code, done.out) == (0, "3 predictions, no errors\n")
     assert not Submission.objects.exists()
 
 
@@ -348,7 +349,8 @@ def test_two_published_results_are_compared_with_a_test(
     done = command("compare", first.pk, second.pk)
     assert (done.code, done.err) == (0, "")
     assert f"Perfect ({first.pk}) - Flawed ({second.pk})" in done.out
-    assert "+0.3333" in done.out
+    assert "+33.33%" in done.out
+    assert re.search(r"\bFFA ↑ +100\.00% +66\.67%", done.out)
 
 
 def test_one_result_alone_is_not_compared(
@@ -386,7 +388,7 @@ def test_a_release_that_differs_from_its_hash_is_not_kept(
             data = answer.read().replace(release.sha256.encode(), b"0" * 64)
             return httpx2.Response(200, content=data)
 
-    with pytest.raises(BadDownloadError, match="does not match its release") as caught:
+    with pytest.raises(BadDownloadError, match="does not match the hash of its release") as caught:
         client_for(None, Lying()).pull(release.dataset.slug, "1.0.0", tmp_path / "new")
     assert f"{'0' * 64} was expected" in str(caught.value)
     assert list((tmp_path / "new").iterdir()) == []
@@ -438,7 +440,7 @@ def test_a_release_with_hidden_gold_says_what_its_hash_needs(
     split_world()
     done = command("pull", "world", "1.0.0", "--to", tmp_path)
     assert (done.code, done.err) == (0, "")
-    assert "without the gold of 1 items" in done.out
+    assert "the gold of 1 items is hidden" in done.out
 
 
 def test_a_licence_is_accepted_first(command: Command, researcher: User, tmp_path: Path) -> None:
