@@ -135,7 +135,7 @@ def _read_kit(archive: Archive, name: str, benchmark: str) -> Kit:
         for number, line in _lines(archive, ITEM_LINES, name)
     )
     if not items:
-        raise KitError(f"{name}/{ITEM_LINES}: holds no items")
+        raise KitError(f"{name}/{ITEM_LINES}: contains no items")
     _refuse_twice(items, f"{name}/{ITEM_LINES}")
     return Kit(
         key,
@@ -250,7 +250,7 @@ def _read_gold(path: Path, benchmark: str, images: Path | None) -> Kit:
         )
         items.append(KitItem(line.id, str(question), sources, line.payload.get("op", "")))
     if not items:
-        raise KitError(f"{gold}: holds no items")
+        raise KitError(f"{gold}: contains no items")
     _refuse_twice(items, str(gold))
     return Kit(benchmark, tuple(items))
 

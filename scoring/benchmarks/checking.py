@@ -47,7 +47,7 @@ def check_text(record: Record, key: str, longest: int) -> str | None:
     if not isinstance(text, str):
         return f"{key!r} must be a string, not {kind_of(text)}"
     if "\0" in text:
-        return f"{key!r} holds a NUL character"
+        return f"{key!r} contains a NUL character"
     if len(text) > longest:
         return f"{key!r} is longer than {longest:,} characters"
     return None
@@ -189,7 +189,7 @@ def check_predictions(
     return PredictionCheck(kept, tuple(faults.listed), missing, faults.left_out)
 
 
-_NO_ITEMS, _NO_PREDICTIONS = "holds no items", "holds no predictions"
+_NO_ITEMS, _NO_PREDICTIONS = "contains no items", "contains no predictions"
 
 
 class _Source(NamedTuple):

@@ -160,7 +160,7 @@ def _read_lines(
         number += 1
         total += len(line)
         if reason := _over_limit(len(line), total, packed, limits):
-            yield ReadFault(name, number, None, f"{reason}; nothing from here on was read")
+            yield ReadFault(name, number, None, f"{reason}; the rest was not read")
             return
         if number == 1:
             line = line.removeprefix(BOM)
@@ -177,7 +177,7 @@ def _over_limit(line: int, total: int, packed: IO[bytes], limits: ReadLimits) ->
     if total > limits.archive.total:
         return f"the file unpacks to more than {limits.archive.total // MEGABYTE} MB"
     if total > _HARMLESS and total > packed.tell() * limits.archive.ratio:
-        return f"compressed more than {limits.archive.ratio} times, refused as a bomb"
+        return f"compressed more than {limits.archive.ratio} times; it may be a gzip bomb"
     return ""
 
 
@@ -197,13 +197,15 @@ def _read_members(
     names = sorted(member.name for member in archive.members())
     has_pages = any(_is_page(member) for member in names)
     if not names:
-        yield ReadFault(name, 0, None, "holds no files")
+        yield ReadFault(name, 0, None, "contains no files")
     for member in names:
         shown = f"{name}/{member}"
         if _is_page(member):
             yield _read_page(archive, member, shown, prefix)
         elif has_pages or not member.lower().endswith((".jsonl", ".jsonl.gz")):
-            yield ReadFault(shown, 0, None, "not expected here; pages are ID.html or ID.txt")
+            yield ReadFault(
+                shown, 0, None, "unexpected file; pages must be named ID.html or ID.txt"
+            )
         else:
             yield from _read_packed_lines(archive, member, shown, limits)
 
@@ -262,7 +264,9 @@ def parse_json(data: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise UnusableError(_utf8_message(error), _line_of(error)) from error
     except UnicodeEncodeError as error:
-        raise UnusableError("half of a surrogate pair is not a character") from error
+        raise UnusableError(
+            "contains half of a surrogate pair, which is not a character"
+        ) from error
     except json.JSONDecodeError as error:
         # Some of Python's messages end with "at".
         reason = f"not valid JSON: {error.msg.removesuffix(' at')} at column {error.colno}"
@@ -271,7 +275,7 @@ def parse_json(data: bytes) -> Any:
         raise UnusableError(_TOO_DEEP) from error
     except ValueError as error:
         # Python refuses integers of more than 4,300 digits.
-        raise UnusableError("holds a number with too many digits") from error
+        raise UnusableError("contains a number with too many digits") from error
     if data.count(b"[") + data.count(b"{") > DEEPEST and is_deeper(value, DEEPEST):
         raise UnusableError(_TOO_DEEP)
     return value
@@ -362,7 +366,7 @@ def read_json_files(
             for member in sorted(member.name for member in archive.members()):
                 shown = f"{name}/{member}"
                 if not is_json(member):
-                    yield ReadFault(shown, 0, None, "not expected among JSON files")
+                    yield ReadFault(shown, 0, None, "unexpected file among JSON files")
                 elif PurePosixPath(member).name != ignored:
                     yield read(archive, member, shown)
     except ArchiveFault as error:

@@ -60,7 +60,7 @@ def parse_json(text: str) -> Any:
     except RecursionError as error:
         raise UnparseableError(f"nested deeper than {DEEPEST} levels") from error
     except ValueError as error:
-        raise UnparseableError("holds a number with too many digits") from error
+        raise UnparseableError("contains a number with too many digits") from error
     if text.count("[") + text.count("{") > DEEPEST and is_deeper(value, DEEPEST):
         raise UnparseableError(f"nested deeper than {DEEPEST} levels")
     return value
@@ -76,7 +76,7 @@ def extract_json(response: str) -> Any:
     """
     start, end = response.find("{"), response.rfind("}")
     if start < 0 or end < start:
-        raise UnparseableError("holds no JSON object")
+        raise UnparseableError("contains no JSON object")
     return parse_json(response[start : end + 1])
 
 

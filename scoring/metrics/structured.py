@@ -102,7 +102,7 @@ def parse_record(text: str) -> Record:
         raise UnparseableError(f"not JSON: {error.msg} at character {error.pos}") from error
     except ValueError as error:
         # Python refuses integers of more than 4,300 digits.
-        raise UnparseableError("holds a number with too many digits") from error
+        raise UnparseableError("contains a number with too many digits") from error
     if value is None:
         raise UnparseableError("null is not a record")
     if is_deeper(value, DEEPEST):

@@ -55,7 +55,7 @@ class CheckedUpload:
     def api_detail(self) -> str:
         """Why it was refused, in words for the API."""
         if self.fault_count:
-            return f"Faults in the file: {self.fault_count}. Nothing was submitted."
+            return f"Errors in the file: {self.fault_count}. Nothing was submitted."
         lacking = f"Items without a prediction: {self.missing_count}."
         if self.completeness_rule:
             return f"{lacking} {self.completeness_rule} Nothing was submitted."

@@ -66,7 +66,7 @@ def read_published_gold(source: Source, limits: ReadLimits) -> Iterator[Record |
             labels = {name for name in names if PurePosixPath(name).name == _LABELS}
             indexes = [name for name in names if name not in labels]
             if not indexes:
-                yield ReadFault(shown, 0, None, "holds no index of its subsets")
+                yield ReadFault(shown, 0, None, "contains no index of its subsets")
             for name in indexes:
                 yield from _read_index(archive, name, labels, shown)
     except ArchiveFault as error:
@@ -279,7 +279,7 @@ def _answer_problem(record: Record, limits: ReadLimits) -> str | None:
         try:
             check_gold_table(record.value["answer"])
         except TooLargeError as error:
-            return f"'answer' holds too large a table: {error}"
+            return f"'answer' contains too large a table: {error}"
     return None
 
 
@@ -289,7 +289,7 @@ def _json_answer_problem(op: str, answer: Any) -> str | None:
     try:
         value = parse_record(answer) if isinstance(answer, str) else answer
         if holds_nul(value):
-            return "'answer' holds a NUL character"
+            return "'answer' contains a NUL character"
         if is_deeper(value, DEEPEST):
             return f"'answer' is nested more than {DEEPEST} deep"
         if op == "grounding":

@@ -61,7 +61,7 @@ def _gold_problem(record: Record) -> str | None:
     if not isinstance(gold, dict | list):
         return f"'gold' must be an object or a list, not {kind_of(gold)}"
     if holds_nul(gold):
-        return "'gold' holds a NUL character"
+        return "'gold' contains a NUL character"
     if len(extract_all_numbers(gold)) + len(extract_all_text(gold)) > MOST_VALUES:
         return f"'gold' has more than {MOST_VALUES:,} numbers and strings"
     return None

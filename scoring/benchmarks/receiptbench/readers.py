@@ -61,7 +61,7 @@ def read_fields(response: str) -> dict[str, Any]:
     """
     start, end = response.find("{"), response.rfind("}")
     if start < 0 or end < start:
-        raise UnparseableError("holds no JSON object")
+        raise UnparseableError("contains no JSON object")
     if end - start > LONGEST_RESPONSE:
         raise UnparseableError(f"longer than {LONGEST_RESPONSE:,} characters")
     text = _PYTHON_WORD.sub(_json_word, response[start : end + 1])
@@ -104,7 +104,7 @@ def _parse(text: str) -> dict[str, Any]:
     except UnparseableError:
         raise
     except ValueError as error:
-        raise UnparseableError("holds a number with too many digits") from error
+        raise UnparseableError("contains a number with too many digits") from error
     return value
 
 
@@ -119,7 +119,7 @@ def _refuse_constant(name: str) -> NoReturn:
 def _finite(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise UnparseableError("holds a number that is too large")
+        raise UnparseableError("contains a number that is too large")
     return number
 
 
@@ -225,7 +225,7 @@ def _fields_problem(record: Record) -> str | None:
     if not isinstance(fields, dict):
         return f"'fields' must be an object, not {kind_of(fields)}"
     if holds_nul(fields):
-        return "'fields' holds a NUL character"
+        return "'fields' contains a NUL character"
     problem = problem_of(fields)
     return f"'fields': {problem}" if problem else None
 

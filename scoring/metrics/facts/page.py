@@ -290,7 +290,7 @@ class _Reader:
         facts = []
         for n, tagged in enumerate(self._tagged):
             if tagged.start < 0:
-                raise self._fault(f"<{tagged.label}> holds no visible text", tagged.offset)
+                raise self._fault(f"<{tagged.label}> contains no visible text", tagged.offset)
             value = text[tagged.start : tagged.end]
             facts.append(Fact(n, tagged.label, value, tagged.start, tagged.end))
         self._end_line()

@@ -105,7 +105,7 @@ function idProblem(value, key) {
   if (!Object.hasOwn(value, key)) return `has no '${key}'`;
   const part = value[key];
   if (typeof part !== "string") return `'${key}' must be a string`;
-  if (!part.trim() || part.length > LONGEST_ID) return `'${key}' must have 1 to ${LONGEST_ID} characters`;
+  if (!part.trim() || part.length > LONGEST_ID) return `'${key}' must have 1 to ${LONGEST_ID} printable characters`;
   return null;
 }
 

@@ -76,7 +76,7 @@ async function readLines(file, kind, check, isCurrent) {
       check.line(line);
     }
     if (read > MOST_BYTES) {
-      check.fault("too long: only the beginning was checked");
+      check.fault("too long to check here; only the beginning was checked");
       return true;
     }
   }
@@ -98,7 +98,7 @@ async function checkFile() {
   }
   const kind = kindOf(new Uint8Array(await file.slice(0, 2).arrayBuffer()), file.name);
   if (kind === "zip") {
-    show(`${named}.`, { notes: ["The content of a ZIP is checked after the upload."] });
+    show(`${named}.`, { notes: ["A ZIP file is checked after the upload."] });
     return;
   }
   show(`Checking ${named} …`);
@@ -114,7 +114,7 @@ async function checkFile() {
   const said = summary(check.found(), { completenessRule: data.complete[form.elements.phase.value] });
   show(`${named}: ${said.title}`, {
     ...said,
-    notes: [...said.notes, "The file is not uploaded yet. The site will check it in full."],
+    notes: [...said.notes, "The file is not uploaded yet. The site checks it again after the upload."],
   });
 }
 

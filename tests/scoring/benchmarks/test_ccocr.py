@@ -567,7 +567,7 @@ def test_published_predictions_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({"data/x/label.json": {}}, "holds no index"),
+        ({"data/x/label.json": {}}, "contains no index"),
         ({"index.json": {}}, "a list of subsets was expected"),
         ({"index.json": [7]}, "subset 1: not an object"),
         ({"index.json": [{"dataset": "a", "base_dir": "b"}]}, "'group' must be a string"),
@@ -597,7 +597,7 @@ def test_published_predictions_that_cannot_be_used_are_refused(tmp_path: Path) -
     faults = list(CCOCR.read_predictions(root))
     assert all(isinstance(fault, ReadFault) for fault in faults)
     messages = " | ".join(str(fault) for fault in faults)
-    for part in ("has no 'response'", "must be a string", "not expected", "NaN", "is empty"):
+    for part in ("has no 'response'", "must be a string", "unexpected file", "NaN", "is empty"):
         assert part in messages
     assert f"{root}/a/6.json:3: not valid JSON" in messages
     assert len(faults) == 6

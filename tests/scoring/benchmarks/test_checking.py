@@ -40,7 +40,7 @@ def test_missing_ids_alone_are_no_fault() -> None:
 
 def test_an_empty_submission_is_a_fault() -> None:
     check = check_predictions([], ["a"], "sub.jsonl")
-    assert [str(fault) for fault in check.faults] == ["sub.jsonl:0: holds no predictions"]
+    assert [str(fault) for fault in check.faults] == ["sub.jsonl:0: contains no predictions"]
 
 
 def test_endless_faults_are_counted() -> None:
@@ -54,7 +54,7 @@ def test_gold_needs_items_and_distinct_ids() -> None:
     again = GoldLine("a", {"id": "a", "html": ""}, "gold.jsonl", 2)
     (fault,) = check_gold([line, again]).faults
     assert str(fault) == "gold.jsonl:2: the id 'a' was already used at gold.jsonl:1"
-    assert [str(fault) for fault in check_gold([], "gold").faults] == ["gold:0: holds no items"]
+    assert [str(fault) for fault in check_gold([], "gold").faults] == ["gold:0: contains no items"]
 
 
 def test_unknown_benchmarks_get_suggestions() -> None:

@@ -437,7 +437,7 @@ def test_any_response_is_scored(response: str) -> None:
     [
         ('{"a":' * 100_000 + "1" + "}" * 100_000, "nested deeper than 200 levels"),
         ('{"answer": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested deeper than 200 levels"),
-        ('{"answer": ' + "9" * 1_000_000 + "}", "holds a number with too many digits"),
+        ('{"answer": ' + "9" * 1_000_000 + "}", "contains a number with too many digits"),
         ('{"answer": "' + "9" * 1_900_000 + '"}', ""),
         ('{"answer": "' + "1," * 900_000 + '"}', ""),
         ('{"answer": [' + "[]," * 100_000 + "[]]}", ""),
@@ -445,7 +445,7 @@ def test_any_response_is_scored(response: str) -> None:
             f'{{"{"k" * 900_000}": {{{",".join(f""""{n}": 1""" for n in range(80_000))}}}}}',
             "its paths are too long",
         ),
-        ("{" * 2_000_000, "holds no JSON object"),
+        ("{" * 2_000_000, "contains no JSON object"),
         ("{" + "x" * 50_000_000 + "}", "longer than 2,000,000 characters"),
     ],
     ids=["deep", "deep-list", "digits", "long-number", "commas", "lists", "paths", "open", "huge"],
@@ -511,7 +511,7 @@ def test_predictions_may_state_their_output_tokens() -> None:
         ({"response": {"answer": 1}}, "'response' must be a string, not an object"),
         ({"response": "A"}, "'response' is not valid JSON"),
         ({"response": "[" * 300 + "]" * 300}, "'response' is nested deeper than 200 levels"),
-        ({"response": "\0"}, "'response' holds a NUL character"),
+        ({"response": "\0"}, "'response' contains a NUL character"),
     ],
 )
 def test_gold_that_cannot_be_used_is_a_fault(change: dict[str, object], message: str) -> None:

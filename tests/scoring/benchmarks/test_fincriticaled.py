@@ -231,7 +231,7 @@ def test_gold_readers_refuse_unusable_tags_with_their_line(tmp_path: Path) -> No
         ({"id": "a", "html": ["x"]}, "'html' must be a string, not a list"),
         ({"id": " ", "html": ""}, "'id' must have 1 to 160 printable characters"),
         ({"id": "a\n", "html": ""}, "'id' must have 1 to 160 printable characters"),
-        ({"id": "a", "html": "\0"}, "'html' holds a NUL character"),
+        ({"id": "a", "html": "\0"}, "'html' contains a NUL character"),
         ({"id": "a", "html": "x" * 2_000_001}, "'html' is longer than 2,000,000 characters"),
     ],
 )

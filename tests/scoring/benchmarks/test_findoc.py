@@ -201,8 +201,8 @@ def test_texts_may_be_a_folder_of_files(tmp_path: Path) -> None:
         ({"id": "d1"}, "has no 'gold'"),
         ({"gold": {}}, "has no 'id'"),
         ({"id": "d1", "gold": "x"}, "'gold' must be an object or a list, not a string"),
-        ({"id": "d1", "gold": {"a\0": 1}}, "'gold' holds a NUL character"),
-        ({"id": "d1", "gold": ["\0"]}, "'gold' holds a NUL character"),
+        ({"id": "d1", "gold": {"a\0": 1}}, "'gold' contains a NUL character"),
+        ({"id": "d1", "gold": ["\0"]}, "'gold' contains a NUL character"),
         ({"id": "d1", "gold": ["7 " * (MOST_VALUES + 1)]}, "more than 20,000"),
     ],
 )

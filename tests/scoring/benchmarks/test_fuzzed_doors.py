@@ -43,11 +43,11 @@ FILES: dict[str, tuple[str, bytes, str, int, str]] = {
     "a key twice": ("x.jsonl", b'{"id": 1, "id": 1}', "", 1, "the key 'id' occurs twice"),
     "no object": ("x.jsonl", b"[]", "", 1, "not a JSON object"),
     "without an id": ("x.jsonl", b"{}", "", 1, "has no 'id'"),
-    "empty": ("x.jsonl", b"\xef\xbb\xbf \n", "", 0, "holds no"),
+    "empty": ("x.jsonl", b"\xef\xbb\xbf \n", "", 0, "contains no"),
     "half of gzip": ("x.jsonl.gz", gzip.compress(b"{}" * 99)[:-9], "", 0, "not a readable gzip"),
     "half a ZIP": ("x.zip", as_zip({"a.jsonl": b"{}"})[:-9], "", 0, "not a readable ZIP"),
     "names that climb": ("x.zip", as_zip({"../a.jsonl": b"{}"}), "", 0, "file name not accepted"),
-    "a stranger": ("x.zip", as_zip({"a.exe": b"MZ"}), "/a.exe", 0, "not expected here"),
+    "a stranger": ("x.zip", as_zip({"a.exe": b"MZ"}), "/a.exe", 0, "unexpected file"),
 }
 each_file = together("name", FILES)
 

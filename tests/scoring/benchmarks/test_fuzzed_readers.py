@@ -82,7 +82,7 @@ def test_lines_in_a_wrong_encoding_are_faults(key: str, side: Side, name: str) -
 def test_files_without_anything_hold_no_items(key: str, side: Side, data: bytes) -> None:
     assert put_before(key, side, data) == ([], [])
     (fault,) = checked(key, side, data)
-    assert fault.startswith("x:0: holds no ")
+    assert fault.startswith("x:0: contains no ")
 
 
 @each_side

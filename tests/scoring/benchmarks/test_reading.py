@@ -119,9 +119,9 @@ def test_a_fault_stops_nothing(write: Write) -> None:
         (b'{"score": NaN}', "NaN is not a JSON value"),
         (b'{"score": -Infinity}', "-Infinity is not a JSON value"),
         (b'{"score": 1e999}', "the number 1e999 is too large"),
-        (b'{"n": ' + b"9" * 5000 + b"}", "holds a number with too many digits"),
+        (b'{"n": ' + b"9" * 5000 + b"}", "contains a number with too many digits"),
         (b'{"id": "a", "id": "b"}', "the key 'id' occurs twice in one object"),
-        (b'{"id": "\\ud800"}', "half of a surrogate pair is not a character"),
+        (b'{"id": "\\ud800"}', "contains half of a surrogate pair, which is not a character"),
         (b'{"a": ' + b"[" * 50_000 + b"]" * 50_000 + b"}", "nested more than 200 deep"),
         (b'"text"', "not a JSON object"),
         (b'{"id": "a\nb"}', "not valid JSON"),
@@ -137,9 +137,7 @@ def test_lines_that_are_no_strict_json(write: Write, line: bytes, message: str) 
 
 def test_a_line_that_is_too_long_ends_the_reading(write: Write) -> None:
     path = write("x.jsonl", lines(A) + b"x" * 2000 + b"\n" + lines(B))
-    assert faults(path) == [
-        f"{path}:2: the line is longer than 0 MB; nothing from here on was read"
-    ]
+    assert faults(path) == [f"{path}:2: the line is longer than 0 MB; the rest was not read"]
     assert len(read(path)) == 2
 
 
@@ -152,7 +150,7 @@ def test_a_file_that_unpacks_to_too_much(write: Write) -> None:
 
 def test_a_gzip_bomb(write: Write) -> None:
     path = write("x.jsonl.gz", gzip.compress((b" " * 1023 + b"\n") * 30_000, mtime=0))
-    assert "refused as a bomb" in faults(path, ReadLimits())[0]
+    assert "may be a gzip bomb" in faults(path, ReadLimits())[0]
 
 
 @pytest.mark.parametrize(
@@ -162,10 +160,10 @@ def test_a_gzip_bomb(write: Write) -> None:
         ("x.jsonl.gz", b"\x1f\x8bnonsense", "not a readable gzip file"),
         ("x.zip", b"PK nonsense", "not a readable ZIP archive"),
         ("x.zip", lines(A), "not a readable ZIP archive"),
-        ("x.zip", zipped({}), "x.zip:0: holds no files"),
+        ("x.zip", zipped({}), "x.zip:0: contains no files"),
         ("x.zip", zipped({"../a.html": b""}), "file name not accepted"),
-        ("x.zip", zipped({"a.html": b"", "notes.md": b""}), "x.zip/notes.md:0: not expected here"),
-        ("x.zip", zipped({"a.html": b"", "b.jsonl": b""}), "x.zip/b.jsonl:0: not expected here"),
+        ("x.zip", zipped({"a.html": b"", "notes.md": b""}), "x.zip/notes.md:0: unexpected file"),
+        ("x.zip", zipped({"a.html": b"", "b.jsonl": b""}), "x.zip/b.jsonl:0: unexpected file"),
         ("x.zip", zipped({"a.html": b"x" * 3000}), "a.html:0: a.html: larger than"),
         ("x.zip", zipped({"a.html": b"1\n2\n\xff"}), "x.zip/a.html:3: not valid UTF-8 (byte 0xff)"),
         ("x.zip", zipped({f"{i}.html": b"" for i in range(11)}), "more than 10 files"),

@@ -79,8 +79,8 @@ def test_a_span_over_several_elements_survives_writing_and_reading() -> None:
         ("<p>1</Number></p>", "line 1: </Number> closes nothing"),
         ("<p>\n<Number>1</Date></p>", "line 2: </Date> closes nothing"),
         ("<p>\n\n<Number>1</p>", "line 3: <Number> is never closed"),
-        ("<p><Number> <br></Number></p>", "line 1: <Number> holds no visible text"),
-        ("<noscript><Number>1</Number></noscript>", "line 1: <Number> holds no visible text"),
+        ("<p><Number> <br></Number></p>", "line 1: <Number> contains no visible text"),
+        ("<noscript><Number>1</Number></noscript>", "line 1: <Number> contains no visible text"),
         ("<b><Date id=a>1</Date>x<Date id=a>2</Date></b>", "there is other text between"),
     ],
 )

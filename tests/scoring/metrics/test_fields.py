@@ -74,10 +74,10 @@ def test_extract_json_takes_the_first_to_the_last_brace(response: str, expected:
 @pytest.mark.parametrize(
     ("response", "reason"),
     [
-        ("", "holds no JSON object"),
-        ("The answer is A.", "holds no JSON object"),
-        ("} and {", "holds no JSON object"),
-        ('["A"]', "holds no JSON object"),
+        ("", "contains no JSON object"),
+        ("The answer is A.", "contains no JSON object"),
+        ("} and {", "contains no JSON object"),
+        ('["A"]', "contains no JSON object"),
         ("{'answer': 'A'}", "not valid JSON"),
         ('{"answer": "A}', "not valid JSON"),
         ('{"a": 1} or {"a": 2}', "not valid JSON"),

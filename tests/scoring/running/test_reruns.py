@@ -139,7 +139,7 @@ def test_a_rerun_is_not_repeated(public: Submission, organiser: User, api_of: Ap
 def test_faults_are_named(public: Submission, organiser: User, api_of: ApiOf) -> None:
     answer = add(api_of(organiser), public, b"{}\n")
     assert answer.status_code == 409
-    assert "Faults in the file: 1." in answer.json()["detail"]
+    assert "Errors in the file: 1." in answer.json()["detail"]
     foreign = manifest_file(manifest_of(b"other"))
     assert "manifest" in add(api_of(organiser), public, manifest=foreign).json()
     assert Submission.objects.count() == 1

@@ -72,7 +72,7 @@ def test_a_faultless_file_is_told_to_be_so_gzipped_or_not(
     zipped = file.with_name("pages.zip")
     zipped.write_bytes(b"PK")
     page.get_by_label("Predictions").set_input_files(zipped)
-    expect(told).to_contain_text("The content of a ZIP is checked after the upload")
+    expect(told).to_contain_text("A ZIP file is checked after the upload")
 
 
 def test_of_a_private_release_no_id_is_told(page_of: PageOf, researcher: User, file: Path) -> None:

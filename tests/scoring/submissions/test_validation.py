@@ -105,9 +105,9 @@ def test_faults_shown_are_capped_and_the_rest_is_counted(board: Board) -> None:
         ("a.jsonl.gz", b"\x1f\x8b broken", "not a readable gzip file"),
         ("a.zip", zip_of({"../page-1.html": "x"}), "file name not accepted"),
         ("a.zip", zip_of({"/etc/page-1.html": "x"}), "file name not accepted"),
-        ("a.zip", zip_of({"run.exe": "x"}), "not expected here"),
-        ("a.zip", zip_of({}), "holds no files"),
-        ("a.jsonl", b"", "holds no predictions"),
+        ("a.zip", zip_of({"run.exe": "x"}), "unexpected file"),
+        ("a.zip", zip_of({}), "contains no files"),
+        ("a.jsonl", b"", "contains no predictions"),
     ],
 )
 def test_a_file_that_is_no_submission(
@@ -152,7 +152,7 @@ def test_faults_and_missing_ids_say_nothing_of_gold(board: Board) -> None:
 def test_an_upload_with_faults_is_never_stored(board: Board, researcher: User) -> None:
     phase, file = first_phase(board), upload(b"broken\n")
     checked = check_upload(phase=phase, file=file, filename="a.jsonl")
-    with pytest.raises(SubmissionRefused, match="Faults in the file: 1"):
+    with pytest.raises(SubmissionRefused, match="Errors in the file: 1"):
         create_submission(
             phase=phase,
             owner=researcher,
