@@ -67,13 +67,10 @@ class CampaignData:
             )
         if submitted:
             stays.append(
-                f"Your labels of {counted(submitted, 'document')}, without your name, because "
-                "gold depends on them."
+                f"Your labels of {counted(submitted, 'document')}, because gold depends on them."
             )
         if _has_decided(user):
-            stays.append(
-                "Your screening verdicts, decisions, reviews and comments, without your name."
-            )
+            stays.append("Your screening verdicts, decisions, reviews and comments.")
         return Fate(goes=goes, stays=stays)
 
     def let_go(self, user: User) -> None:

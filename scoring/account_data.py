@@ -56,25 +56,21 @@ class SubmissionData:
         if private := _going(user).count():
             goes.append(f"{counted(private, 'submission')} that you have not published.")
         if hooks := Webhook.objects.of(user).count():
-            goes.append(f"{counted(hooks, 'webhook')} and what was sent to them.")
+            goes.append(f"{counted(hooks, 'webhook')} and their deliveries.")
         if shared := mine.private().count() - private:
             stays.append(
-                f"{counted(shared, 'submission')} of your teams that you have not published. They "
-                "stay with the teams, without your name. To prevent their publication, withdraw "
-                "them first."
+                f"{counted(shared, 'submission')} of your teams that are not published. They stay "
+                "with the teams. To prevent their publication, withdraw them first."
             )
         public = mine.count() - mine.private().count()
         if public:
             stays.append(
-                f"{counted(public, 'published result')} with model card, without your name. To "
-                "remove results, unpublish them first."
+                f"{counted(public, 'published result')} with model card. To remove them, unpublish "
+                "them first."
             )
         reviews = ExpertReview.objects.filter(expert=user, submitted_at__isnull=False).count()
         if reviews:
-            stays.append(
-                f"{counted(reviews, 'page')} that you reviewed as a judge expert, without your "
-                "name."
-            )
+            stays.append(f"{counted(reviews, 'page')} that you reviewed as a judge expert.")
         return Fate(goes=goes, stays=stays)
 
     def let_go(self, user: User) -> None:

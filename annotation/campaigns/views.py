@@ -238,7 +238,7 @@ def open_(request: UserRequest, access: CampaignAccess) -> str:
     services.open_campaign(campaign=campaign, actor=request.user)
     if campaign.screening:
         return "The campaign is open. Annotators get each document after its screening."
-    return "The campaign is open. Annotators find their documents under Annotate."
+    return "The campaign is open. Annotators find their documents under My tasks."
 
 
 @_manage

@@ -92,7 +92,9 @@ def withdraw_organiser(*, user: User) -> None:
     lock_organisers()
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if is_only_organiser(user):
-        raise Refused("This is the only organiser of the site. Appoint another one first.")
+        raise Refused(
+            "This is the only organiser of the site. Make another user an organiser first."
+        )
     if not user.is_organiser:
         return
     user.is_organiser = False
@@ -186,7 +188,7 @@ class TokenAuthentication(BaseAuthentication):
             raise exceptions.AuthenticationFailed("This token does not exist or was revoked.")
         if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
             raise exceptions.PermissionDenied(
-                "This token is read only. Use one that may change things."
+                "This token is read only. Use one with the scope “Read and write”."
             )
         return token.user, token
 

@@ -178,7 +178,7 @@ class AccountsData(DataSource):
             goes.append(f"Your membership of {counted(len(others), 'team')}.")
         if alone:
             named = ", ".join(f"“{row.team}”" for row in alone)
-            goes.append(f"Teams in which you are the only member. They are closed: {named}.")
+            goes.append(f"Teams of which you are the only member: {named}. They are closed.")
         prevents = [
             f"You are the only owner of the team “{row.team}”. Make another member an owner, or "
             "close the team."
@@ -188,7 +188,7 @@ class AccountsData(DataSource):
             prevents.append(
                 "You are the only organiser of this site. Make another user an organiser first."
             )
-        stays = ["The event log, without your name."]
+        stays = ["The event log."]
         return Fate(goes=goes, stays=stays, prevents=prevents)
 
     def let_go(self, user: User) -> None:

@@ -40,7 +40,7 @@ class TokenShape(serializers.Serializer[Any]):
     name = serializers.CharField()
     prefix = serializers.CharField(help_text="First characters of the token.")
     scope = serializers.CharField(
-        source="get_scope_display", help_text="“read and change” or “read only”."
+        source="get_scope_display", help_text="“Read and write” or “Read only”."
     )
     created_at = serializers.DateTimeField()
     last_used_at = serializers.DateTimeField(allow_null=True)

@@ -58,7 +58,7 @@ class User(AbstractUser):
     name = models.CharField(max_length=120, blank=True, help_text="Shown to others.")
     affiliation = models.CharField(max_length=160, blank=True)
     is_organiser = models.BooleanField(
-        "organiser", default=False, help_text="May manage datasets, campaigns, boards and entries."
+        "organiser", default=False, help_text="Can manage datasets, campaigns, boards and rows."
     )
     terms_accepted_at = models.DateTimeField(
         null=True, editable=False, help_text="When the terms were accepted, at sign-up."
@@ -204,8 +204,8 @@ class ApiToken(models.Model):
     """A secret that lets a program act as its owner. Only its hash is stored."""
 
     class Scope(models.TextChoices):
-        FULL = "full", "read and change"
-        READ = "read", "read only"
+        FULL = "full", "Read and write"
+        READ = "read", "Read only"
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"

@@ -48,7 +48,7 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 # Lifetime of a token in days; 0 means that it never expires.
-LIFETIMES = {"30": "30 days", "90": "90 days", "365": "1 year", "0": "never"}
+LIFETIMES = {"30": "30 days", "90": "90 days", "365": "1 year", "0": "Never"}
 USUAL_LIFETIME = "365"
 
 
@@ -67,7 +67,7 @@ class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
         model = ApiToken
         fields = ["name", "scope"]
         labels = {"name": "Token name"}
-        help_texts = {"name": "For example “grading script”."}
+        help_texts = {"name": "For example, “grading script”."}
 
     def clean_lifetime(self) -> timedelta | None:
         days = int(self.cleaned_data["lifetime"])

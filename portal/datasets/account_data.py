@@ -24,11 +24,9 @@ class DatasetData(DataSource):
     def fate(self, user: User) -> Fate:
         stays = []
         if disputes := Dispute.objects.filter(raised_by=user).count():
-            stays.append(f"{counted(disputes, 'dispute')} you raised, without your name.")
+            stays.append(f"{counted(disputes, 'dispute')} you raised.")
         if any(True for _ in _made(user)) or Inspection.objects.filter(inspector=user).exists():
-            stays.append(
-                "Datasets, imports, inspections and releases you created, without your name."
-            )
+            stays.append("Datasets, imports, inspections and releases you created.")
         return Fate(stays=stays)
 
     def let_go(self, user: User) -> None:

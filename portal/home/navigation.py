@@ -110,10 +110,10 @@ def _public_sections() -> list[tuple[str, str]]:
 
 
 def _sections_of(user: User) -> list[tuple[str, str]]:
-    mine = [("Submissions", _url("scoring:submissions"))]
+    mine = [("My submissions", _url("scoring:submissions"))]
     if takes_part_in_campaigns(user):
         mine = [
-            ("Annotate", _url("annotation:tasks")),
+            ("My tasks", _url("annotation:tasks")),
             *mine,
             ("Campaigns", _url("annotation:campaigns")),
         ]

@@ -160,7 +160,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """The exception may have a title, and an action to offer."""
-    reason = str(exception) or "Your account does not have the required role."
+    reason = str(exception) or "Your account does not have the role that this page requires."
     title = getattr(exception, "title", "Access denied")
     action = {name: getattr(exception, name, "") for name in ("action_url", "action_label")}
     return _page(request, 403, title, reason, **action)

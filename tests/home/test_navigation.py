@@ -24,13 +24,13 @@ def test_the_public_reads(client: Client) -> None:
 
 
 def test_a_researcher_submits(client_of: ClientOf, researcher: User) -> None:
-    assert _sections(client_of(researcher)) == ["Boards", "Datasets", "Submissions"]
+    assert _sections(client_of(researcher)) == ["Boards", "Datasets", "My submissions"]
 
 
 @pytest.mark.parametrize("role", ["annotator", "lead", "reviewer"])
 def test_members_of_a_campaign_annotate(client_of: ClientOf, ann: User, role: str) -> None:
     join(make_campaign(), ann, role)
-    expected = ["Boards", "Datasets", "Annotate", "Submissions", "Campaigns"]
+    expected = ["Boards", "Datasets", "My tasks", "My submissions", "Campaigns"]
     assert _sections(client_of(ann)) == expected
 
 
