@@ -34,7 +34,7 @@ NOTHING_NAMED = "there is no matched text"
 IS_VALUE = "the matched text is the value"
 NOT_VALUE = "the matched text is not the value"
 NOT_ALONE = "the value occurs only inside longer values"
-TAKEN = "other facts with this value use all its occurrences"
+TAKEN = "other facts with this value account for all its occurrences"
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ class EndpointForm(forms.Form):
         min_value=0,
         max_value=MOST_AMOUNT,
         label="Monthly budget",
-        help_text="Calls that could exceed it are not made. Calendar month, UTC. Leave empty for "
+        help_text="Calls that could exceed it in a calendar month (UTC) are not made. Empty means "
         "no limit.",
     )
     calls_per_minute = forms.IntegerField(
@@ -85,7 +85,7 @@ class EndpointForm(forms.Form):
         max_value=MOST_CALLS,
         initial=0,
         label="Calls per minute",
-        help_text="For each worker process. 0: no limit.",
+        help_text="Per worker process. 0 means no limit.",
     )
 
     def __init__(self, *args: Any, endpoint: JudgeEndpoint | None, **kwargs: Any) -> None:

@@ -314,8 +314,8 @@ def _cell(column: BoardColumn, row: Row) -> Cell:
 CATEGORY_HEADINGS = {
     Category.OCR_PIPELINE: "OCR pipelines",
     Category.OCR_MODEL: "OCR models",
-    Category.OPEN_VLM: "Open-source VL models",
-    Category.PROPRIETARY_VLM: "Proprietary VL models",
+    Category.OPEN_VLM: "Open-source vision-language models",
+    Category.PROPRIETARY_VLM: "Proprietary vision-language models",
     Category.FINE_TUNED: "Fine-tuned for the task",
     Category.OTHER: "Other systems",
 }

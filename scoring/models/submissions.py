@@ -22,8 +22,8 @@ class Category(models.TextChoices):
 
     OCR_PIPELINE = "ocr_pipeline", "OCR pipeline"
     OCR_MODEL = "ocr_model", "OCR model"
-    OPEN_VLM = "open_vlm", "Open-source VL model"
-    PROPRIETARY_VLM = "proprietary_vlm", "Proprietary VL model"
+    OPEN_VLM = "open_vlm", "Open-source vision-language model"
+    PROPRIETARY_VLM = "proprietary_vlm", "Proprietary vision-language model"
     FINE_TUNED = "fine_tuned", "Fine-tuned for the task"
     OTHER = "other", "Other"
 

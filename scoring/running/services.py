@@ -54,7 +54,7 @@ def endpoint_for(board: Board) -> JudgeEndpoint:
     """The board's endpoint for models. Raises RunRefused without one that can be used."""
     own = endpoint_of(board, Purpose.MODEL)
     if own is None:
-        raise RunRefused("Set the board's endpoint for models first.")
+        raise RunRefused("Set the board's model endpoint first.")
     try:
         own_judge(own)
     except JudgingRefused as refusal:
@@ -73,7 +73,9 @@ def check_prompt(version: str, text: str) -> None:
     if version == FILE and not text.strip():
         raise ValueError("Enter the text of your own prompt.")
     if version != FILE and text.strip():
-        raise ValueError(f"The prompt {version} is chosen. Choose your own text, or remove this.")
+        raise ValueError(
+            f"You chose the prompt {version}. Choose your own text instead, or empty this field."
+        )
 
 
 def check_decoding(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,7 +209,7 @@ def _take_up(run: ModelRun, actor: User, *, asks: bool) -> ModelRun:
         .get(pk=run.pk)
     )
     if not run.may_go_on:
-        raise RunRefused("The run has not ended, or it has a submission already.")
+        raise RunRefused("The run is still running, or already has a submission.")
     if asks:
         check_same_endpoint(run)
     run.state, run.error, run.finished_at = ModelRun.State.QUEUED, "", None
@@ -223,7 +225,7 @@ def check_same_endpoint(run: ModelRun) -> JudgeEndpoint:
     answers of a run must come from one."""
     own = endpoint_for(run.phase.board)
     if own.base_url != run.base_url:
-        raise RunRefused("The board has another endpoint since the run began. Start a new run.")
+        raise RunRefused("The board's endpoint changed after the run began. Start a new run.")
     return own
 
 

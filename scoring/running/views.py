@@ -72,7 +72,7 @@ class ModelRunForm(forms.Form):
         required=False,
         max_length=LONGEST_PROMPT,
         label="Text of your own prompt",
-        help_text="$question in it is the item's question.",
+        help_text="Use $question for the item's question.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     system_prompt = forms.CharField(
@@ -86,9 +86,9 @@ class ModelRunForm(forms.Form):
     )
     is_raw = forms.BooleanField(
         required=False,
-        label="Leave answers as they are",
-        help_text="Otherwise code blocks are taken off and JSON is repaired. The manifest counts "
-        "such changes.",
+        label="Do not repair answers",
+        help_text="By default, code fences are removed and invalid JSON is repaired. The manifest "
+        "counts such changes.",
     )
     concurrency = forms.IntegerField(
         min_value=1, max_value=MOST_CONCURRENCY, initial=4, label="Concurrent calls"
@@ -97,8 +97,8 @@ class ModelRunForm(forms.Form):
         required=False,
         min_value=0,
         max_value=MOST_AMOUNT,
-        help_text="In the currency of the endpoint's prices. No call that could exceed it is made. "
-        "If empty, only the endpoint's monthly budget applies.",
+        help_text="Calls that could exceed it are not made. If empty, only the endpoint's monthly "
+        "budget applies.",
     )
 
     def __init__(
@@ -136,7 +136,7 @@ class ModelRunForm(forms.Form):
         for line in filter(None, lines):
             name, equals, value = line.partition("=")
             if not equals:
-                raise forms.ValidationError(f"“{line[:60]}” is not of the form name=value.")
+                raise forms.ValidationError(f"“{line[:60]}” must have the form name=value.")
             values[name.strip()] = read_value(value.strip())
         try:
             return check_decoding(values)

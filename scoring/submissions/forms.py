@@ -198,6 +198,6 @@ class WebhookForm(forms.Form):
     url = forms.CharField(
         label="URL",
         max_length=500,
-        help_text="Gets a POST request with JSON. Example: https://example.org/graded.",
+        help_text="Receives POST requests with JSON. Example: https://example.org/graded.",
         widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),
     )

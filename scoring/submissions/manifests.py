@@ -85,14 +85,14 @@ def _text_faults(manifest: RunManifest) -> list[str]:
     """Texts that would be shown and must not be: URLs with a user or key, and hosts with a path."""
     faults = []
     if not _HOST.fullmatch(manifest.host):
-        faults.append("host: Only the name of the host and its port are allowed.")
+        faults.append("host: Use only the host name and port.")
     if _USER_IN_URL.search(manifest.command):
-        faults.append("command: A URL in it contains a user name or a key. Remove it.")
+        faults.append("command: Remove the user name or key from the URL.")
     if manifest.finished_at < manifest.started_at:
-        faults.append("finished_at: The run ended before it began.")
+        faults.append("finished_at: This is before started_at.")
     for prompt in manifest.prompts:
         if hashlib.sha256(prompt.text.encode()).hexdigest() != prompt.sha256:
-            faults.append(f"prompts: The hash of “{prompt.name}” is not that of its text.")
+            faults.append(f"prompts: The SHA-256 of “{prompt.name}” does not match its text.")
     repeated = [name for name, number in _ids(manifest).items() if number > 1]
     if repeated:
         faults.append(f"items: These ids occur twice: {_named(repeated)}.")
@@ -115,11 +115,11 @@ def check_manifest(manifest: RunManifest, *, phase: Phase, file: IO[bytes]) -> N
     if _file_sha256(file) != manifest.submission_sha256:
         faults.append(
             "submission_sha256: The manifest belongs to another file. Upload the submission file "
-            "of the same run, unchanged."
+            "of the same run without changes."
         )
     if manifest.benchmark != phase.board.benchmark:
         faults.append(
-            f"benchmark: The run is of “{manifest.benchmark}”, but this board is of "
+            f"benchmark: The run is for “{manifest.benchmark}”, but this board is for "
             f"“{phase.board.benchmark}”."
         )
     else:
@@ -148,8 +148,8 @@ def manifest_warnings(manifest: RunManifest, phase: Phase) -> list[str]:
         return []
     name = " ".join(part for part in (manifest.dataset, manifest.version) if part)
     return [
-        f"The run used another release{f' ({name})' if name else ''} than the phase, which is "
-        f"graded on {release}. Its images or prompts may differ."
+        f"The run used another release{f' ({name})' if name else ''}. This phase is graded on "
+        f"{release}, whose images or prompts may differ."
     ]
 
 

@@ -107,7 +107,7 @@ def test_rows_are_grouped_by_category_in_its_order_best_first(researcher: User) 
         (group.heading, [row.entry.name for row in group.rows]) for group in section.groups
     ] == [
         ("OCR models", ["Better engine", "Engine"]),
-        ("Proprietary VL models", ["Closed"]),
+        ("Proprietary vision-language models", ["Closed"]),
     ]
 
 

@@ -110,7 +110,7 @@ def test_experts_give_it_on_the_page_and_others_cannot(
     review(case, stranger, ALL["page-2"])
     data["version"] = version_of(sample)
     page = client_of(stranger).get(path).content.decode()
-    assert "Save opinion" in page
+    assert "Save rating" in page
     assert client_of(researcher).post(f"{path}opinion/", data).status_code == 403
     client_of(stranger).post(f"{path}opinion/", {**data, "reasoning": ""})
     assert reliability(sample).reasoning.opinions == 0  # type: ignore[union-attr]

@@ -69,7 +69,7 @@ def test_an_organiser_runs_a_model_on_the_page(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"decoding": "temperature"}, "is not of the form name=value"),
+        ({"decoding": "temperature"}, "must have the form name=value"),
         ({"decoding": "stream=true"}, "is not a decoding setting"),
         ({"concurrency": "1000"}, "less than or equal to 64"),
         ({"prompt_version": "x"}, "Select a valid choice"),
@@ -185,7 +185,7 @@ def test_the_endpoint_page_sets_the_endpoint_for_models_only(
     board = board_with_images()
     client = client_of(organiser)
     page = client.get("/boards/board/runs/endpoint/").content.decode()
-    assert "Endpoint for models" in page
+    assert "Model endpoint" in page
     assert "Send test question" not in page
     values = {"base_url": "http://127.0.0.1:9/v1/", "model": "m", "key": KEY}
     values |= {"price_input": "1", "price_output": "1", "budget": "5", "calls_per_minute": "0"}
