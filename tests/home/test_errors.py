@@ -24,9 +24,7 @@ def test_a_refusal_gives_its_reason() -> None:
     response = forbidden(request, PermissionDenied("This page is for organisers."))
     assert response.status_code == 403
     assert "This page is for organisers." in response.content.decode()
-    assert (
-        "does not have the required role" in forbidden(request, PermissionDenied()).content.decode()
-    )
+    assert "does not have the role" in forbidden(request, PermissionDenied()).content.decode()
 
 
 def test_a_request_that_cannot_be_understood() -> None:

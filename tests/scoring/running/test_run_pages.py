@@ -76,7 +76,7 @@ def test_an_organiser_runs_a_model_on_the_page(
         ({"phase": "0"}, "Select a valid choice"),
         ({"budget": "nan"}, "Enter a number"),
         ({"prompt_version": "file"}, "Enter the text of your own prompt"),
-        ({"prompt_text": "Read it."}, "The prompt paper-1 is chosen"),
+        ({"prompt_text": "Read it."}, "You chose the prompt paper-1"),
     ],
 )
 def test_the_form_says_what_is_wrong(
@@ -176,7 +176,7 @@ def test_an_ended_run_is_continued_or_submitted_on_the_page(
     run.refresh_from_db()
     assert (run.state, len(reader.asked)) == ("done", 4)
     refused = client.post(f"{PAGE}{run.pk}/continue/", follow=True)
-    assert "it has a submission already" in refused.content.decode()
+    assert "already has a submission" in refused.content.decode()
 
 
 def test_the_endpoint_page_sets_the_endpoint_for_models_only(

@@ -137,7 +137,7 @@ def _run(page: Page, model: Model) -> None:
     expect(page.get_by_text("5 of 12 items")).to_be_visible(timeout=PATIENCE)
     looked_at(page)
     press(page.get_by_role("button", name="Cancel run"))
-    expect(page.get_by_text("stops when the calls under way have ended")).to_be_visible()
+    expect(page.get_by_text("stops when the current calls end")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel run")).to_have_count(0)
     looked_at(page)
     model.gate.set()

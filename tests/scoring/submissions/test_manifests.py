@@ -130,15 +130,21 @@ def test_a_submission_without_a_name_or_a_manifest_is_refused(
         ({"key": "sk-1"}, "key: Extra inputs are not permitted"),
         ({"started_at": "2026-11-20T10:00:00"}, "started_at: "),
         ({"finished_at": "2026-11-19T10:00:00Z"}, "finished_at: This is before started_at."),
-        ({"host": "example.org/v1?key=1"}, "host: Only the name of the host"),
-        ({"command": "factboard run --base-url https://me:pw@example.org/v1"}, "command: A URL"),
+        ({"host": "example.org/v1?key=1"}, "host: Use only the host name"),
+        (
+            {"command": "factboard run --base-url https://me:pw@example.org/v1"},
+            "command: Remove the user name",
+        ),
         ({"command": "x" * 2001}, "command: "),
         ({"cost": -1}, "cost: "),
         ({"tokens": {"output": 10**16}}, "tokens.output: "),
         ({"decoding": {"stop": ["a"]}}, "decoding.stop"),
         ({"decoding": {str(n): n for n in range(101)}}, "decoding: "),
         ({"model": "a\x00b"}, "U+0000"),
-        ({"prompts": [{"version": "1", "name": "item", "sha256": "0" * 64, "text": "Hi"}]}, "hash"),
+        (
+            {"prompts": [{"version": "1", "name": "item", "sha256": "0" * 64, "text": "Hi"}]},
+            "does not match its text",
+        ),
     ],
 )
 def test_faults_name_the_field(changes: dict[str, Any], words: str) -> None:
@@ -190,7 +196,7 @@ def test_many_faults_are_counted() -> None:
     ("changes", "words"),
     [
         ({"submission_sha256": "0" * 64}, "belongs to another file"),
-        ({"benchmark": "ccocr"}, "The run is of “ccocr”"),
+        ({"benchmark": "ccocr"}, "The run is for “ccocr”"),
         ({"items": [{"id": "elsewhere", "state": "empty"}]}, "“elsewhere”"),
     ],
 )
