@@ -84,7 +84,7 @@ CaseVerdict = answer(
 _CASE: dict[str, Any] = {
     "kind": serializers.ChoiceField(choices=Case.Kind.choices),
     "state": serializers.ChoiceField(choices=Case.State.choices),
-    "score": "Agreement on the entity, 0 to 1.",
+    "score": "Agreement on the case, 0 to 1.",
     "difference": serializers.ChoiceField(choices=DIFFERENCES),
     "note": "Why the case was opened, if a reason was given.",
     "majority": ProposedSpan(many=True, allow_null=True),
@@ -242,9 +242,9 @@ class CaseDecide(AnnotationView):
         takes=CaseDecision,
         gives=CaseDecided,
         refuses=INVALID,
-        description="`choice`: `proposal` takes one annotator's marks, `majority` the marks of "
+        description="`choice`: `proposal` takes one annotator's labels, `majority` the labels of "
         "more than half of at least three annotators, `both` combines two proposals, `neither` "
-        "marks nothing, `edit` takes `spans`. The filter parameters choose `next`.",
+        "means that there is no fact, `edit` takes `spans`. The filter parameters choose `next`.",
     )
     def post(
         self,
@@ -308,7 +308,7 @@ class AdjudicationPageView(AnnotationView):
 
 class AdjudicationReopen(AnnotationView):
     @writes(
-        "Open a range of a page for a correction (leads)",
+        "Create a case from a range of a page (leads)",
         on=adjudicated_page,
         takes=PlaceReopening,
         gives=CaseShape,
@@ -337,9 +337,11 @@ class AdjudicationReadings(AnnotationView):
         return Response({"spans": span_remarks(page.document, drafts, labels)})
 
 
-ValidationFault = answer(Fault, "ValidationFault", quote="Empty if the fault concerns the page.")
+ValidationFault = answer(
+    Fault, "ValidationFault", quote="Empty if the error concerns the whole page."
+)
 ValidationWork = answer(
-    FaultyWork, "ValidationWork", doubts="Marks with a warning. Warnings do not fail validation."
+    FaultyWork, "ValidationWork", doubts="Labels with a warning. Warnings do not fail validation."
 )
 ValidationDocument = answer(
     FaultyDocument,
@@ -351,7 +353,7 @@ ValidationDocument = answer(
 
 class ValidationSendBack(WorkflowReason):
     assignments = serializers.ListField(
-        child=serializers.IntegerField(), allow_empty=False, help_text="Assignments to send back."
+        child=serializers.IntegerField(), allow_empty=False, help_text="Assignments to return."
     )
 
 
@@ -378,7 +380,7 @@ def _document(user: Any, slug: str, name: str) -> CampaignDocument:
 
 class ValidationBack(AnnotationView):
     @writes(
-        "Send work back to its annotators (leads)",
+        "Return submissions to their annotators (leads)",
         on=_document,
         takes=ValidationSendBack,
         gives=DocumentStage,
@@ -391,7 +393,7 @@ class ValidationBack(AnnotationView):
 
 class ValidationPass(AnnotationView):
     @writes(
-        "Accept a document with its faults (leads)",
+        "Accept a document with its errors (leads)",
         on=_document,
         takes=WorkflowReason,
         gives=DocumentStage,

@@ -40,7 +40,7 @@ class CalibrationChoice(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         drawn = {"count", "seed"} & set(attrs)
         if ("documents" in attrs) == bool(drawn) or len(drawn) == 1:
-            raise serializers.ValidationError("Send either documents, or count and seed.")
+            raise serializers.ValidationError("Send either `documents`, or `count` and `seed`.")
         return attrs
 
 
@@ -67,7 +67,7 @@ class CampaignAssignmentQuery(serializers.Serializer[Any]):
         default=0,
         min_value=0,
         max_value=10_000,
-        help_text="Idle for more than so many days.",
+        help_text="Only assignments that were idle for more than this number of days.",
     )
     page = serializers.IntegerField(required=False, default=1, min_value=1)
 
@@ -107,7 +107,7 @@ class HandOver(serializers.Serializer[Any]):
         required=False,
         allow_null=True,
         default=None,
-        help_text="Defaults to the annotator with the least work.",
+        help_text="Defaults to the annotator with the fewest open tasks.",
     )
 
 
@@ -121,7 +121,7 @@ class HandOverResult(serializers.Serializer[Any]):
 
 
 class HandedOver(serializers.Serializer[Any]):
-    handed_over = serializers.IntegerField(help_text="Number of documents handed over.")
+    handed_over = serializers.IntegerField(help_text="Number of documents reassigned.")
 
 
 PER_PAGE = 100
@@ -169,7 +169,7 @@ class CampaignCalibration(AnnotationView):
 
 class CampaignOverlap(AnnotationView):
     @writes(
-        "Set the number of annotators of documents (leads, organisers)",
+        "Set the number of annotators per document (leads, organisers)",
         on=managed_campaign,
         takes=DocumentOverlap,
         gives=CampaignDocumentNames,
@@ -201,12 +201,12 @@ class CampaignAssignmentsView(AnnotationView):
 
 class AssignmentHandOver(AnnotationView):
     @writes(
-        "Hand unfinished work over to another annotator (leads, organisers)",
+        "Reassign an unfinished assignment (leads, organisers)",
         on=managed_assignment,
         takes=HandOver,
         gives=HandOverResult,
-        description="Started work is withdrawn and kept, and the new annotator starts again. "
-        "Untouched work moves.",
+        description="If the annotator has started, their work is withdrawn but kept, and the new "
+        "annotator starts without labels.",
     )
     def post(self, work: Assignment, user: User, heir: int | None) -> Any:
         done = handing_over.hand_over(assignment=work, heir=_heir(heir), actor=user)
@@ -234,7 +234,7 @@ class AssignmentReturn(AnnotationView):
 
 class AnnotatorHandOver(AnnotationView):
     @writes(
-        "Hand over all unfinished work of an annotator (leads, organisers)",
+        "Reassign all unfinished assignments of an annotator (leads, organisers)",
         on=selectors.annotator_for,
         gives=HandedOver,
         description="`pk` is the annotator's `annotator_id`.",

@@ -43,7 +43,7 @@ class WorkflowSettings(serializers.Serializer[Any]):
         required=False,
         min_value=0,
         max_value=services.MAX_REVIEW_PAGES,
-        help_text="Gold pages between two domain reviews; 0 for no review.",
+        help_text="Gold pages between two reviews; 0 for no review.",
     )
     review_share = serializers.FloatField(
         required=False,
@@ -209,7 +209,7 @@ CampaignReleaseState = answer(
     leave_out=["releases"],
     left_out="Documents excluded by screening.",
     review="Why the review blocks a release, or null.",
-    doubtful="Facts with a warning. Correct them, or accept their number.",
+    doubtful="Facts with a warning. Correct them, or confirm their number with `accept_warnings`.",
 )
 
 
@@ -247,7 +247,7 @@ class NewCampaignRelease(serializers.Serializer[Any]):
         help_text="Documents that the draw keeps in one part.",
     )
     leave_out_unfinished = serializers.BooleanField(
-        default=False, help_text="Leave unfinished documents out (organisers only)."
+        default=False, help_text="Exclude unfinished documents (organisers only)."
     )
     accept_warnings = serializers.IntegerField(
         required=False,
@@ -456,7 +456,7 @@ class CampaignRelease(AnnotationView):
     )
     def post(self, access: CampaignAccess, user: User, **wanted: Any) -> Any:
         if wanted["leave_out_unfinished"] and not access.is_organiser:
-            raise PermissionDenied("Only organisers can leave unfinished documents out.")
+            raise PermissionDenied("Only organisers can exclude unfinished documents.")
         share, seed = wanted.pop("test_share", None), wanted.pop("seed")
         group_by = wanted.pop("group_by")
         draw = None if share is None else SplitDraw(share, seed, group_by)

@@ -46,7 +46,8 @@ CampaignMember = answer(
 
 class MemberRemoval(serializers.Serializer[Any]):
     begun = serializers.BooleanField(
-        default=False, help_text="Also hand over started work; others start again."
+        default=False,
+        help_text="Also reassign started work; the new annotators start without labels.",
     )
 
 

@@ -44,7 +44,7 @@ QualificationFinding = answer(
 
 class QualificationTry(serializers.Serializer[Any]):
     attempt = serializers.IntegerField()
-    matched = serializers.IntegerField(help_text="Marks with the offsets and label of a fact.")
+    matched = serializers.IntegerField(help_text="Labels with the offsets and name of a fact.")
     marked = serializers.IntegerField()
     expected = serializers.IntegerField(help_text="Known facts.")
 
@@ -55,7 +55,7 @@ class QualificationPage(serializers.Serializer[Any]):
     state = serializers.ChoiceField(
         source="assignment.state", choices=Assignment.State.choices, default=None, allow_null=True
     )
-    f1 = serializers.FloatField(allow_null=True, help_text="Span F1 of the last try.")
+    f1 = serializers.FloatField(allow_null=True, help_text="Span F1 of the last attempt.")
     tries = QualificationTry(source="results", many=True)
 
 
@@ -70,9 +70,10 @@ class QualificationRound(serializers.Serializer[Any]):
     qualified_at = serializers.DateTimeField(allow_null=True)
     failed = serializers.BooleanField(source="has_failed")
     f1 = serializers.FloatField(
-        allow_null=True, help_text="Over the last tries at all pages; null until all are submitted."
+        allow_null=True,
+        help_text="Over the last attempts at all pages; null until all are submitted.",
     )
-    facts = serializers.IntegerField(help_text="Known facts of the submitted pages.")
+    facts = serializers.IntegerField(help_text="Facts of the submitted pages.")
 
 
 class OwnQualification(QualificationRound):
@@ -82,7 +83,7 @@ class OwnQualification(QualificationRound):
 class AnnotatorQualification(QualificationRound):
     id = serializers.IntegerField(source="member.pk", help_text="Id of the membership.")
     annotator = serializers.CharField(source="name")
-    reason = serializers.CharField(help_text="Why they were qualified by decision, or empty.")
+    reason = serializers.CharField(help_text="Why they were qualified manually, or empty.")
     pages = QualificationPage(many=True)
 
 
@@ -126,7 +127,7 @@ class NewQualification(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if bool(attrs["names"]) == bool(attrs["count"]):
-            raise serializers.ValidationError("Give either names or count.")
+            raise serializers.ValidationError("Send either `names` or `count`.")
         return attrs
 
 
@@ -246,7 +247,7 @@ def _managed(access: CampaignAccess, user: User) -> dict[str, Any]:
 
 class QualificationTryView(AnnotationView):
     @writes(
-        "Grant an annotator another try (leads, organisers)",
+        "Allow an annotator another attempt (leads, organisers)",
         on=annotator_member,
         gives=GrantedTry,
         description="`id` is the id of the membership. Reopens every page with an error.",
@@ -257,7 +258,7 @@ class QualificationTryView(AnnotationView):
 
 class QualificationDecision(AnnotationView):
     @writes(
-        "Qualify an annotator by decision (leads, organisers)",
+        "Qualify an annotator manually (leads, organisers)",
         on=annotator_member,
         takes=QualifyingDecision,
         gives=Qualified,

@@ -61,7 +61,7 @@ ReviewShape = answer(
     selectors.Review,
     "ReviewShape",
     every="Gold pages after which a round opens; 0 for no review.",
-    waiting="Gold pages that are in no round.",
+    waiting="Gold pages that are not in a round.",
     blocks="Why a release must wait, or null.",
     rounds=ReviewRoundShape(many=True, help_text="Newest first."),
 )
@@ -150,7 +150,7 @@ class ReviewDecided(serializers.Serializer[Any]):
 
 class CampaignReview(AnnotationView):
     @reads(
-        "Get the domain review of a campaign (reviewers, leads)",
+        "Get the reviews of a campaign (reviewers, leads)",
         on=reviewed_campaign,
         gives=ReviewShape,
     )
@@ -163,7 +163,7 @@ class CampaignReview(AnnotationView):
         takes=NewReviewRound,
         gives=ReviewRoundShape,
         code=201,
-        description="Draws from all gold pages that are in no round.",
+        description="Draws from all gold pages that are not in a round.",
     )
     def post(self, access: CampaignAccess, user: User, seed: int | None) -> Any:
         found = open_round_now(campaign=access.campaign, actor=user, seed=seed)

@@ -97,7 +97,7 @@ class AssignmentDetail(serializers.Serializer[Any]):
     guidelines = GuidelinesSeen()
     suggestions = serializers.BooleanField(help_text="Whether the campaign shows suggestions.")
     flag = AssignmentFlag()
-    return_reason = serializers.CharField(help_text="Why a lead sent the work back, or empty.")
+    return_reason = serializers.CharField(help_text="Why a lead returned it, or empty.")
     active_seconds = serializers.IntegerField()
     spans = SpanShape(many=True)
 
@@ -118,7 +118,7 @@ class SpansSave(RevisionRestore):
     text_sha256 = serializers.CharField(required=False)
     active_seconds = serializers.IntegerField(
         required=False, min_value=0, max_value=services.MAX_ACTIVE_SECONDS,
-        help_text="Time at work since the last save; added once.",
+        help_text="Active time since the last save; a repeated `save_key` does not add it again.",
     )  # fmt: skip
 
 

@@ -409,7 +409,7 @@ class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):
 
 class SuggestionAcceptanceView(AnnotationView):
     @reads(
-        "Get what became of a campaign's suggestions (leads, organisers)",
+        "Get how many suggestions were accepted (leads, organisers)",
         on=managed_campaign,
         gives=SuggestionAcceptance(many=True),
         description="By source and model, over first submissions on documents that all their "
@@ -421,7 +421,7 @@ class SuggestionAcceptanceView(AnnotationView):
 
 class SuggestionAcceptanceFile(AnnotationView):
     @reads(
-        "Download what became of a campaign's suggestions as CSV (leads, organisers)",
+        "Download how many suggestions were accepted as CSV (leads, organisers)",
         on=managed_campaign,
         gives=file_answers(("text/csv",)),
     )

@@ -33,7 +33,8 @@ export class Reopening {
       this.#docket.hint(current ? "This case is already open." : "Choose a case first.");
       return;
     }
-    this.#open(`${this.#urls.case}${current.id}/reopen/`, {}, "Reopen this case?", `Decision: ${inWords(current.decision)}.`);
+    const url = `${this.#urls.case}${current.id}/reopen/`;
+    this.#open(url, {}, "Reopen this case?", `Decision: ${inWords(current.decision)}.`, "Reopen case");
   }
 
   /** Asks to open the selected text. */
@@ -44,17 +45,18 @@ export class Reopening {
       return;
     }
     const quote = plain(slice(this.#page.index, pick.start, pick.end));
-    this.#open(this.#urls.reopen, { ...pick }, "Create a case from this text?", `“${quote}”`);
+    this.#open(this.#urls.reopen, { ...pick }, "Create a case from this text?", `“${quote}”`, "Create case");
   }
 
   close() {
     this.#dialog.close();
   }
 
-  #open(url, body, title, what) {
+  #open(url, body, title, what, verb) {
     this.#request = { url, body };
     this.#part("title").textContent = title;
     this.#part("what").textContent = what;
+    this.#part("verb").textContent = verb;
     this.#part("fault").textContent = "";
     this.#dialog.querySelector("textarea").value = "";
     this.#dialog.showModal();
