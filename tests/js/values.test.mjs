@@ -10,7 +10,7 @@ test("numbers are decimals and fractions whose sign fits", () => {
     assert.match(valueFault(value, "plain", "Number"), /must be a decimal/, value);
   }
   assert.match(valueFault("-5", "plain", "Number"), /choose how the sign is shown/);
-  assert.match(valueFault("5", "minus", "Number"), /begins with -/);
+  assert.match(valueFault("5", "minus", "Number"), /must begin with -/);
 });
 
 test("dates are days, months, quarters, halves, years, days of any year, durations and intervals", () => {
