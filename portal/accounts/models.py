@@ -140,7 +140,7 @@ class Team(models.Model):
                 Lower("name"),
                 condition=Q(closed_at__isnull=True),
                 name="team_name_unique_while_open",
-                violation_error_message="There is a team with this name already.",
+                violation_error_message="A team with this name already exists.",
             ),
         ]
 

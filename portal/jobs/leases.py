@@ -79,7 +79,7 @@ BACKOFF_FACTOR = 4
 BACKOFF_MOST = timedelta(minutes=5)
 REAP_AT_ONCE = 100
 ERROR_CHARS = 500
-LOST = "The worker was lost: its lease ran out."
+LOST = "The worker was lost: its lease expired."
 STOPPED = "The worker was stopped."
 HOOK_FAILED = " (and the hook: "
 

@@ -147,7 +147,7 @@ def checked_url(base_url: str) -> str:
     if not has_host:
         raise EndpointError("--base-url must be a URL such as http://127.0.0.1:8000/v1")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise EndpointError("--base-url must have no user, password, query or fragment")
+        raise EndpointError("--base-url must not contain a user, password, query or fragment")
     return f"{base_url.rstrip('/')}/chat/completions"
 
 
@@ -284,7 +284,7 @@ class ChatEngine:
             # Its cost is kept; the next item is stopped before it begins.
             return self._failed(str(stopped), tickets)
         except FormRefused as refused:
-            part = f" (it names {refused.part})" if refused.part else ""
+            part = f" (about {refused.part})" if refused.part else ""
             reason = f"the endpoint refuses the request: {refused}{part}"
             self._count_refusal(reason)
             return self._failed(reason, tickets)
@@ -297,7 +297,7 @@ class ChatEngine:
         reasons = [
             "refused by the model" if reply.is_refused else "",
             "cut off at max_tokens" if reply.is_cut_off else "",
-            "the key was in the answer and is masked" if text != reply.text else "",
+            "the API key was in the answer and was removed" if text != reply.text else "",
         ]
         state = "refused" if reply.is_refused else "answered" if text.strip() else "empty"
         known = reply.usage
@@ -364,14 +364,16 @@ class ChatEngine:
             raise Failed("no connection to the endpoint") from None
         except (TimeoutError, httpx2.TimeoutException):
             ticket.broke_off()
-            raise Failed(f"no whole response within {self._endpoint.timeout:g} seconds") from None
+            raise Failed(
+                f"no complete response within {self._endpoint.timeout:g} seconds"
+            ) from None
         except _Hostile as hostile:
             ticket.broke_off()
             raise Unscored(str(hostile)) from None
         except httpx2.HTTPError:
             # Its message can quote the request.
             ticket.broke_off()
-            raise Failed("the connection broke") from None
+            raise Failed("the connection failed") from None
         except CancelledError:
             ticket.broke_off()
             raise Stopped("stopped before the end") from None
@@ -390,7 +392,7 @@ class ChatEngine:
                 return _Response(response.status_code, {}, b"")
             coding = response.headers.get("content-encoding", "identity").strip().lower()
             if coding not in {"", "identity"}:
-                raise _Hostile("the response is compressed, although that was not asked for")
+                raise _Hostile("the response is compressed, although that was not requested")
             is_error = response.status_code != 200
             data = bytearray()
             async for piece in response.aiter_raw():
@@ -405,7 +407,7 @@ class ChatEngine:
     def _status(self, response: _Response) -> Exception:
         if 300 <= response.status < 400:
             return self._caller.stop(
-                "the endpoint redirects, which is not followed; check the URL of --base-url"
+                "the endpoint redirects, and redirects are not followed; check --base-url"
             )
         error = _error_of(response.body)
         said = " ".join(self._clean(_text(error.get("message"))).split())

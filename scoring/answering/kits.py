@@ -70,7 +70,7 @@ class Kit:
         """The items of a split, or the first ones."""
         items = [item for item in self.items if not split or item.split == split]
         if not items:
-            raise KitError(f"no item is in the split {split!r}")
+            raise KitError(f"there are no items in the split {split!r}")
         return replace(self, items=tuple(items[:limit]))
 
 
@@ -184,7 +184,7 @@ def _item(
     for path in paths:
         if path not in members:
             raise KitError(
-                f"{where}: images: {path} is not there; download the release with its images"
+                f"{where}: images: {path} is missing; download the release with its images"
             )
     images = tuple(
         ImageSource(PurePosixPath(path).name, partial(archive.read, path), members[path])
@@ -231,7 +231,9 @@ def _read_gold(path: Path, benchmark: str, images: Path | None) -> Kit:
         (each for each in (path / IMAGES, path.parent / IMAGES) if each.is_dir()), None
     )
     if folder is None or not folder.is_dir():
-        raise KitError(f"{path}: has no folder of images next to it; name it with --images")
+        raise KitError(
+            f"{path}: there is no folder images next to it; name the folder with --images"
+        )
     found = _Images(folder)
     asked = _asked(gold)
     items = []
@@ -242,7 +244,9 @@ def _read_gold(path: Path, benchmark: str, images: Path | None) -> Kit:
         named = about.get("images")
         pictures = found.named(named) if named else found.of(line.payload)
         if not pictures:
-            raise KitError(f"{line.file}:{line.line}: {line.id}: no image of it is in {folder}")
+            raise KitError(
+                f"{line.file}:{line.line}: {line.id}: there is no image for it in {folder}"
+            )
         question = about.get("question") or about.get("prompt") or found.question(pictures[0])
         sources = tuple(
             ImageSource(picture.name, picture.read_bytes, picture.stat().st_size)

@@ -46,8 +46,8 @@ class PromptSet:
         template = self.texts.get(kind) or self.texts.get(ITEM) or QUESTION
         if QUESTION in template and not question.strip():
             raise PromptError(
-                f"has no question, which the prompt {self.version} needs; name a text with "
-                "--prompt-file"
+                f"has no question, which the prompt {self.version} needs; use your own "
+                "prompt with --prompt-file"
             )
         # Not string.Template: a prompt may contain amounts such as $1,204.
         return template.replace("$language", self.language).replace(QUESTION, question).strip()
@@ -87,7 +87,7 @@ def named_prompts(
     texts = {name: text for (found, name), text in known.items() if found == version}
     if not texts:
         versions = ", ".join(sorted({found for found, _ in known} | {OWN}))
-        raise PromptError(f"{benchmark} has no prompt {version!r}; there are {versions}")
+        raise PromptError(f"{benchmark} has no prompt {version!r}; choose from {versions}")
     return PromptSet(version, texts, language)
 
 
@@ -104,8 +104,8 @@ def check_asks(prompts: PromptSet, benchmark: str, kinds: Iterable[str]) -> None
     }
     if asking & {ITEM, *kinds}:
         raise PromptError(
-            f"the text has no $question, but items of {benchmark} have questions of their own, "
-            "which the model would not see; write $question where the question belongs"
+            f"the prompt does not contain $question, so the model would not see the questions of "
+            f"{benchmark}; add $question where the question belongs"
         )
 
 

@@ -27,10 +27,10 @@ from .manifest import ItemRun, Latency, Repair, State
 Form = Literal["html", "latex", "json", "text"]
 
 REASONING = "reasoning removed"
-FENCE = "taken out of a code block"
-JSON_PART = "JSON taken out of other text"
+FENCE = "code fences removed"
+JSON_PART = "JSON extracted from other text"
 JSON_REPAIR = "JSON repaired"
-CHARACTERS = "characters replaced that no file can have"
+CHARACTERS = "invalid characters replaced"
 
 _THINK = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>\s*", re.DOTALL)
 _BLOCK = re.compile(r"```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)

@@ -178,7 +178,7 @@ def _quota(phase: Phase, team: Team | None, holder: Holder, found: Mapping[str, 
         ),
         total=_allowance("scores", phase.in_total, found.get("charged", 0), held, None),
         failed=_allowance(
-            "attempts without a score within 24 hours",
+            "failed attempts within 24 hours",
             phase.failed_per_day,
             found.get("failed_today", 0),
             0,

@@ -196,7 +196,7 @@ def _add_judged(
     if isinstance(judged.result, ItemScore):
         scores.append(judged.result)
     else:
-        unscored = f"{chunk.words_for(judged.item)} has no verdict by the judge: {judged.reason}"
+        unscored = f"{chunk.words_for(judged.item)} has no verdict from the judge: {judged.reason}"
         faults.append(judged.result or ItemFault(unscored))
 
 

@@ -241,7 +241,7 @@ def gold_words(part: RegradedPhase) -> str:
     text = f"Gold {part.release_before.version} → {part.release_after.version}"
     items = f"{part.items_changed:,} item{'' if part.items_changed == 1 else 's'}"
     if not part.items_changed:
-        return f"{text}: the same facts"
+        return f"{text}: no facts changed"
     if part.facts_changed is None:
         return f"{text}: {items} changed (hidden gold)"
     facts = f"{part.facts_changed:,} fact{'' if part.facts_changed == 1 else 's'}"

@@ -42,7 +42,7 @@ class Progress:
         before = self.position.jobs_before
         if before is None:
             return "Waiting for the next attempt."
-        jobs = "Next in the queue" if before == 0 else f"Queue: {before} before it"
+        jobs = "Next in the queue" if before == 0 else f"Jobs ahead in the queue: {before}"
         if self.position.expected_wait is None:
             return f"{jobs}. Waiting for a worker."
         return f"{jobs}, expected to start in {in_words(self.position.expected_wait)}."

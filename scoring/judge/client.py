@@ -72,7 +72,7 @@ class Client:
             if not isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout):
                 ticket.broke_off()
             is_slow = isinstance(error, openai.APITimeoutError)
-            raise Failed("timed out" if is_slow else "the connection broke") from error
+            raise Failed("timed out" if is_slow else "the connection failed") from error
         except openai.APIStatusError as error:
             raise self._status(error) from error
         except (openai.APIError, json.JSONDecodeError) as error:

@@ -288,7 +288,7 @@ class Caller:
         message of its error, and its header."""
         reason = f"HTTP {status}: {message}" if message else f"HTTP {status}"
         if status in _REFUSED or code == _NO_MONEY:
-            return self.stop(f"the endpoint refuses all calls: {reason}; check URL, model and key")
+            return self.stop(f"the endpoint rejects all calls: {reason}; check URL, model and key")
         if status in _UNKNOWN_FORM:
             return FormRefused(reason, part)
         if status in _BUSY or status >= 500:

@@ -131,7 +131,7 @@ class PromptSet:
             return load_prompt(version)
         published = self._published()
         if published is None or published.version != version:
-            raise MissingPrompt(f"the words of the judge's prompt {version} are not set up here")
+            raise MissingPrompt(f"the judge's prompt {version} is not installed here")
         return published
 
     def lacking(self, version: str) -> str:

@@ -202,7 +202,7 @@ class BoardJudge:
 
 def judge_model() -> str:
     if not settings.JUDGE_MODEL:
-        raise JudgeUnset("JUDGE_MODEL is not set: the name of the judge's model")
+        raise JudgeUnset("JUDGE_MODEL is not set; set it to the name of the judge's model")
     return str(settings.JUDGE_MODEL)
 
 
@@ -240,7 +240,7 @@ def settings_judge() -> BoardJudge:
     """Raises JudgeUnset."""
     model = judge_model()
     if not settings.JUDGE_BASE_URL:
-        raise JudgeUnset("JUDGE_BASE_URL is not set: the URL of the judge's endpoint")
+        raise JudgeUnset("JUDGE_BASE_URL is not set; set it to the URL of the judge's endpoint")
     endpoint = _endpoint(
         settings.JUDGE_BASE_URL, model, settings.JUDGE_API_KEY, settings.JUDGE_CALLS_PER_MINUTE
     )

@@ -75,9 +75,9 @@ JudgeVersionSerializer = answer(
 JudgeReasoningSerializer = answer(
     ReasoningLine,
     "JudgeReasoning",
-    decision="Share of opinions that the judge's decision is right.",
-    reasoning="Share of opinions that its reasoning follows financial reporting conventions.",
-    both="Share of opinions that both are right.",
+    decision="Share of ratings that say the judge's decision is correct.",
+    reasoning="Share of ratings that say its reasoning follows financial reporting conventions.",
+    both="Share of ratings that say both.",
     experts="Two experts on the reasoning about one page.",
 )
 JudgeReliabilitySerializer = answer(

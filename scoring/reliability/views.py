@@ -258,7 +258,7 @@ def opinion(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         return redirect(found)
     with warnings_of(request, JudgingRefused):
         save_opinion(case=found, expert=request.user, **form.said())
-        messages.success(request, "Opinion saved.")
+        messages.success(request, "Rating saved.")
     return redirect(found)
 
 

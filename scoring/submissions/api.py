@@ -233,7 +233,7 @@ def _open_phase(request: Request, board: Board, slug: str) -> Phase:
         raise ValidationError({"phase": [f"Several phases are open. Choose one of {names}."]})
     chosen = [phase for phase in phases if slug in {"", phase.slug}]
     if not chosen:
-        raise ConflictError("This board has no such phase that is open for submissions.")
+        raise ConflictError("This board has no open phase with this slug.")
     return chosen[0]
 
 

@@ -89,7 +89,7 @@ RunSerializer = answer(
     "SubmissionRun",
     release_sha256="Of the release that was run, for keepers.",
     host="Host and port of the endpoint, for keepers; empty for an engine on the machine.",
-    uncertain="Calls that did not report their tokens, which count with the most they can have "
+    uncertain="Calls that did not report their tokens and are counted at the most they can have "
     "used.",
     latency_median="Seconds per answered item, without waits and retries.",
     cost="US dollars; null if no prices were given.",

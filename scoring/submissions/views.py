@@ -348,7 +348,7 @@ def webhooks(request: UserRequest) -> HttpResponse:
         except WebhookRefused as refusal:
             form.add_error("url", str(refusal))
         else:
-            messages.success(request, "Webhook added. It gets a message when a grading ends.")
+            messages.success(request, "Webhook added. It is called when grading finishes.")
             return redirect("scoring:webhooks")
     context = {"form": form, "webhooks": webhooks_of(request.user), "signature": SIGNATURE}
     status = 400 if form.errors else 200

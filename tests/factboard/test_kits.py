@@ -56,7 +56,7 @@ def test_kind_of_a_ccocr_item_is_that_of_its_subset(tmp_path: Path) -> None:
         (['{"id": "a", "images": []}', '{"id": 7}'], r"items.jsonl:2: id: must be a string"),
         (['{"prompt": "Read."}'], r"items.jsonl:1: id: must have 1 to"),
         (['{"id": "a", "images": "b.png"}'], r"images: must be a list of paths"),
-        (['{"id": "a", "images": ["../../etc/passwd"]}'], r"is not there"),
+        (['{"id": "a", "images": ["../../etc/passwd"]}'], r"is missing"),
         (['{"id": "a", "images": ["images/no.png"]}'], r"download the release with its images"),
         (['{"id": "a"}', '{"id": "a"}'], r"'a' occurs twice"),
         ([], r"contains no items"),

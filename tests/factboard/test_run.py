@@ -210,7 +210,7 @@ def test_key_is_in_no_file_and_no_output(
 @pytest.mark.parametrize(
     ("raw", "html", "repairs"),
     [
-        ((), "<p>1,204</p>", {"reasoning removed": 3, "taken out of a code block": 3}),
+        ((), "<p>1,204</p>", {"reasoning removed": 3, "code fences removed": 3}),
         (("--raw",), "<think>Hm</think>\n```html\n<p>1,204</p>\n```", {}),
     ],
 )

@@ -221,7 +221,7 @@ class TestReaper:
             leases.reap()
         job.refresh_from_db()
         assert (job.state, job.attempts) == (State.FAILED, 2)
-        assert told == [({"n": 1}, "The worker was lost: its lease ran out.")]
+        assert told == [({"n": 1}, "The worker was lost: its lease expired.")]
 
     def test_cancels_what_was_to_be_cancelled(self) -> None:
         job = enqueue(kind="test", payload={}, group="g")

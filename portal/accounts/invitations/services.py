@@ -92,7 +92,9 @@ def mint_secret(invitation: Invitation) -> str:
     secret = secrets.token_urlsafe(32)
     digest = ApiToken.digest_of(secret)
     if not unanswered().filter(pk=invitation.pk).update(digest=digest):
-        raise InvitationRefused("The invitation was already accepted or revoked.", code="answered")
+        raise InvitationRefused(
+            "The invitation was already accepted or withdrawn.", code="answered"
+        )
     return secret
 
 
@@ -105,7 +107,8 @@ def resend_invitation(*, invitation: Invitation, actor: User, origin: str) -> In
     locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
     state = invitation_state(locked)
     if state in {ACCEPTED, REVOKED}:
-        raise InvitationRefused(f"The invitation for {locked.email} was {state}.", code=state)
+        words = "accepted" if state == ACCEPTED else "withdrawn"
+        raise InvitationRefused(f"The invitation for {locked.email} was {words}.", code=state)
     email_state = email_states([locked])[locked.pk]
     just_sent = email_state == SENT and timezone.now() < sent_at(locked) + RESEND_AFTER
     if email_state == WAITING or just_sent:

@@ -146,7 +146,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='team',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('name'), condition=models.Q(('closed_at__isnull', True)), name='team_name_unique_while_open', violation_error_message='There is a team with this name already.'),
+            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('name'), condition=models.Q(('closed_at__isnull', True)), name='team_name_unique_while_open', violation_error_message='A team with this name already exists.'),
         ),
         migrations.AddConstraint(
             model_name='teammember',

@@ -62,7 +62,7 @@ def peopled_team(user: Any, slug: str) -> TeamAccess:
 def managed_team(user: Any, slug: str) -> TeamAccess:
     access = team_for(user, slug)
     if not access.may_manage:
-        raise PermissionDenied("Only owners of an open team may do this.")
+        raise PermissionDenied("Only owners of an open team can do this.")
     return access
 
 

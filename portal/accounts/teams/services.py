@@ -79,7 +79,7 @@ def _save(team: Team) -> None:
         with transaction.atomic():
             team.save()
     except IntegrityError as error:
-        raise TeamRefused("There is a team with this name already.", code="name_taken") from error
+        raise TeamRefused("A team with this name already exists.", code="name_taken") from error
 
 
 @transaction.atomic

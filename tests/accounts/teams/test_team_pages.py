@@ -157,7 +157,7 @@ def test_making_a_team_leads_to_its_people(client_of: ClientOf, ann: User) -> No
     assert page.redirect_chain[-1][0] == "/teams/two-lines/people/"
     assert Team.objects.get().name == "Two lines"
     again = client.post("/teams/new/", {"name": "two LINES", "about": "", "link": ""})
-    assert "There is a team with this name already." in again.content.decode()
+    assert "A team with this name already exists." in again.content.decode()
     assert Team.objects.count() == 1
 
 

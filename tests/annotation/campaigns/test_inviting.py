@@ -149,7 +149,7 @@ def test_accepted_and_withdrawn_ones_leave_the_list(
     client.post(f"/campaigns/spring-round/invitations/{second.pk}/revoke/")
     assert client.get(PEOPLE).context["invitations"] == []
     late = client.post(f"/campaigns/spring-round/invitations/{second.pk}/resend/", follow=True)
-    assert "was revoked" in late.content.decode()
+    assert "was withdrawn" in late.content.decode()
 
 
 @pytest.mark.parametrize("act", ["resend", "revoke"])

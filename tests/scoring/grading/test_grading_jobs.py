@@ -426,7 +426,7 @@ def test_a_chunk_that_kills_its_workers_is_cut_until_the_item_is_found(
     log = [line.text for line in grading_stages(grading).lines]
     assert log.count("Items 1 to 2: the worker was lost in attempt 3") == 1
     assert "2 chunks queued" in log
-    assert "Item 1: failed after 3 attempts (The worker was lost: its lease ran out)" in log
+    assert "Item 1: failed after 3 attempts (The worker was lost: its lease expired)" in log
 
 
 @pytest.mark.parametrize(("count", "sizes"), [(2, [1, 1]), (32, [1] * 32), (65, [3] * 21 + [2])])

@@ -168,7 +168,7 @@ def test_a_page_without_a_verdict_fails_the_grading_by_name_and_is_no_zero(
     grading = grading_of(submission)
     assert (grading.state, grading.scores) == ("failed", {})
     assert "1 of 3 items cannot be graded" in grading.error
-    assert "has no verdict by the judge: no answer after 1 attempts: HTTP 500" in grading.error
+    assert "has no verdict from the judge: no answer after 1 attempts: HTTP 500" in grading.error
     assert grading.item_scores.count() == 2
 
 
@@ -199,7 +199,7 @@ def test_a_refused_key_waits_and_what_was_answered_stays(
     run_jobs()
     grading = grading_of(submission)
     assert (grading.state, grading.item_scores.count()) == ("running", 1)
-    assert "the endpoint refuses all calls" in grading_progress(grading).trouble
+    assert "the endpoint rejects all calls" in grading_progress(grading).trouble
     make_due()
     run_jobs()
     grading.refresh_from_db()

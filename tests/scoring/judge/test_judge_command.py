@@ -158,7 +158,7 @@ def test_a_refused_key_is_told_without_the_key(
     server.script = status(401)
     code, out, err = run()
     assert code == 3
-    assert "refuses all calls: HTTP 401" in err
+    assert "rejects all calls: HTTP 401" in err
     assert "sk-very-secret" not in out + err
 
 

@@ -125,7 +125,7 @@ class TestEndpoint:
         assert told.pop("milliseconds") >= 0
         assert told == {
             "model": MODEL,
-            "fault": "no answer after 1 attempts: the connection broke",
+            "fault": "no answer after 1 attempts: the connection failed",
             "input_tokens": 0,
             "output_tokens": 0,
             "is_uncertain": False,

@@ -138,7 +138,7 @@ def test_own_text_needs_the_question_where_items_have_one(
     own = {"prompt_version": "file", "prompt_text": "Answer with JSON."}
     answer = client_of(organiser).post(PAGE, form(board, **own))
     assert answer.status_code == 409
-    assert "the text has no $question" in answer.content.decode()
+    assert "does not contain $question" in answer.content.decode()
     assert not ModelRun.objects.exists()
     own["prompt_text"] = "$question Answer with JSON."
     client_of(organiser).post(PAGE, form(board, **own))

@@ -61,7 +61,7 @@ def test_a_run_becomes_a_graded_submission_with_its_manifest(
     about = submission.manifest.about
     assert about["host"] in server.url
     assert about["release_sha256"] == run.release.sha256
-    assert about["repairs"] == [{"name": "taken out of a code block", "items": 3}]
+    assert about["repairs"] == [{"name": "code fences removed", "items": 3}]
     assert about["tokens"] == {"input": 300, "output": 150, "uncertain": 0}
     assert about["decoding"] == {"temperature": 0, "max_tokens": 100}
     assert about["prompts"][0]["version"] == "paper-1"
@@ -168,7 +168,7 @@ def test_a_refused_key_ends_the_run_and_names_no_key(
     reader.failing = {name: [refusal] for name in GOLD}
     run = ended(start(board, organiser))
     assert run.state == "failed"
-    assert "the endpoint refuses all calls" in run.error
+    assert "the endpoint rejects all calls" in run.error
     rows = [*run.answers.values_list("reason", "text"), run.error, *Job.objects.values_list()]
     assert KEY not in str(rows)
     assert KEY not in str(list(Event.objects.values_list()))

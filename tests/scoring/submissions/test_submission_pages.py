@@ -116,9 +116,9 @@ def test_progress_counts_stored_items_and_those_being_scored(
 def test_an_interrupted_chunk_is_explained(
     client_of: ClientOf, queued: Submission, researcher: User
 ) -> None:
-    Job.objects.update(error="The worker was lost: its lease ran out.")
+    Job.objects.update(error="The worker was lost: its lease expired.")
     text = text_of(client_of(researcher), queued.get_absolute_url())
-    assert "retrying: The worker was lost: its lease ran out." in text
+    assert "retrying: The worker was lost: its lease expired." in text
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_an_interrupted_chunk_is_explained(
             "ItemFault: item “p” cannot be scored (ValueError)",
             "item “p” cannot be scored (ValueError)",
         ),
-        ("The worker was lost: its lease ran out.", "The worker was lost: its lease ran out."),
+        ("The worker was lost: its lease expired.", "The worker was lost: its lease expired."),
         ("ValueError: gold is 98,765", "the grader stopped with ValueError"),
         ("KeyError", "the grader stopped with KeyError"),
     ],
