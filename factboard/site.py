@@ -273,7 +273,10 @@ def _check(args: Namespace) -> int:
     if args.json:
         print_json(found.model_dump(mode="json"))
     else:
-        lines = [found.detail or f"{found.predictions:,} predictions, no errors", *found.warnings]
+        lines = [
+            found.detail or f"{found.predictions:,} predictions, no errors found",
+            *found.warnings,
+        ]
         lines += [fault_line(fault.model_dump()) for fault in found.faults]
         if more := found.fault_count - len(found.faults):
             lines.append(f"and {more:,} more")

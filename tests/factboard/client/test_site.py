@@ -193,7 +193,7 @@ def test_a_clean_file_is_checked_without_being_stored(
     command: Command, board: Board, researcher: User, predictions: Path
 ) -> None:
     done = command("check", "board", predictions, user=researcher)
-    assert (done.code, done.out) == (0, "3 predictions, no errors\n")
+    assert (done.code, done.out) == (0, "3 predictions, no errors found\n")
     assert not Submission.objects.exists()
 
 
