@@ -1,6 +1,10 @@
-"""A sample site for each module that uses one. All browser pages close after each test."""
+"""An empty site, and a sample site for each module that uses one.
+
+All browser pages close after each test.
+"""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +18,15 @@ def _no_page_stays_open(request: pytest.FixtureRequest) -> Iterator[None]:
     if "browser" in request.fixturenames:
         for context in request.getfixturevalue("browser").contexts:
             context.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """An empty site with its web server and a worker."""
+    with Site(tmp_path) as site:
+        site.prepare()
+        site.start()
+        yield site
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,6 @@ import io
 import json
 import urllib.request
 import zipfile
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -20,15 +18,6 @@ pytestmark = [pytest.mark.processes, needs_realdata]
 
 CLEAN = ["tesseract", "rapidocr"]
 DEGRADED = "tesseract_75dpi"
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    site = Site(tmp_path)
-    site.prepare()
-    site.start()
-    yield site
-    site.stop()
 
 
 class Client:

@@ -1,7 +1,5 @@
 """No label is lost when the web server is killed during labelling and started again."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,15 +27,6 @@ add_member(campaign=campaign, user=user, role="annotator", actor=None)
 open_campaign(campaign=campaign, actor=None)
 print(Assignment.objects.get().pk)
 """
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    site = Site(tmp_path)
-    site.prepare()
-    site.start()
-    yield site
-    site.stop()
 
 
 def make_task(site: Site, email: str) -> int:

@@ -18,18 +18,14 @@ from portal.files.archives import (
     is_safe_name,
     open_archive,
 )
+from tests.datasets.factories import zip_bytes
 
 LIMITS = ArchiveLimits()
 MEGABYTE = 1024 * 1024
 
 
 def zipped(**files: bytes) -> io.BytesIO:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as bundle:
-        for name, data in files.items():
-            bundle.writestr(name, data)
-    stream.seek(0)
-    return stream
+    return io.BytesIO(zip_bytes(files))
 
 
 def fault_of(source: io.BytesIO | Path, limits: ArchiveLimits = LIMITS) -> ArchiveFault:

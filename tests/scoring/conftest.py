@@ -6,6 +6,7 @@ from portal.accounts.models import Team, User
 from portal.jobs.worker import run_due_jobs
 from scoring.leaderboard import charts as drawings
 from scoring.models import Board, Submission
+from scoring.submissions.services import publish_submission
 from tests.accounts.teams.people import team_of
 from tests.worlds import _worlds_end, pytest_fixture_setup, shared
 
@@ -33,6 +34,14 @@ def graded(queued: Submission) -> Submission:
     """The researcher's, private; four of its six facts are right."""
     run_due_jobs()
     return queued
+
+
+@pytest.fixture
+@shared
+def published(graded: Submission) -> Submission:
+    """The same, public: on page 1 a sign, on page 2 the date is wrong."""
+    publish_submission(submission=graded, actor=None)
+    return graded
 
 
 @pytest.fixture

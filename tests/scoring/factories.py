@@ -1,8 +1,6 @@
 """Boards, releases and submissions for tests, made by the services that make them on the site."""
 
-import io
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -126,16 +124,24 @@ def lines_of(predictions: Mapping[str, str]) -> bytes:
     return "".join(f"{row}\n" for row in rows).encode()
 
 
-def zip_of(members: Mapping[str, bytes | str]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
-
-
 def upload(content: bytes, name: str = "predictions.jsonl") -> SimpleUploadedFile:
     return SimpleUploadedFile(name, content)
+
+
+def send_file(
+    phase: Phase, owner: User, content: bytes, *, name: str = "Reader", **more: Any
+) -> Submission:
+    """Submits predictions.jsonl with this content. `more` are arguments of the service."""
+    file = upload(content)
+    filename = str(file.name)
+    return create_submission(
+        phase=phase,
+        owner=owner,
+        file=file,
+        filename=filename,
+        checked=check_upload(phase=phase, file=file, filename=filename),
+        **{"card": {"name": name}, **more},
+    )
 
 
 def make_submission(
@@ -149,14 +155,11 @@ def make_submission(
     **card: str,
 ) -> Submission:
     """Stored and queued; `run_jobs()` grades it."""
-    phase, file = first_phase(board), upload(lines_of(predictions))
-    return create_submission(
-        phase=phase,
-        owner=owner,
+    return send_file(
+        first_phase(board),
+        owner,
+        lines_of(predictions),
         card={"name": name, **card},
-        file=file,
-        filename="predictions.jsonl",
-        checked=check_upload(phase=phase, file=file, filename="predictions.jsonl"),
         team=team,
         replaces=replaces,
     )
@@ -243,15 +246,9 @@ def receipt_board(lines: Sequence[dict[str, Any]], **settings: Any) -> Board:
     return set_board_state(board=board, state=Board.State.OPEN, actor=None)
 
 
-def send_lines(board: Board, owner: User, lines: Sequence[dict[str, Any]]) -> Submission:
+def send_lines(
+    board: Board, owner: User, lines: Sequence[dict[str, Any]], *, name: str = "Reader of receipts"
+) -> Submission:
     """Submits predictions that are not pages."""
-    phase = first_phase(board)
-    file = upload("".join(json.dumps(line) + "\n" for line in lines).encode())
-    return create_submission(
-        phase=phase,
-        owner=owner,
-        card={"name": "Reader of receipts"},
-        file=file,
-        filename="predictions.jsonl",
-        checked=check_upload(phase=phase, file=file, filename="predictions.jsonl"),
-    )
+    content = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    return send_file(first_phase(board), owner, content, name=name)

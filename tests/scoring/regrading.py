@@ -49,7 +49,10 @@ def next_release(
     )
 
 
-def three_results(board: Board, owner: User, **card: Any) -> dict[str, Submission]:
+Results = dict[str, Submission]
+
+
+def three_results(board: Board, owner: User, **card: Any) -> Results:
     """Perfect, Slip and Flawed: graded and published."""
     made = {
         name: make_submission(board, owner, predictions, name=name, **card)

@@ -1,7 +1,6 @@
 """Helpers for tests of the readers: sources in memory, and results sorted by kind."""
 
 import io
-import zipfile
 from collections.abc import Iterable
 
 from PIL import Image
@@ -9,18 +8,14 @@ from PIL import Image
 from portal.datasets.imports.items import SourceItem
 from portal.datasets.imports.opening import Refusal
 from portal.files.archives import ArchiveLimits
+from tests.datasets.factories import zip_bytes
 
 LIMITS = ArchiveLimits()
 
 
 def zipped(files: dict[str, bytes]) -> io.BytesIO:
     """A ZIP of these files."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as bundle:
-        for name, content in files.items():
-            bundle.writestr(name, content)
-    packed.seek(0)
-    return packed
+    return io.BytesIO(zip_bytes(files))
 
 
 def picture(colour: int = 0, kind: str = "PNG") -> bytes:

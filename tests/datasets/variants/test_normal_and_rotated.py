@@ -1,7 +1,6 @@
 """A variant with the normal images and a rotated copy of each, for CC-OCR's table 7."""
 
 import io
-import json
 
 import pytest
 from PIL import Image
@@ -18,12 +17,11 @@ from scoring.boards.protection import NewPhase
 from scoring.boards.services import create_board, set_board_state
 from scoring.leaderboard.selectors import leaderboard
 from scoring.models import Board
-from scoring.submissions.services import create_submission, publish_submission
-from scoring.submissions.uploads import check_upload
+from scoring.submissions.services import publish_submission
 from tests.datasets.factories import add_image
 from tests.datasets.variants.factories import base_dataset, derived, image_bytes, page_png
 from tests.factories import empty_dataset, make_picture
-from tests.scoring.factories import first_phase, upload
+from tests.scoring.factories import first_phase, send_lines
 
 pytestmark = pytest.mark.django_db
 
@@ -149,21 +147,12 @@ def test_a_board_on_it_has_table_7(researcher: User) -> None:
         bare, _, degrees = item.gold["id"].partition("@")
         words = read[bare] if degrees else WORDS[bare]
         lines.append({"id": item.gold["id"], "subset": item.gold["subset"], "response": words})
-    phase = first_phase(board)
-    file = upload("".join(f"{json.dumps(each)}\n" for each in lines).encode())
-    submission = create_submission(
-        phase=phase,
-        owner=researcher,
-        card={"name": "Reader"},
-        file=file,
-        filename="a.jsonl",
-        checked=check_upload(phase=phase, file=file, filename="a.jsonl"),
-    )
+    submission = send_lines(board, researcher, lines, name="Reader")
     run_due_jobs()
     entry = publish_submission(submission=submission, actor=None)
     figures = ("multi_scene", "multi_orientation", "diff")
     assert [entry.scores[key] for key in figures] == pytest.approx([1, 5 / 12, -7 / 12], abs=1e-6)
-    table = leaderboard(board, phase, view="orientation")
+    table = leaderboard(board, first_phase(board), view="orientation")
     [row] = [row for section in table.sections for row in section.rows]
     assert row.entry.name == "Reader"
 

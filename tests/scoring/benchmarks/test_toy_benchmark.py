@@ -1,7 +1,6 @@
 """A new benchmark is one folder and one dict entry: the toy benchmark goes through the whole
 site."""
 
-import html
 import io
 import json
 from pathlib import Path
@@ -22,6 +21,7 @@ from scoring.models import Board, Phase, Submission
 from scoring.submissions.services import publish_submission
 from tests.factories import empty_dataset
 from tests.fixture_types import ClientOf, RunJobs
+from tests.pages import text_of
 from tests.scoring.factories import upload
 
 from .toy import TOY
@@ -86,12 +86,6 @@ def send(client: Client, board: Board, content: bytes) -> Any:
         "accept_missing": "on",
     }
     return client.post("/boards/toy/submit/", form)
-
-
-def text_of(client: Client, url: str) -> str:
-    response = client.get(url)
-    assert response.status_code == 200
-    return html.unescape(response.content.decode())
 
 
 def test_from_upload_to_leaderboard(

@@ -20,18 +20,10 @@ from scoring.models import Board, Delivery, Phase, Regrade, Submission, Webhook
 from scoring.submissions.services import publish_submission, unpublish_submission
 from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import make_board, make_release
-from tests.scoring.regrading import next_release, release_of, three_results
+from tests.scoring.regrading import Results, next_release, release_of, three_results
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-
-Results = dict[str, Submission]
-
-
-@pytest.fixture
-@shared
-def results(board: Board, researcher: User) -> Results:
-    return three_results(board, researcher)
 
 
 @pytest.fixture

@@ -49,18 +49,10 @@ from tests.scoring.factories import (
     make_release,
     make_submission,
 )
-from tests.scoring.regrading import next_release, release_of, three_results
+from tests.scoring.regrading import Results, next_release, release_of, three_results
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
-
-Results = dict[str, Submission]
-
-
-@pytest.fixture
-@shared
-def results(board: Board, researcher: User) -> Results:
-    return three_results(board, researcher)
 
 
 @pytest.fixture

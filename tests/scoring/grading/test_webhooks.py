@@ -19,8 +19,6 @@ from portal.jobs.models import Job
 from portal.web.outgoing import OutgoingError, check_url, post
 from scoring.grading.notices import WEBHOOKS, WebhookRefused, add_webhook
 from scoring.models import Board, Delivery, Phase, Webhook
-from scoring.submissions.services import create_submission
-from scoring.submissions.uploads import check_upload
 from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import (
     PERFECT,
@@ -28,6 +26,7 @@ from tests.scoring.factories import (
     lines_of,
     make_board,
     make_submission,
+    send_file,
     upload,
 )
 
@@ -201,14 +200,10 @@ def test_by_the_api(api_of: ApiOf, researcher: User, stranger: User) -> None:
 
 
 def test_a_letter_for_who_asked_for_one(board: Board, researcher: User, run_jobs: RunJobs) -> None:
-    phase, file = first_phase(board), upload(lines_of(PERFECT))
-    submission = create_submission(
-        phase=phase,
-        owner=researcher,
-        card={"name": "Reader"},
-        file=file,
-        filename="predictions.jsonl",
-        checked=check_upload(phase=phase, file=file, filename="predictions.jsonl"),
+    submission = send_file(
+        first_phase(board),
+        researcher,
+        lines_of(PERFECT),
         email_origin="https://facts.example",
     )
     make_submission(board, researcher, name="Silent")

@@ -29,7 +29,7 @@ from scoring.submissions.services import publish_submission
 from tests.fixture_types import RunJobs
 from tests.scoring.factories import FLAWED, make_submission
 from tests.scoring.grading.test_regrade_races import at_once
-from tests.scoring.judge.server import MODEL, JudgeServer, Reply, perfect, serve
+from tests.scoring.judge.server import MODEL, JudgeServer, Reply, perfect
 from tests.scoring.judges import COST, endpoint_values
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,12 +41,6 @@ NOVEMBER, DECEMBER = date(2026, 11, 1), date(2026, 12, 1)
 def _settings(settings: Any, tmp_path: Path) -> None:
     settings.JUDGE_CACHE, settings.JUDGE_ATTEMPTS = tmp_path / "answers", 1
     settings.JUDGE_CONCURRENCY = 2
-
-
-@pytest.fixture
-def server() -> Iterator[JudgeServer]:
-    with serve() as judge:
-        yield judge
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import io
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from portal.accounts.account_data import sources
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.jobs.models import Job
-from portal.jobs.worker import run_due_jobs
 from scoring.judging.runs import start_judge_run
 from scoring.judging.services import (
     JudgingRefused,
@@ -26,12 +24,10 @@ from scoring.judging.services import (
 )
 from scoring.judging.views import EndpointForm
 from scoring.models import Board, JudgeEndpoint, JudgeRun, JudgeSpending, Submission
-from scoring.submissions.services import publish_submission
 from tests.fixture_types import ClientOf, RunJobs
-from tests.scoring.factories import FLAWED, make_board, make_submission
-from tests.scoring.judge.server import MODEL, JudgeServer, Reply, Script, serve, status
+from tests.scoring.factories import make_board
+from tests.scoring.judge.server import MODEL, JudgeServer, Reply, Script, status
 from tests.scoring.judges import COST, endpoint_values
-from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
 # Runs ask the judge from several threads, with connections of their own.
@@ -48,12 +44,6 @@ def _settings(settings: Any, tmp_path: Path) -> None:
     settings.JUDGE_API_KEY = "sk-of-the-site"
     settings.JUDGE_CACHE, settings.JUDGE_ATTEMPTS = tmp_path / "answers", 1
     settings.JUDGE_CONCURRENCY = 2
-
-
-@pytest.fixture
-def server() -> Iterator[JudgeServer]:
-    with serve() as judge:
-        yield judge
 
 
 def give(board: Board, url: str, key: str | None = KEY, **changes: Any) -> JudgeEndpoint:
@@ -77,15 +67,6 @@ def sent(url: str, **changes: str) -> dict[str, str]:
         "calls_per_minute": "0",
     }
     return whole | changes
-
-
-@pytest.fixture
-@shared
-def published(board: Board, researcher: User) -> Submission:
-    submission = make_submission(board, researcher, FLAWED)
-    run_due_jobs()
-    publish_submission(submission=submission, actor=None)
-    return submission
 
 
 @in_threads

@@ -8,15 +8,11 @@ import pytest
 
 from portal.accounts.models import User
 from portal.jobs.models import Job
-from portal.jobs.worker import run_due_jobs
 from scoring.judging.runs import cancel_run, start_judge_run, store_verdicts
 from scoring.judging.services import JudgingRefused
-from scoring.models import Board, JudgeRun, Submission
-from scoring.submissions.services import publish_submission
+from scoring.models import JudgeRun, Submission
 from tests.fixture_types import ClientOf, RunJobs
-from tests.scoring.factories import FLAWED, make_submission
 from tests.scoring.judge.server import MODEL, JudgeServer, in_turn, lying, perfect, serve, status
-from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,15 +25,6 @@ def server(settings: Any, tmp_path: Path) -> Iterator[JudgeServer]:
         settings.JUDGE_PRICE_INPUT, settings.JUDGE_PRICE_OUTPUT = 1.0, 2.0
         settings.JUDGE_ATTEMPTS = 1
         yield judge
-
-
-@pytest.fixture
-@shared
-def published(board: Board, researcher: User) -> Submission:
-    submission = make_submission(board, researcher, FLAWED)
-    run_due_jobs()
-    publish_submission(submission=submission, actor=None)
-    return submission
 
 
 def begin(submission: Submission, budget: float | None = None) -> JudgeRun:

@@ -8,12 +8,10 @@ from scoring.models import JudgeSample, Submission
 from scoring.reliability.cases import add_expert, save_opinion
 from scoring.reliability.selectors import reliability
 from tests.fixture_types import ClientOf
-from tests.scoring.reliability.test_judging import (  # noqa: F401 - fixtures
+from tests.scoring.reliability.test_judging import (
     case_of,
     judged,
-    published,
     review,
-    sample,
 )
 
 pytestmark = pytest.mark.django_db
@@ -21,13 +19,13 @@ pytestmark = pytest.mark.django_db
 ALL = {"page-1": {0: True, 1: False, 2: True}, "page-2": {0: True, 1: True}, "page-3": {0: True}}
 
 
-def version_of(sample: JudgeSample) -> str:  # noqa: F811
+def version_of(sample: JudgeSample) -> str:
     return reliability(sample).judge
 
 
 def test_an_opinion_needs_a_review_of_ones_own_and_a_verdict(
-    sample: JudgeSample,  # noqa: F811
-    published: Submission,  # noqa: F811
+    sample: JudgeSample,
+    published: Submission,
     stranger: User,
 ) -> None:
     case = case_of(sample, "page-3")
@@ -45,8 +43,8 @@ def test_an_opinion_needs_a_review_of_ones_own_and_a_verdict(
 
 
 def test_shares_and_agreement_by_hand(
-    sample: JudgeSample,  # noqa: F811
-    published: Submission,  # noqa: F811
+    sample: JudgeSample,
+    published: Submission,
     stranger: User,
     organiser: User,
     client_of: ClientOf,
@@ -96,8 +94,8 @@ def test_shares_and_agreement_by_hand(
 
 
 def test_experts_give_it_on_the_page_and_others_cannot(
-    sample: JudgeSample,  # noqa: F811
-    published: Submission,  # noqa: F811
+    sample: JudgeSample,
+    published: Submission,
     stranger: User,
     researcher: User,
     client_of: ClientOf,

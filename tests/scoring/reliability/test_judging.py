@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.accounts.models import User
-from portal.jobs.worker import run_due_jobs
 from scoring.judge.checks import page_summary
 from scoring.judging.runs import store_judge_run
 from scoring.judging.services import JudgingRefused
@@ -27,27 +26,9 @@ from scoring.reliability.cases import (
 from scoring.reliability.selectors import PairLine, disagreements, reliability, samples_of
 from scoring.submissions.services import publish_submission
 from tests.fixture_types import ClientOf, RunJobs
-from tests.scoring.factories import FLAWED, first_phase, make_board, make_submission
-from tests.worlds import shared
+from tests.scoring.factories import first_phase, make_board, make_submission
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-@shared
-def published(board: Board, researcher: User) -> Submission:
-    """Four of its six facts are right: on page 1 a sign, on page 2 the date is wrong."""
-    submission = make_submission(board, researcher, FLAWED)
-    run_due_jobs()
-    publish_submission(submission=submission, actor=None)
-    return submission
-
-
-@pytest.fixture
-@shared
-def sample(board: Board, published: Submission, stranger: User) -> JudgeSample:
-    add_expert(board=board, user=stranger, actor=None)
-    return draw_sample(phase=first_phase(board), percent=2, actor=None)
 
 
 def case_of(sample: JudgeSample, name: str) -> JudgeCase:

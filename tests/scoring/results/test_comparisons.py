@@ -1,12 +1,10 @@
 """Comparisons of entries: differences, paired tests, items, and what each reader may see."""
 
-import html
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AnonymousUser
-from django.test import Client
 from django.utils import timezone
 
 from portal.accounts.models import User
@@ -32,6 +30,7 @@ from scoring.results.comparisons import (
 )
 from scoring.submissions.services import publish_submission
 from tests.fixture_types import ApiOf, ClientOf, RunJobs
+from tests.pages import text_of
 from tests.scoring.factories import (
     FLAWED,
     GOLD,
@@ -86,12 +85,6 @@ def compared(user: User | None, entries: list[Entry], run_jobs: RunJobs) -> Comp
 def address(entries: list[Entry], root: str = "/") -> str:
     numbers = ",".join(str(entry.pk) for entry in entries)
     return f"{root}boards/{entries[0].board.slug}/compare/?entries={numbers}"
-
-
-def text_of(client: Client, url: str, status: int = 200) -> str:
-    response = client.get(url)
-    assert response.status_code == status
-    return html.unescape(response.content.decode())
 
 
 # --- figures ----------------------------------------------------------------------------------
@@ -276,7 +269,7 @@ def test_other_releases_and_phases_are_refused(board: Board, entries: list[Entry
 def test_refusals_on_page_and_api(entries: list[Entry], client_of: ClientOf, api_of: ApiOf) -> None:
     url = "/boards/board/compare/"
     assert "select two to five rows" in text_of(client_of(None), url)
-    assert "Select 2 to 5" in text_of(client_of(None), f"{url}?entries={entries[0].pk}", 400)
+    assert "Select 2 to 5" in text_of(client_of(None), f"{url}?entries={entries[0].pk}", status=400)
     answer = api_of(None).get(f"/api/v1{url}?entries=1,x")
     assert answer.status_code == 400
     assert answer.json() == {"entries": ["“x” is not an entry number."]}

@@ -1,11 +1,9 @@
 """Facts that only one of two entries has right: the list, its counts, and who may read it."""
 
-import html
 import re
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.datasets.models import ReleaseItem
@@ -14,6 +12,7 @@ from scoring.models import Board, Entry, Phase
 from scoring.results.fact_pairs import PER_PAGE
 from scoring.submissions.services import open_items, publish_submission
 from tests.fixture_types import ClientOf
+from tests.pages import text_of
 from tests.scoring.factories import FLAWED, PERFECT, make_board, make_release, make_submission
 
 pytestmark = pytest.mark.django_db
@@ -34,12 +33,6 @@ def published(board: Board, owner: User, *files: dict[str, str]) -> list[Entry]:
 def url_of(entries: list[Entry], more: str = "") -> str:
     numbers = ",".join(str(entry.pk) for entry in entries)
     return f"/boards/{entries[0].board.slug}/compare/facts/?entries={numbers}{more}"
-
-
-def text_of(client: Client, url: str) -> str:
-    response = client.get(url)
-    assert response.status_code == 200
-    return html.unescape(response.content.decode())
 
 
 def values_of(text: str) -> list[str]:

@@ -4,12 +4,12 @@ import html
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
 from scoring.models import ItemScore, Phase
 from tests.fixture_types import ApiOf, ClientOf, RunJobs
+from tests.pages import text_of
 from tests.scoring.factories import FLAWED, make_board, make_release, make_submission
 
 pytestmark = pytest.mark.django_db
@@ -24,12 +24,6 @@ def graded(owner: User, run_jobs: RunJobs, *, release: Release | None = None, **
     submission = make_submission(board, owner, READ)
     run_jobs()
     return f"/submissions/{submission.pk}/items/page-2/"
-
-
-def text_of(client: Client, url: str) -> str:
-    response = client.get(url)
-    assert response.status_code == 200
-    return html.unescape(response.content.decode())
 
 
 def rows_of(text: str) -> list[str]:

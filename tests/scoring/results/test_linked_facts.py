@@ -1,11 +1,9 @@
 """One fact of an item, highlighted by the server in list, page image, gold and prediction."""
 
-import html
 import re
 
 import pytest
 from django.core.files.base import ContentFile
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.datasets.models import Document, PageImage, TextBoxes
@@ -14,6 +12,7 @@ from scoring.models import Submission
 from scoring.results import items
 from scoring.results.facts import PER_PAGE
 from tests.fixture_types import ClientOf, RunJobs
+from tests.pages import text_of
 from tests.scoring.factories import FLAWED, make_board, make_release, make_submission
 
 pytestmark = pytest.mark.django_db
@@ -29,12 +28,6 @@ def add_image(name: str, quote: str) -> PageImage:
     box = [start, start + len(quote), 400, 300, 60, 20]
     TextBoxes.objects.create(image=image, boxes=[box])
     return image
-
-
-def text_of(client: Client, url: str) -> str:
-    response = client.get(url)
-    assert response.status_code == 200
-    return html.unescape(response.content.decode())
 
 
 def numbers_of(text: str) -> list[int]:

@@ -1,7 +1,6 @@
 """Fields of benchmarks without facts: on the item's page, compared, and who may see them."""
 
 import html
-import json
 import re
 from typing import Any
 
@@ -16,11 +15,10 @@ from portal.jobs.worker import run_due_jobs
 from scoring.boards.protection import NewPhase
 from scoring.boards.services import create_board, set_board_state
 from scoring.models import Board, Entry, Submission
-from scoring.submissions.services import create_submission, open_items, publish_submission
-from scoring.submissions.uploads import check_upload
+from scoring.submissions.services import open_items, publish_submission
 from tests.factories import empty_dataset
 from tests.fixture_types import ApiOf, ClientOf
-from tests.scoring.factories import first_phase, upload
+from tests.scoring.factories import send_lines
 
 pytestmark = pytest.mark.django_db
 
@@ -61,17 +59,8 @@ def receipts(
 
 
 def submit(board: Board, owner: User, fields: dict[str, dict[str, str]], name: str) -> Submission:
-    phase = first_phase(board)
-    lines = [json.dumps({"id": key, "fields": value}) for key, value in fields.items()]
-    file = upload("\n".join(lines).encode())
-    submission = create_submission(
-        phase=phase,
-        owner=owner,
-        card={"name": name},
-        file=file,
-        filename="predictions.jsonl",
-        checked=check_upload(phase=phase, file=file, filename="predictions.jsonl"),
-    )
+    lines = [{"id": key, "fields": value} for key, value in fields.items()]
+    submission = send_lines(board, owner, lines, name=name)
     run_due_jobs()
     publish_submission(submission=submission, actor=owner)
     return submission

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
-from django.test import Client
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Document, PageImage, Release, TextBoxes
@@ -18,6 +17,7 @@ from scoring.results.items import mark
 from scoring.submissions.services import publish_submission
 from tests.factories import empty_dataset
 from tests.fixture_types import ClientOf, RunJobs
+from tests.pages import text_of
 from tests.scoring.factories import (
     FLAWED,
     GOLD,
@@ -31,12 +31,6 @@ from tests.scoring.factories import (
 pytestmark = pytest.mark.django_db
 
 HTMX = {"HX-Request": "true"}
-
-
-def text_of(client: Client, url: str, headers: dict[str, str] | None = None) -> str:
-    response = client.get(url, headers=headers)
-    assert response.status_code == 200
-    return html.unescape(response.content.decode())
 
 
 def graded_on(board: Board, owner: User, run_jobs: RunJobs, **predictions: str) -> Submission:
@@ -65,7 +59,7 @@ def test_the_owner_reads_the_place_in_the_queue_and_what_happened(
     assert "Next in the queue. Waiting for a worker." in text
     assert "1 chunk queued" in text
     assert "hx-swap-oob" not in text, "only an answer to the page's asking replaces the log"
-    assert 'id="stages" hx-swap-oob="true"' in text_of(client, url, HTMX)
+    assert 'id="stages" hx-swap-oob="true"' in text_of(client, url, headers=HTMX)
     api = client.get(f"/api/v1{url}").json()["grading"]
     assert api["queue"]["jobs_before"] == 0
     assert [line["text"] for line in api["stages"]] == ["1 chunk queued"]
@@ -84,7 +78,7 @@ def test_nobody_else_reads_the_log(
     for user in (None, stranger):
         client = client_of(user)
         assert "Activity (UTC)" not in text_of(client, url)
-        assert 'id="stages"' not in text_of(client, url, HTMX)
+        assert 'id="stages"' not in text_of(client, url, headers=HTMX)
         grading = client.get(f"/api/v1{url}").json()["grading"]
         assert (grading["stages"], grading["queue"]) == (None, None)
     assert "Activity (UTC)" in text_of(client_of(organiser), url)
@@ -94,9 +88,9 @@ def test_the_asking_ends_with_the_result(
     client_of: ClientOf, queued: Submission, researcher: User, run_jobs: RunJobs
 ) -> None:
     client, url = client_of(researcher), queued.get_absolute_url()
-    assert "<html" not in text_of(client, url, HTMX)
+    assert "<html" not in text_of(client, url, headers=HTMX)
     run_jobs()
-    part = text_of(client, url, HTMX)
+    part = text_of(client, url, headers=HTMX)
     assert "hx-trigger" not in part
     assert "66.67" in part
     assert "<html" not in part

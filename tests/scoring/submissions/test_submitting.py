@@ -17,7 +17,15 @@ from scoring.models import Board, Grading, Phase, Prediction, Submission
 from scoring.submissions import services as service
 from scoring.submissions.uploads import SubmissionRefused, check_upload
 from tests.fixture_types import ClientOf
-from tests.scoring.factories import PERFECT, first_phase, lines_of, make_board, make_release, upload
+from tests.scoring.factories import (
+    PERFECT,
+    first_phase,
+    lines_of,
+    make_board,
+    make_release,
+    send_file,
+    upload,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -123,16 +131,7 @@ def test_two_requests_of_one_form_at_once_give_one_submission(
     phase = first_phase(board)
 
     def create() -> Submission:
-        file = upload(lines_of(PERFECT))
-        return service.create_submission(
-            phase=phase,
-            owner=researcher,
-            card={"name": "Reader"},
-            file=file,
-            filename="a.jsonl",
-            checked=check_upload(phase=phase, file=file, filename="a.jsonl"),
-            form_key="same",
-        )
+        return send_file(phase, researcher, lines_of(PERFECT), form_key="same")
 
     assert create() == create()
     assert Submission.objects.count() == 1

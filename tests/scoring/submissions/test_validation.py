@@ -10,16 +10,16 @@ import pytest
 
 from portal.accounts.models import User
 from scoring.models import Board
-from scoring.submissions.services import create_submission
 from scoring.submissions.uploads import CheckedUpload, SubmissionRefused, check_upload
+from tests.datasets.factories import zip_bytes
 from tests.scoring.factories import (
     PERFECT,
     first_phase,
     lines_of,
     make_board,
     make_release,
+    send_file,
     upload,
-    zip_of,
 )
 
 pytestmark = pytest.mark.django_db
@@ -39,9 +39,9 @@ def only_fault(checked: CheckedUpload) -> tuple[str, int, str | None, str]:
     [
         ("predictions.jsonl", lines_of(PERFECT)),
         ("predictions.jsonl.gz", gzip.compress(lines_of(PERFECT), mtime=0)),
-        ("predictions.zip", zip_of({"all.jsonl": lines_of(PERFECT)})),
-        ("predictions.zip", zip_of({f"{name}.html": html for name, html in PERFECT.items()})),
-        ("predictions.zip", zip_of({f"out/pred_{name}.txt": "text" for name in PERFECT})),
+        ("predictions.zip", zip_bytes({"all.jsonl": lines_of(PERFECT)})),
+        ("predictions.zip", zip_bytes({f"{name}.html": html for name, html in PERFECT.items()})),
+        ("predictions.zip", zip_bytes({f"out/pred_{name}.txt": "text" for name in PERFECT})),
         # The bytes decide on the format, not the name.
         ("predictions.bin", lines_of(PERFECT)),
     ],
@@ -103,10 +103,10 @@ def test_faults_shown_are_capped_and_the_rest_is_counted(board: Board) -> None:
         ("a.zip", b"this is no archive", "not a readable ZIP archive"),
         ("a.zip", b"PK\x03\x04 broken", "not a readable ZIP archive"),
         ("a.jsonl.gz", b"\x1f\x8b broken", "not a readable gzip file"),
-        ("a.zip", zip_of({"../page-1.html": "x"}), "file name not accepted"),
-        ("a.zip", zip_of({"/etc/page-1.html": "x"}), "file name not accepted"),
-        ("a.zip", zip_of({"run.exe": "x"}), "unexpected file"),
-        ("a.zip", zip_of({}), "contains no files"),
+        ("a.zip", zip_bytes({"../page-1.html": "x"}), "file name not accepted"),
+        ("a.zip", zip_bytes({"/etc/page-1.html": "x"}), "file name not accepted"),
+        ("a.zip", zip_bytes({"run.exe": "x"}), "unexpected file"),
+        ("a.zip", zip_bytes({}), "contains no files"),
         ("a.jsonl", b"", "contains no predictions"),
     ],
 )
@@ -129,13 +129,13 @@ def test_a_bomb_is_refused_before_it_is_unpacked(board: Board) -> None:
 def test_limits_are_those_of_the_settings(board: Board, settings: Any) -> None:
     settings.ARCHIVE_MEMBERS_LIMIT = 2
     members = {f"page-{number}.html": "x" for number in (1, 2, 3)}
-    *_, message = only_fault(check(board, zip_of(members), "a.zip"))
+    *_, message = only_fault(check(board, zip_bytes(members), "a.zip"))
     assert "more than 2 files" in message
 
 
 def test_invalid_utf8_in_a_page_names_the_page_and_line(board: Board) -> None:
     file, line, item, message = only_fault(
-        check(board, zip_of({"page-1.html": b"<p>\n\xff</p>"}), "a.zip")
+        check(board, zip_bytes({"page-1.html": b"<p>\n\xff</p>"}), "a.zip")
     )
     assert (file, line, item) == ("a.zip/page-1.html", 2, "page-1")
     assert "not valid UTF-8" in message
@@ -150,18 +150,9 @@ def test_faults_and_missing_ids_say_nothing_of_gold(board: Board) -> None:
 
 
 def test_an_upload_with_faults_is_never_stored(board: Board, researcher: User) -> None:
-    phase, file = first_phase(board), upload(b"broken\n")
-    checked = check_upload(phase=phase, file=file, filename="a.jsonl")
     with pytest.raises(SubmissionRefused, match="Errors in the file: 1"):
-        create_submission(
-            phase=phase,
-            owner=researcher,
-            card={"name": "Reader"},
-            file=file,
-            filename="a.jsonl",
-            checked=checked,
-        )
-    assert phase.submissions.count() == 0
+        send_file(first_phase(board), researcher, b"broken\n")
+    assert first_phase(board).submissions.count() == 0
 
 
 def test_a_thousand_items_are_checked_within_a_second(
