@@ -91,20 +91,24 @@ def open_archive(
         yield ZipArchive(bundle, limits)
 
 
+def kind_of_source(source: Path | IO[bytes]) -> str:
+    """The detected kind of a file or stream; empty if it cannot be read."""
+    try:
+        if isinstance(source, Path):
+            with source.open("rb") as file:
+                return kind_of_file(file)
+        return kind_of_file(source)
+    except OSError:
+        return ""
+
+
 def _no_zip(source: Path | IO[bytes]) -> str:
     """The detected kind of a file that is not a ZIP; empty if it may be one.
 
     Unknown bytes or text may be a damaged ZIP or follow other data: the reader decides.
     """
-    try:
-        if isinstance(source, Path):
-            with source.open("rb") as file:
-                kind = kind_of_file(file)
-        else:
-            kind = kind_of_file(source)
-    except OSError:
-        return ""
-    return "" if kind in _MAY_BE_ZIP else sentence(kind, "a ZIP archive is accepted")
+    kind = kind_of_source(source)
+    return "" if not kind or kind in _MAY_BE_ZIP else sentence(kind, "a ZIP archive is accepted")
 
 
 class FolderArchive:

@@ -11,7 +11,7 @@ many are counted but never too few.
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -311,11 +311,8 @@ def _client(endpoint: Endpoint, budget: Budget) -> "Client":
 @contextmanager
 def open_judge(budget: Budget, cache: FolderCache) -> Iterator[Asker]:
     """The settings' judge. Raises JudgeUnset without an endpoint."""
-    client = _client(settings_judge().endpoint, budget)
-    try:
+    with closing(_client(settings_judge().endpoint, budget)) as client:
         yield Asker(client, cache)
-    finally:
-        client.close()
 
 
 def judged_result(
@@ -352,12 +349,22 @@ def open_client(
     """A client whose calls count against the board's month, if its own endpoint has prices."""
     is_counted = judge.is_own and (judge.prices.input or judge.prices.output)
     allowance = MonthlyAllowance(board.pk, what) if is_counted else None
-    budget = Budget(judge.prices, limit, allowance)
-    client = _client(judge.endpoint, budget)
-    try:
+    with (
+        settled_budget(judge.prices, limit, allowance) as budget,
+        closing(_client(judge.endpoint, budget)) as client,
+    ):
         yield client, budget
+
+
+@contextmanager
+def settled_budget(
+    prices: Prices, limit: float | None, allowance: MonthlyAllowance | None
+) -> Iterator[Budget]:
+    """A budget whose allowance is closed at the end, with what was spent."""
+    budget = Budget(prices, limit, allowance)
+    try:
+        yield budget
     finally:
-        client.close()
         if allowance is not None:
             allowance.close(budget.spent)
 

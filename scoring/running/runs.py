@@ -11,7 +11,7 @@ import shlex
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -47,6 +47,7 @@ from scoring.judging.services import (
     MonthlyAllowance,
     Trial,
     own_judge,
+    settled_budget,
 )
 from scoring.models import Board, ModelRun, RunAnswer, Submission
 from scoring.models.judging import Purpose
@@ -262,14 +263,11 @@ def open_engine(
     allowance = None
     if judge.prices.input or judge.prices.output:
         allowance = MonthlyAllowance(board_id, what, Purpose.MODEL)
-    budget = Budget(judge.prices, limit, allowance)
-    engine = ChatEngine(endpoint, budget, decoding=decoding, system=system)
-    try:
+    with (
+        settled_budget(judge.prices, limit, allowance) as budget,
+        closing(ChatEngine(endpoint, budget, decoding=decoding, system=system)) as engine,
+    ):
         yield engine, budget
-    finally:
-        engine.close()
-        if allowance is not None:
-            allowance.close(budget.spent)
 
 
 # --- the submission ----------------------------------------------------------------------------

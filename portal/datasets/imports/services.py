@@ -23,8 +23,8 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.dataset_tasks import end_work, is_ended, trouble_of
 from portal.datasets.models import Dataset, ImportItem, ImportRun
-from portal.facts.file_reading import kind_of_file, sentence
-from portal.files.archives import Archive, ArchiveFault, open_archive
+from portal.facts.file_reading import sentence
+from portal.files.archives import Archive, ArchiveFault, kind_of_source, open_archive
 from portal.files.tables import csv_text
 from portal.files.uploads import archive_limits
 from portal.jobs.services import enqueue
@@ -64,14 +64,7 @@ def check_source(
 
 def _wrong_ending(source: GivenSource, endings: Sequence[str]) -> str:
     accepted = f"this format accepts {', '.join(endings)}"
-    try:
-        if isinstance(source, Path):
-            with source.open("rb") as file:
-                kind = kind_of_file(file)
-        else:
-            kind = kind_of_file(source)
-    except OSError:
-        kind = ""
+    kind = kind_of_source(source)
     return sentence(kind, accepted) if kind else accepted
 
 

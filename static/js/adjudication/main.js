@@ -96,7 +96,6 @@ class Adjudication {
 
   #editingActs() {
     const { labelling, moving, card } = this.editing;
-    const move = (side, direction, unit) => () => labelling.move(side, direction, unit);
     return {
       label: (number) => labelling.label(Number(number) - 1),
       remove: () => labelling.removeActive(),
@@ -107,14 +106,7 @@ class Adjudication {
       redo: () => labelling.travel("redo"),
       "token-right": () => moving.token(1),
       "token-left": () => moving.token(-1),
-      "end-right": move("end", 1),
-      "end-left": move("end", -1),
-      "start-left": move("start", -1),
-      "start-right": move("start", 1),
-      "end-right-character": move("end", 1, "character"),
-      "end-left-character": move("end", -1, "character"),
-      "start-left-character": move("start", -1, "character"),
-      "start-right-character": move("start", 1, "character"),
+      ...labelling.borderActs(),
     };
   }
 

@@ -112,6 +112,21 @@ export class Labelling {
     this.resize(range);
   }
 
+  /** What the keys for the borders do, by their names in the key map. */
+  borderActs() {
+    const move = (side, direction, unit) => () => this.move(side, direction, unit);
+    return {
+      "end-right": move("end", 1),
+      "end-left": move("end", -1),
+      "start-left": move("start", -1),
+      "start-right": move("start", 1),
+      "end-right-character": move("end", 1, "character"),
+      "end-left-character": move("end", -1, "character"),
+      "start-left-character": move("start", -1, "character"),
+      "start-right-character": move("start", 1, "character"),
+    };
+  }
+
   /** Gives the place other borders. */
   resize({ start, end }) {
     const desk = this.#desk;

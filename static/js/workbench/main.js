@@ -93,7 +93,6 @@ class Workbench {
   /** @returns {Record<string, (argument?: string) => void>} */
   #acts() {
     const { labelling, moving, image, tabs } = this;
-    const move = (side, direction, unit) => () => labelling.move(side, direction, unit);
     return {
       label: (number) => labelling.label(Number(number) - 1),
       remove: () => this.suggestions.dismiss() || labelling.removeActive(),
@@ -115,14 +114,7 @@ class Workbench {
       "token-left": () => moving.token(-1),
       "line-down": () => moving.line(1),
       "line-up": () => moving.line(-1),
-      "end-right": move("end", 1),
-      "end-left": move("end", -1),
-      "start-left": move("start", -1),
-      "start-right": move("start", 1),
-      "end-right-character": move("end", 1, "character"),
-      "end-left-character": move("end", -1, "character"),
-      "start-left-character": move("start", -1, "character"),
-      "start-right-character": move("start", 1, "character"),
+      ...labelling.borderActs(),
       clear: () => this.#desk.clear(),
       image: () => this.panes.toggleImage(),
       "zoom-in": () => image.in(),
