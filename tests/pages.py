@@ -1,4 +1,4 @@
-"""What a page shows, for tests that read it."""
+"""Helper for tests that read a page."""
 
 import html
 
