@@ -339,32 +339,32 @@ def majority(proposals: Proposals, *, by_value: bool) -> Answers | None:
     given = [answers_of(proposal) for proposal in proposals if proposal["assignment"] is not None]
     if len(given) < 3:
         return None
-    marks = [one if by_value else _marks(one) for one in given]
+    marks = [answers if by_value else _marks(answers) for answers in given]
     most, count = Counter(marks).most_common(1)[0]
     if 2 * count <= len(given):
         return None
     if not by_value:
         # The majority may agree on the values even if the others do not.
-        held = {one for one in given if _marks(one) == most}
+        held = {answers for answers in given if _marks(answers) == most}
         return held.pop() if len(held) == 1 else most
     return most
 
 
 def both(proposals: Proposals) -> Both | None:
     """The combination of two proposals that do not overlap, if there is exactly one."""
-    found: dict[Answers, Both] = {}
+    unions: dict[Answers, Both] = {}
     given = [answers_of(proposal) for proposal in proposals]
     for (i, first), (j, second) in combinations(enumerate(given), 2):
-        together = tuple(sorted({*_marks(first), *_marks(second)}, key=lambda one: one.start))
+        together = tuple(sorted({*_marks(first), *_marks(second)}, key=lambda answer: answer.start))
         is_more = len(together) > max(len(first), len(second))
         if is_more and not _overlap(together):
-            known = {one.mark: one for one in (*second, *first)}
-            found.setdefault(together, Both((i, j), tuple(known[one] for one in together)))
-    return next(iter(found.values())) if len(found) == 1 else None
+            known = {answer.mark: answer for answer in (*second, *first)}
+            unions.setdefault(together, Both((i, j), tuple(known[mark] for mark in together)))
+    return next(iter(unions.values())) if len(unions) == 1 else None
 
 
 def _marks(answers: Answers) -> Answers:
-    return tuple(one.mark for one in answers)
+    return tuple(answer.mark for answer in answers)
 
 
 def _overlap(answers: Answers) -> bool:

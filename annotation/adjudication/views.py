@@ -221,30 +221,30 @@ def _first(access: CampaignAccess, wanted: selectors.CaseFilter) -> str | None:
 
 @page_view
 def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
-    access, found = adjudicated_page(request.user, slug, name=name)
+    access, row = adjudicated_page(request.user, slug, name=name)
     wanted = CaseFilterForm(request.GET, campaign=access.campaign).wanted
     context = {
         "access": access,
-        "page": found,
-        "document": found.document,
-        "images": _images(access, found),
-        "cases": found.cases.order_by("start"),
-        "doubts": page_doubts(found),
+        "page": row,
+        "document": row.document,
+        "images": _images(access, row),
+        "cases": row.cases.order_by("start"),
+        "doubts": page_doubts(row),
         "page_data": {
             "user": request.user.pk,
-            "document": found.document.name,
+            "document": row.document.name,
             "narrowed": bool(wanted.kind or wanted.label),
-            "urls": _page_urls(access, found, wanted),
+            "urls": _page_urls(access, row, wanted),
         },
     }
     return render(request, "annotation/adjudication/page.html", context)
 
 
 def _page_urls(
-    access: CampaignAccess, found: CampaignDocument, wanted: selectors.CaseFilter
+    access: CampaignAccess, row: CampaignDocument, wanted: selectors.CaseFilter
 ) -> dict[str, str]:
     """The URLs of the page's script. It appends a case's primary key, `decide` and `reopen`."""
-    slug, name = access.campaign.slug, found.document.name
+    slug, name = access.campaign.slug, row.document.name
     query = f"?{wanted.query}" if wanted.query else ""
     return {
         "data": reverse("api:adjudication-page", args=[slug, name]),
@@ -257,8 +257,8 @@ def _page_urls(
     }
 
 
-def _images(access: CampaignAccess, found: CampaignDocument) -> list[dict[str, Any]]:
-    slug, name = access.campaign.slug, found.document.name
+def _images(access: CampaignAccess, row: CampaignDocument) -> list[dict[str, Any]]:
+    slug, name = access.campaign.slug, row.document.name
     return [
         {
             "number": image.number,
@@ -266,7 +266,7 @@ def _images(access: CampaignAccess, found: CampaignDocument) -> list[dict[str, A
             "width": image.width,
             "height": image.height,
         }
-        for image in found.document.images.all()
+        for image in row.document.images.all()
     ]
 
 
@@ -278,40 +278,40 @@ page_html, page_image = page_files(lambda user, **url: adjudicated_page(user, **
 
 @form_view
 def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    access, found = case_for(request.user, slug, pk=pk)
+    access, case = case_for(request.user, slug, pk=pk)
     form = DecisionForm(
         posted(request),
-        case=found,
+        case=case,
         labels=access.campaign.labels,
     )
     if form.is_valid():
-        decided = _decide(request, access, found, form)
+        decided = _decide(request, access, case, form)
         if decided is not None:
             return decided
-    return _case_page(request, access, found, form, ReasonForm())
+    return _case_page(request, access, case, form, ReasonForm())
 
 
 def _case_page(
     request: UserRequest,
     access: CampaignAccess,
-    found: Case,
+    case: Case,
     form: DecisionForm,
     reopen: ReasonForm,
 ) -> HttpResponse:
-    content = found.campaign_document.document.content
-    view = case_view(found)
+    content = case.campaign_document.document.content
+    view = case_view(case)
     excerpts = Excerpts(content.html, content.text)
-    following = selectors.next_open_case(access.campaign, found)
+    following = selectors.next_open_case(access.campaign, case)
     context = {
-        "case": found,
+        "case": case,
         "view": view,
-        "context": excerpts.around(found.start, found.end),
+        "context": excerpts.around(case.start, case.end),
         "proposals": [
             (number, proposal, [_excerpt(access, excerpts, span) for span in proposal.spans])
             for number, proposal in enumerate(view.proposals, start=1)
         ],
-        "remarks": remarks_at(page_remarks(found.campaign_document), found.start, found.end),
-        "doubts": case_doubts(found),
+        "remarks": remarks_at(page_remarks(case.campaign_document), case.start, case.end),
+        "doubts": case_doubts(case),
         "next_open": following.pk if following else None,
         "form": form,
         "reopen_form": reopen,
@@ -334,11 +334,11 @@ def _excerpt(access: CampaignAccess, excerpts: Excerpts, span: Any) -> dict[str,
 
 
 def _decide(
-    request: UserRequest, access: CampaignAccess, found: Case, form: DecisionForm
+    request: UserRequest, access: CampaignAccess, case: Case, form: DecisionForm
 ) -> HttpResponse | None:
     """The response to a decision, or None if it failed and the form has errors."""
     try:
-        decide_case(case=found, actor=request.user, **form.cleaned_data)
+        decide_case(case=case, actor=request.user, **form.cleaned_data)
     except InvalidSpans as invalid:
         form.add_error(None, [error["message"] for error in invalid.errors])
         return None
@@ -347,7 +347,7 @@ def _decide(
     except Refused as refusal:
         form.add_error(None, refusal.message)
         return None
-    following = selectors.next_open_case(access.campaign, found)
+    following = selectors.next_open_case(access.campaign, case)
     if following is None:
         messages.success(request, "All cases are decided.")
         return redirect("annotation:adjudication", access.campaign.slug)
@@ -356,13 +356,13 @@ def _decide(
 
 @post_view
 def case_reopen(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    access, found = case_for(request.user, slug, pk=pk)
+    access, case = case_for(request.user, slug, pk=pk)
     reason = ReasonForm(request.POST)
     if not reason.is_valid():
-        form = DecisionForm(None, case=found, labels=access.campaign.labels)
-        return _case_page(request, access, found, form, reason)
+        form = DecisionForm(None, case=case, labels=access.campaign.labels)
+        return _case_page(request, access, case, form, reason)
     try:
-        reopen_case(case=found, reason=reason.cleaned_data["reason"], actor=request.user)
+        reopen_case(case=case, reason=reason.cleaned_data["reason"], actor=request.user)
     except Refused as refusal:
         messages.warning(request, refusal.message)
     return redirect("annotation:case", slug, pk)

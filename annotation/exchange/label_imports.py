@@ -120,9 +120,9 @@ class LabelMatcher:
     def _line(self, labels: FileLabels, line: DocumentLine) -> tuple[Document, Placement]:
         document = self._document(labels.name, labels.text_sha256)
         if line.text_sha256 not in {"", document.text_sha256}:
-            found, expected = line.text_sha256[:64], document.text_sha256
+            given, expected = line.text_sha256[:64], document.text_sha256
             raise ValueError(
-                f"text_sha256: {found} is another text; {document.name} has {expected}"
+                f"text_sha256: {given} is another text; {document.name} has {expected}"
             )
         return document, Placement(read_line_spans(line, self._page(document.pk).text))
 
@@ -174,28 +174,28 @@ def read_labels(
     Writes nothing. Raises ArchiveFault if the file as a whole is unusable.
     """
     matcher = LabelMatcher(campaign_import.campaign)
-    found = ReadLabels()
+    result = ReadLabels()
     limits = archive_limits()
     parts = read_label_file(file, campaign_import.source_name, campaign_import.form, limits)
     for done, part in enumerate(parts, start=1):
         if isinstance(part, str):
-            found.faults.append(part)
+            result.faults.append(part)
         else:
             try:
-                found.labels.append(matcher.place(part))
+                result.labels.append(matcher.place(part))
             except (ValueError, RefusedHtml) as error:
-                found.faults.append(f"{part.where}: {error}")
+                result.faults.append(f"{part.where}: {error}")
         progress(done)
-    return _selected(campaign_import, found)
+    return _selected(campaign_import, result)
 
 
-def _selected(campaign_import: CampaignImport, found: ReadLabels) -> ReadLabels:
+def _selected(campaign_import: CampaignImport, read: ReadLabels) -> ReadLabels:
     """The labels to import, at most one entry for each document."""
     if campaign_import.layer == Layer.GOLD:
-        chosen, faults = _gold_of(found.labels)
+        chosen, faults = _gold_of(read.labels)
     else:
         assert campaign_import.annotator is not None
-        chosen, faults = _work_of(campaign_import.annotator, found.labels)
+        chosen, faults = _work_of(campaign_import.annotator, read.labels)
     single: dict[int, PlacedLabels] = {}
     for labels in chosen:
         if first := single.get(labels.document):
@@ -204,15 +204,15 @@ def _selected(campaign_import: CampaignImport, found: ReadLabels) -> ReadLabels:
     notes = [note for labels in single.values() for note in labels.notes]
     return ReadLabels(
         list(single.values()),
-        [*found.faults, *faults, *notes],
+        [*read.faults, *faults, *notes],
         sum(labels.moved for labels in single.values()),
     )
 
 
-def _gold_of(found: Sequence[PlacedLabels]) -> tuple[list[PlacedLabels], list[str]]:
+def _gold_of(placed: Sequence[PlacedLabels]) -> tuple[list[PlacedLabels], list[str]]:
     """The labels marked as gold; otherwise the only labels of a document."""
     by_document: dict[int, list[PlacedLabels]] = {}
-    for labels in found:
+    for labels in placed:
         by_document.setdefault(labels.document, []).append(labels)
     chosen: list[PlacedLabels] = []
     faults: list[str] = []
@@ -227,16 +227,16 @@ def _gold_of(found: Sequence[PlacedLabels]) -> tuple[list[PlacedLabels], list[st
 
 
 def _work_of(
-    annotator: User, found: Sequence[PlacedLabels]
+    annotator: User, placed: Sequence[PlacedLabels]
 ) -> tuple[list[PlacedLabels], list[str]]:
     """All labels if the file has a single annotator; otherwise those of `annotator`."""
-    if len({labels.by for labels in found}) <= 1:
-        return list(found), []
-    chosen = [labels for labels in found if goes_by(annotator, labels.by)]
-    missing = {labels.document for labels in found} - {labels.document for labels in chosen}
+    if len({labels.by for labels in placed}) <= 1:
+        return list(placed), []
+    chosen = [labels for labels in placed if goes_by(annotator, labels.by)]
+    missing = {labels.document for labels in placed} - {labels.document for labels in chosen}
     if not missing:
         return chosen, []
-    others = ", ".join(sorted({labels.by or "no name" for labels in found})[:10])
+    others = ", ".join(sorted({labels.by or "no name" for labels in placed})[:10])
     return chosen, [
         f"{len(missing)} documents have no labels by {display_name(annotator)} "
         f"({annotator.email}) in the file. Its annotators are {others}"
@@ -246,7 +246,7 @@ def _work_of(
 def keep_labels(campaign_import: CampaignImport, read: ReadLabels) -> Kept:
     """Writes the labels in the caller's transaction. The result lists refused documents."""
     campaign = Campaign.objects.select_for_update().get(pk=campaign_import.campaign_id)
-    kept = Kept()
+    result = Kept()
     for labels in sorted(read.labels, key=lambda labels: labels.name):
         rows = CampaignDocument.objects.locked("document__content").filter(campaign=campaign)
         row = rows.filter(document=labels.document).first()
@@ -256,11 +256,11 @@ def keep_labels(campaign_import: CampaignImport, read: ReadLabels) -> Kept:
             else:
                 _keep_work(campaign_import, row, labels)
         except ValueError as problem:
-            kept.faults.append(f"{labels.where}: {labels.name}: {problem}")
+            result.faults.append(f"{labels.where}: {labels.name}: {problem}")
         else:
-            kept.documents += 1
-            kept.spans += len(labels.spans)
-    return kept
+            result.documents += 1
+            result.spans += len(labels.spans)
+    return result
 
 
 def _keep_gold(campaign: Campaign, row: CampaignDocument | None, labels: PlacedLabels) -> None:
@@ -328,8 +328,8 @@ def _place_of(annotator: User, row: CampaignDocument) -> Assignment:
     if row.purpose == CampaignDocument.Purpose.QUALIFICATION:
         raise ValueError("it is a qualification page")
     work = list(row.assignments.select_for_update().order_by("id"))
-    untouched = [each for each in work if each.state == Assignment.State.ASSIGNED]
-    own = next((each for each in work if each.annotator_id == annotator.pk), None)
+    untouched = [assignment for assignment in work if assignment.state == Assignment.State.ASSIGNED]
+    own = next((assignment for assignment in work if assignment.annotator_id == annotator.pk), None)
     name = display_name(annotator)
     if own is not None:
         if own.state == Assignment.State.WITHDRAWN:

@@ -100,8 +100,8 @@ def _accounts(content: ArchiveContent, people: Mapping[str, str]) -> dict[str, U
         person: people.get(person) or row.get("email") or person
         for person, row in content.people.items()
     }
-    found = people_called(names.values())
-    if missing := [person for person, name in names.items() if name.lower() not in found]:
+    accounts = people_called(names.values())
+    if missing := [person for person, name in names.items() if name.lower() not in accounts]:
         listed = ", ".join(f"{p} ({content.people[p]['name'][:60]})" for p in missing[:SHOWN])
         more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
         raise Refused(
@@ -109,7 +109,7 @@ def _accounts(content: ArchiveContent, people: Mapping[str, str]) -> dict[str, U
             "with email addresses or map each person to an account.",
             code="people",
         )
-    return {person: found[name.lower()] for person, name in names.items()}
+    return {person: accounts[name.lower()] for person, name in names.items()}
 
 
 class _Writing:
@@ -257,8 +257,8 @@ class _Documents:
     def find(self, name: object, text_sha256: object) -> Document | None:
         """The document with the text, preferably with the name. Returns each only once."""
         alike = self._by_text.get(str(text_sha256), {})
-        found = str(name) if str(name) in alike else next(iter(alike), None)
-        return alike.pop(found) if found is not None else None
+        chosen = str(name) if str(name) in alike else next(iter(alike), None)
+        return alike.pop(chosen) if chosen is not None else None
 
 
 def _text(document: int) -> str:
@@ -345,7 +345,7 @@ def new_import(
         require_empty_draft(campaign)
     else:
         annotator = _checked_annotator(campaign, layer, annotator)
-    taken = CampaignImport.objects.create(
+    started = CampaignImport.objects.create(
         campaign=campaign,
         created_by=actor,
         source_name=name[-SOURCE_NAME:],
@@ -355,12 +355,12 @@ def new_import(
         annotator=annotator,
     )
     record_event(
-        verb="import_labels", subject=taken, actor=actor, source=taken.source_name, form=form,
+        verb="import_labels", subject=started, actor=actor, source=started.source_name, form=form,
         layer=layer, annotator=annotator.pk if annotator else None,
     )  # fmt: skip
     if file:
-        enqueue(kind="import_labels", payload={"import": taken.pk}, group=import_group(taken))
-    return taken
+        enqueue(kind="import_labels", payload={"import": started.pk}, group=import_group(started))
+    return started
 
 
 def _checked_annotator(campaign: Campaign, layer: str, annotator: User | None) -> User | None:
@@ -399,25 +399,27 @@ def keep_import(
     Raises Refused, with nothing written, if the campaign cannot take the content.
     """
     if isinstance(content, ArchiveContent):
-        kept = keep_archive(campaign=campaign_import.campaign, content=content, people=people or {})
-        return _finish(campaign_import, kept, [], moved=0)
-    kept = keep_labels(campaign_import, content)
-    return _finish(campaign_import, kept, content.faults, moved=content.moved)
+        written = keep_archive(
+            campaign=campaign_import.campaign, content=content, people=people or {}
+        )
+        return _finish(campaign_import, written, [], moved=0)
+    written = keep_labels(campaign_import, content)
+    return _finish(campaign_import, written, content.faults, moved=content.moved)
 
 
 def _finish(
-    campaign_import: CampaignImport, kept: Kept, faults: Sequence[str], *, moved: int
+    campaign_import: CampaignImport, written: Kept, faults: Sequence[str], *, moved: int
 ) -> CampaignImport:
-    found = [*kept.faults, *faults]
+    messages = [*written.faults, *faults]
     return end_upload(
         campaign_import,
         CampaignImport.State.DONE,
         verb="import_done",
-        documents=kept.documents,
-        spans=kept.spans,
+        documents=written.documents,
+        spans=written.spans,
         moved=moved,
-        faults=found[:FAULTS_KEPT],
-        fault_count=len(found),
+        faults=messages[:FAULTS_KEPT],
+        fault_count=len(messages),
     )
 
 

@@ -228,8 +228,8 @@ def _annotator(
 
 
 def _label(label: str, measured: Sequence[_Measured]) -> Part:
-    found = [page.by_label[label] for page in measured if label in page.by_label]
-    return Part(label, len(found), sum(found, Tally()))
+    tallies = [page.by_label[label] for page in measured if label in page.by_label]
+    return Part(label, len(tallies), sum(tallies, Tally()))
 
 
 def _periods(measured: Sequence[_Measured], every: str) -> tuple[Part, ...]:
@@ -294,8 +294,8 @@ def _measured(campaign: Campaign, counted: set[int]) -> Iterator[tuple[int, _Mea
     )
     for document, text in contents.values_list("document", "text").iterator(chunk_size=50):
         for user, marks, at in rows[document]:
-            found = compare_with_gold(text, gold[document], marks)
-            yield user, _Measured(at, tally_by_label(found))
+            compared = compare_with_gold(text, gold[document], marks)
+            yield user, _Measured(at, tally_by_label(compared))
 
 
 def _work(campaign: Campaign) -> dict[int, _Work]:
@@ -349,26 +349,28 @@ def quality_rows(quality: CampaignQuality) -> Iterator[list[Cell]]:
 
     Undefined rates are empty cells. Figures of the annotator's work are only in the total row.
     """
-    for each in quality.annotators:
-        yield _row(each, "all", "", each.gold_pages, each.tally) + _person(each)
-        for part in each.labels:
-            yield _row(each, "label", part.name, part.pages, part.tally) + [""] * 5
-        for part in each.periods:
-            yield _row(each, quality.every, part.name, part.pages, part.tally) + [""] * 5
+    for annotator in quality.annotators:
+        yield _row(annotator, "all", "", annotator.gold_pages, annotator.tally) + _person(annotator)
+        for part in annotator.labels:
+            yield _row(annotator, "label", part.name, part.pages, part.tally) + [""] * 5
+        for part in annotator.periods:
+            yield _row(annotator, quality.every, part.name, part.pages, part.tally) + [""] * 5
 
 
-def _row(each: AnnotatorQuality, scope: str, subject: str, pages: int, tally: Tally) -> list[Cell]:
+def _row(
+    annotator: AnnotatorQuality, scope: str, subject: str, pages: int, tally: Tally
+) -> list[Cell]:
     rates = ("" if rate is None else rate for rate in (tally.precision, tally.recall, tally.f1))
     return [
-        each.name, scope if not scope.isdigit() else f"{scope} pages", subject,
+        annotator.name, scope if not scope.isdigit() else f"{scope} pages", subject,
         pages, tally.expected, tally.marked, tally.matched, *rates,
         tally.missed, tally.extra, tally.boundary, tally.label,
     ]  # fmt: skip
 
 
-def _person(each: AnnotatorQuality) -> list[Cell]:
-    minutes = "" if each.minutes is None else each.minutes
-    return [each.submitted, minutes, each.timed, each.flagged, each.skipped]
+def _person(annotator: AnnotatorQuality) -> list[Cell]:
+    minutes = "" if annotator.minutes is None else annotator.minutes
+    return [annotator.submitted, minutes, annotator.timed, annotator.flagged, annotator.skipped]
 
 
 @dataclass(frozen=True)
@@ -411,8 +413,8 @@ def page_findings(campaign: Campaign, done: AnnotatorRound) -> tuple[PageFinding
         .select_related("campaign_document__known_gold", "campaign_document__document__content")
         .prefetch_related("spans")
     )
-    found = {row.pk: _findings_of(campaign, submitted[row.pk], row) for row in rows}
-    return tuple(found[pk] for pk in submitted)
+    findings = {row.pk: _findings_of(campaign, submitted[row.pk], row) for row in rows}
+    return tuple(findings[pk] for pk in submitted)
 
 
 def _findings_of(campaign: Campaign, page: PageRound, assignment: Assignment) -> PageFindings:
@@ -422,18 +424,19 @@ def _findings_of(campaign: Campaign, page: PageRound, assignment: Assignment) ->
     gold = spans_of(document.known_gold.spans)
     compared = compare_with_gold(content.text, gold, spans_of(marks))
     excerpts = Excerpts(content.html, content.text)
-    findings = [_finding(each, excerpts, campaign.labels) for each in compared]
+    findings = [_finding(part, excerpts, campaign.labels) for part in compared]
     return PageFindings(
         page=page,
         tally=tally(compared),
-        errors=tuple(each for each in findings if each.outcome != "right"),
-        right=tuple(each for each in findings if each.outcome == "right"),
+        errors=tuple(finding for finding in findings if finding.outcome != "right"),
+        right=tuple(finding for finding in findings if finding.outcome == "right"),
     )
 
 
-def _finding(each: Compared, excerpts: Excerpts, labels: Sequence[str]) -> Finding:
+def _finding(compared: Compared, excerpts: Excerpts, labels: Sequence[str]) -> Finding:
     def side(span: Span) -> Side:
         context = excerpts.around(span.start, span.end)
         return Side(span.label, label_css(span.label, labels), span.start, span.end, context)
 
-    return Finding(each.outcome, tuple(map(side, each.gold)), tuple(map(side, each.marked)))
+    gold, marked = (tuple(map(side, spans)) for spans in (compared.gold, compared.marked))
+    return Finding(compared.outcome, gold, marked)

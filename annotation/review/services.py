@@ -122,8 +122,8 @@ def send_back(
     start = min([item.start, *(span.start for span in current)])
     end = max([item.end, *(span.end for span in current)])
     case = _case_at(campaign_document, current, start, end)
-    taken = [fact_of(span) for span in _gold_of(campaign_document, case)]
-    was = {"assignment": None, "spans": taken, "reason": reason}
+    removed = [fact_of(span) for span in _gold_of(campaign_document, case)]
+    was = {"assignment": None, "spans": removed, "reason": reason}
     # Decisions refer to proposals by index, so the order must not change.
     annotators = [proposal for proposal in case.proposals if proposal["assignment"] is not None]
     case.proposals = [*annotators, was]
@@ -141,7 +141,7 @@ def _gold_of(campaign_document: CampaignDocument, case: Case) -> QuerySet[GoldSp
 
 def open_again(case: Case, campaign_document: CampaignDocument, reason: str, actor: User) -> int:
     """Opens a case, and returns its page to adjudication. Returns the number of removed facts."""
-    taken, _ = _gold_of(campaign_document, case).delete()
+    removed, _ = _gold_of(campaign_document, case).delete()
     case.state, case.decision, case.reason = Case.State.OPEN, [], ""
     case.decided_by = case.decided_at = None
     case.save()
@@ -151,7 +151,7 @@ def open_again(case: Case, campaign_document: CampaignDocument, reason: str, act
     campaign_document.stage = Stage.ADJUDICATION
     campaign_document.gold_at = None
     campaign_document.save(update_fields=["stage", "gold_at"])
-    return taken
+    return removed
 
 
 def _case_at(
@@ -248,7 +248,7 @@ def _open(
     }
     drawn = draw(facts, campaign.review_share, seed)
     last = campaign.review_rounds.aggregate(last=Max("number"))["last"] or 0
-    found = ReviewRound.objects.create(
+    opened = ReviewRound.objects.create(
         campaign=campaign,
         number=last + 1,
         seed=seed,
@@ -260,20 +260,20 @@ def _open(
         opened_by=actor,
     )
     ReviewItem.objects.bulk_create(
-        _item(found, position, facts[key]) for position, key in enumerate(drawn, start=1)
+        _item(opened, position, facts[key]) for position, key in enumerate(drawn, start=1)
     )
-    CampaignDocument.objects.filter(pk__in=[page.pk for page in pages]).update(review_round=found)
+    CampaignDocument.objects.filter(pk__in=[page.pk for page in pages]).update(review_round=opened)
     record_event(
-        verb="open_review_round", subject=found, actor=actor, number=found.number, seed=seed,
+        verb="open_review_round", subject=opened, actor=actor, number=opened.number, seed=seed,
         pages=len(pages), facts=len(facts), items=len(drawn),
     )  # fmt: skip
-    _close_if_done(found)
-    return found
+    _close_if_done(opened)
+    return opened
 
 
-def _item(found: ReviewRound, position: int, fact: GoldSpan) -> ReviewItem:
+def _item(review_round: ReviewRound, position: int, fact: GoldSpan) -> ReviewItem:
     return ReviewItem(
-        round=found,
+        round=review_round,
         position=position,
         campaign_document=fact.campaign_document,
         **fact_of(fact),
@@ -308,7 +308,7 @@ def decide_item(
     """
     pages = CampaignDocument.objects.locked("document__content")
     campaign_document = pages.get(pk=item.campaign_document_id)
-    found = ReviewRound.objects.select_for_update().get(pk=item.round_id)
+    review_round = ReviewRound.objects.select_for_update().get(pk=item.round_id)
     now = ReviewItem.objects.select_related("reviewer").get(pk=item.pk)
     if now.verdict != Verdict.PENDING:
         raise AlreadyReviewed(now)
@@ -321,7 +321,7 @@ def decide_item(
     else:
         send_back(now, campaign_document, current, reason, actor)
     _record(now, campaign_document.campaign, verdict, reason, actor)
-    _close_if_done(found)
+    _close_if_done(review_round)
     return now
 
 
@@ -363,12 +363,12 @@ def _record(item: ReviewItem, campaign: Campaign, verdict: str, reason: str, act
     )  # fmt: skip
 
 
-def _close_if_done(found: ReviewRound) -> None:
+def _close_if_done(review_round: ReviewRound) -> None:
     """The caller must hold the lock of the round's row, or have created it."""
-    if found.items.filter(verdict=Verdict.PENDING).exists():
+    if review_round.items.filter(verdict=Verdict.PENDING).exists():
         return
-    found.state = ReviewRound.State.DONE
-    found.closed_at = timezone.now()
-    found.save(update_fields=["state", "closed_at"])
-    verdicts = Counter(found.items.values_list("verdict", flat=True))
-    record_event(verb="close_review_round", subject=found, verdicts=verdicts)
+    review_round.state = ReviewRound.State.DONE
+    review_round.closed_at = timezone.now()
+    review_round.save(update_fields=["state", "closed_at"])
+    verdicts = Counter(review_round.items.values_list("verdict", flat=True))
+    record_event(verb="close_review_round", subject=review_round, verdicts=verdicts)

@@ -56,14 +56,17 @@ def offered_suggestions(assignment: Assignment) -> list[Suggestion]:
 def _fix(assignment: Assignment) -> OfferedSuggestions:
     page = assignment.campaign_document
     others = page.assignments.active().exclude(pk=assignment.pk)
-    found = [] if others.filter(revision__gt=0).exists() else page_suggestions(page)
+    suggestions = [] if others.filter(revision__gt=0).exists() else page_suggestions(page)
     upload = None
-    if any(one.source == SuggestionSource.MODEL for one in found):
+    if any(suggestion.source == SuggestionSource.MODEL for suggestion in suggestions):
         upload = ModelSuggestions.objects.values_list("upload", flat=True).get(pk=page.pk)
     # If two annotators ask at the same time, both get the suggestions of one of them.
     offered, _ = OfferedSuggestions.objects.get_or_create(
         campaign_document=page,
-        defaults={"upload_id": upload, "suggestions": [list(one) for one in found]},
+        defaults={
+            "upload_id": upload,
+            "suggestions": [list(suggestion) for suggestion in suggestions],
+        },
     )
     return offered
 
@@ -71,9 +74,9 @@ def _fix(assignment: Assignment) -> OfferedSuggestions:
 def read_dismissed(value: Sequence[Any]) -> frozenset[Mark]:
     """The suggestions that a browser reports as dismissed; raises InvalidSpans."""
     marks = set()
-    for number, one in enumerate(value):
+    for number, suggestion in enumerate(value):
         try:
-            start, end, label = one["start"], one["end"], one["label"]
+            start, end, label = suggestion["start"], suggestion["end"], suggestion["label"]
         except (TypeError, KeyError, IndexError):
             start = end = label = None
         if type(start) is not int or type(end) is not int or not isinstance(label, str):
@@ -93,17 +96,18 @@ def keep_outcomes(assignment: Assignment, dismissed: Collection[Mark]) -> None:
     spans = [Mark(start, end, label) for start, end, label, *_ in submission.spans]
     counts: dict[str, Counter[str]] = {}
     suggestions = [Suggestion(*row) for row in offered.suggestions]
-    for one, outcome in zip(suggestions, outcomes(suggestions, spans, dismissed), strict=True):
-        counts.setdefault(one.source, Counter())[outcome] += 1
+    reached = outcomes(suggestions, spans, dismissed)
+    for suggestion, outcome in zip(suggestions, reached, strict=True):
+        counts.setdefault(suggestion.source, Counter())[outcome] += 1
     SuggestionOutcome.objects.bulk_create(
         [
             SuggestionOutcome(
                 submission=submission,
                 source=source,
                 upload_id=offered.upload_id if source == SuggestionSource.MODEL else None,
-                **{name: found[name] for name in (UNCHANGED, CHANGED, DISMISSED, LEFT)},
+                **{name: outcome_counts[name] for name in (UNCHANGED, CHANGED, DISMISSED, LEFT)},
             )
-            for source, found in counts.items()
+            for source, outcome_counts in counts.items()
         ],
         ignore_conflicts=True,
     )
@@ -119,19 +123,19 @@ def outcomes(
     """
     labelled = sorted(spans)
     exact = set(labelled)
-    found = []
+    results = []
     place = 0
-    for one in suggestions:
-        mark = Mark(one.start, one.end, one.label)
-        while place < len(labelled) and labelled[place].end <= one.start:
+    for suggestion in suggestions:
+        mark = Mark(suggestion.start, suggestion.end, suggestion.label)
+        while place < len(labelled) and labelled[place].end <= suggestion.start:
             place += 1
         if mark in exact:
-            found.append(UNCHANGED)
-        elif place < len(labelled) and labelled[place].start < one.end:
-            found.append(CHANGED)
+            results.append(UNCHANGED)
+        elif place < len(labelled) and labelled[place].start < suggestion.end:
+            results.append(CHANGED)
         else:
-            found.append(DISMISSED if mark in dismissed else LEFT)
-    return found
+            results.append(DISMISSED if mark in dismissed else LEFT)
+    return results
 
 
 @dataclass(frozen=True)
@@ -179,12 +183,12 @@ def suggestion_acceptance(campaign: Campaign) -> list[SourceAcceptance]:
         .values_list("source", "upload__model", "upload__prompt")
         .annotate(Count("pk"), *(Sum(name) for name in (UNCHANGED, CHANGED, DISMISSED, LEFT)))
     )
-    found = [
+    accepted = [
         SourceAcceptance(source, model or "", prompt or "", number, sum(counts), *counts)
         for source, model, prompt, number, *counts in rows
     ]
     order = list(SuggestionSource.values)
-    return sorted(found, key=lambda row: (order.index(row.source), row.model, row.prompt))
+    return sorted(accepted, key=lambda row: (order.index(row.source), row.model, row.prompt))
 
 
 def acceptance_file(campaign: Campaign) -> TextFile:
