@@ -98,8 +98,8 @@ class _Element(NamedTuple):
     hides: str
 
 
-def drop_hidden(html: str, found: Sequence[Token]) -> Shown:
-    """Drop hidden elements that contain text. `found` are the tokens of `html`, all closed.
+def drop_hidden(html: str, page_tokens: Sequence[Token]) -> Shown:
+    """Drop hidden elements that contain text. `page_tokens` are those of `html`, all closed.
 
     Hidden are elements with `display:none`, and those with `visibility:hidden` or a font size of
     zero unless an element inside sets the property again. Elements without text are kept.
@@ -108,8 +108,8 @@ def drop_hidden(html: str, found: Sequence[Token]) -> Shown:
         return Shown(html, 0, 0)
     pieces: list[str] = []
     position = elements = characters = 0
-    for element in _outermost(_hiding(html, found)):
-        inside = found[element.first : element.last + 1]
+    for element in _outermost(_hiding(html, page_tokens)):
+        inside = page_tokens[element.first : element.last + 1]
         text = "".join(unescape(html[t.start : t.end]) for t in inside if t.kind is Kind.TEXT)
         if is_blank(text) or _shows_again(html, inside[1:], element.hides):
             continue
@@ -130,15 +130,15 @@ def is_hidden_tag(tag: str) -> bool:
     return "hidden" in names
 
 
-def _hiding(html: str, found: Sequence[Token]) -> Iterator[_Element]:
+def _hiding(html: str, page_tokens: Sequence[Token]) -> Iterator[_Element]:
     """The elements that hide their content, inner ones before outer ones."""
     open_elements: list[int] = []
-    for index, token in enumerate(found):
+    for index, token in enumerate(page_tokens):
         if token.kind is Kind.START and token.name not in VOID_ELEMENTS:
             open_elements.append(index)
         elif token.kind is Kind.END and open_elements:
             first = open_elements.pop()
-            if hides := _hides(html[found[first].start : found[first].end]):
+            if hides := _hides(html[page_tokens[first].start : page_tokens[first].end]):
                 yield _Element(first, index, hides)
 
 
@@ -181,7 +181,7 @@ def _declarations(tag: str) -> dict[str, str]:
     style = _STYLE.search(tag)
     if style is None:
         return {}
-    found: dict[str, str] = {}
+    declared: dict[str, str] = {}
     important: set[str] = set()
     for part in unescape(style[1] if style[1] is not None else style[2]).split(";"):
         if (match := _DECLARATION.fullmatch(part)) is None:
@@ -191,8 +191,8 @@ def _declarations(tag: str) -> dict[str, str]:
             important.add(name)
         elif name in important:
             continue
-        found[name] = value
-    return found
+        declared[name] = value
+    return declared
 
 
 # Old names of elements, and their current names.
@@ -224,25 +224,25 @@ def ixbrl_prefixes(html: str) -> frozenset[str]:
     return frozenset({prefix.lower() for prefix in _IXBRL_PREFIX.findall(html)} | {"ix"})
 
 
-def reduce_markup(html: str, found: Sequence[Token] | None = None) -> str:
+def reduce_markup(html: str, page_tokens: Sequence[Token] | None = None) -> str:
     """Reduce `html` to text and tags of KEPT_ELEMENTS, with all attributes.
 
-    `found` are its tokens, if known. Raises RefusedHtml if something unclosed swallows the rest of
-    the page, or the input is XML without HTML.
+    `page_tokens` are its tokens, if known. Raises RefusedHtml if something unclosed swallows the
+    rest of the page, or the input is XML without HTML.
     """
     xml = is_xhtml(html)
-    if found is None:
-        found = list(tokens(html, xml=xml))
-    if _XML_BEGINS.match(html) and not any(token.name in _PAGE_ELEMENTS for token in found):
+    if page_tokens is None:
+        page_tokens = list(tokens(html, xml=xml))
+    if _XML_BEGINS.match(html) and not any(token.name in _PAGE_ELEMENTS for token in page_tokens):
         raise RefusedHtml("this is an XML document without any HTML in it", "not_html")
-    if not xml and _is_reduced(html, found):
+    if not xml and _is_reduced(html, page_tokens):
         return html
-    dropped = _dropped(html, found)
-    rowless = _rowless_tables(found)
+    dropped = _dropped(html, page_tokens)
+    rowless = _rowless_tables(page_tokens)
     pieces: list[str] = []
     text = Kind.TEXT
-    body = _styled_body(html, found)
-    for index, token in enumerate(found):
+    body = _styled_body(html, page_tokens)
+    for index, token in enumerate(page_tokens):
         if dropped[index]:
             continue
         if index in body:
@@ -254,29 +254,29 @@ def reduce_markup(html: str, found: Sequence[Token] | None = None) -> str:
     return "".join(pieces)
 
 
-def _is_reduced(html: str, found: Sequence[Token]) -> bool:
+def _is_reduced(html: str, page_tokens: Sequence[Token]) -> bool:
     """Whether the page is already reduced and cleaned.
 
     Returns False if unsure: checkboxes, tables without rows, names in capitals.
     """
-    if not {token.kind for token in found} <= _REDUCED_KINDS:
+    if not {token.kind for token in page_tokens} <= _REDUCED_KINDS:
         return False
-    names = {token.name for token in found}
-    if not names <= _REDUCED_NAMES or _rowless_tables(found):
+    names = {token.name for token in page_tokens}
+    if not names <= _REDUCED_NAMES or _rowless_tables(page_tokens):
         return False
     return _HIDDEN.search(html) is None and "<" not in _TAG.sub("", html)
 
 
-def _styled_body(html: str, found: Sequence[Token]) -> tuple[int, int]:
+def _styled_body(html: str, page_tokens: Sequence[Token]) -> tuple[int, int]:
     """Indices of the tags of a body with a style, or -1.
 
     They become the tags of a div, because only the content of the body is kept.
     """
-    bodies = [index for index, token in enumerate(found) if token.name == "body"]
-    start = next((i for i in bodies if found[i].kind is Kind.START), -1)
-    if start < 0 or not _STYLED.search(html, found[start].start, found[start].end):
+    bodies = [index for index, token in enumerate(page_tokens) if token.name == "body"]
+    start = next((i for i in bodies if page_tokens[i].kind is Kind.START), -1)
+    if start < 0 or not _STYLED.search(html, page_tokens[start].start, page_tokens[start].end):
         return -1, -1
-    return start, next((i for i in reversed(bodies) if found[i].kind is Kind.END), -1)
+    return start, next((i for i in reversed(bodies) if page_tokens[i].kind is Kind.END), -1)
 
 
 def _kept(html: str, token: Token, *, xml: bool) -> str | None:
@@ -326,12 +326,12 @@ def _unclosed(html: str, token: Token) -> str:
     raise RefusedHtml(reason, "unclosed")
 
 
-def _dropped(html: str, found: Sequence[Token]) -> list[bool]:
+def _dropped(html: str, page_tokens: Sequence[Token]) -> list[bool]:
     """Whether each token is inside a dropped element, or is one of its tags."""
     headers = {f"{prefix}:header" for prefix in ixbrl_prefixes(html)}
     starts: dict[str, list[int]] = {name: [] for name in DROPPED_NESTING | headers}
-    changes = [0] * (len(found) + 1)
-    for index, token in enumerate(found):
+    changes = [0] * (len(page_tokens) + 1)
+    for index, token in enumerate(page_tokens):
         if token.name not in starts:
             continue
         if token.kind is Kind.START and not html.endswith("/>", token.start, token.end):
@@ -341,23 +341,23 @@ def _dropped(html: str, found: Sequence[Token]) -> list[bool]:
             changes[index + 1] -= 1
     for name in headers:
         if starts[name]:
-            line = html.count("\n", 0, found[starts[name][0]].start) + 1
+            line = html.count("\n", 0, page_tokens[starts[name][0]].start) + 1
             reason = f"the <{name}> element opened on line {line} is never closed"
             raise RefusedHtml(reason, "unclosed")
     return [
         depth > 0 or (token.kind is Kind.RAW and token.name in DROPPED_RAW)
-        for depth, token in zip(accumulate(changes), found, strict=False)
+        for depth, token in zip(accumulate(changes), page_tokens, strict=False)
     ]
 
 
-def _rowless_tables(found: Sequence[Token]) -> frozenset[int]:
+def _rowless_tables(page_tokens: Sequence[Token]) -> frozenset[int]:
     """Indices of EDGAR's <TABLE>, <CAPTION>, <S> marks in text whose columns are made of spaces.
 
     A browser would move the text out of such a "table", which has no rows.
     """
     rowless: set[int] = set()
     pending: list[int] | None = None
-    for index, token in enumerate(found):
+    for index, token in enumerate(page_tokens):
         if token.name == "table" and token.kind is Kind.START:
             rowless.update(pending or ())
             pending = [index]

@@ -53,14 +53,14 @@ def read_emails(lines: list[str]) -> list[str]:
         for number, email in enumerate(emails, start=1)
         if email and not _is_email(email)
     ]
-    found = list(dict.fromkeys(email for email in emails if email))
-    if not found:
+    distinct = list(dict.fromkeys(email for email in emails if email))
+    if not distinct:
         faults.append("Enter at least one email address.")
-    if len(found) > MAX_EMAILS:
-        faults.append(f"You can invite at most {MAX_EMAILS} people at once, not {len(found)}.")
+    if len(distinct) > MAX_EMAILS:
+        faults.append(f"You can invite at most {MAX_EMAILS} people at once, not {len(distinct)}.")
     if faults:
         raise forms.ValidationError(faults)
-    return found
+    return distinct
 
 
 def _is_email(text: str) -> bool:
@@ -110,18 +110,18 @@ def never_stored(response: HttpResponse) -> HttpResponse:
 @require_safe
 def invitation(request: HttpRequest, secret: str) -> HttpResponse:
     """Anyone with the link sees the invitation; accepting it depends on who is logged in."""
-    found = find_invitation(secret)
-    if found is None:
+    invitation = find_invitation(secret)
+    if invitation is None:
         return render(request, "accounts/invitations/unknown.html", status=404)
-    state = invitation_state(found)
+    state = invitation_state(invitation)
     user = request.user
     context = {
-        "invitation": found,
+        "invitation": invitation,
         "state": state,
-        "offer": offer_of(found),
+        "offer": offer_of(invitation),
         "secret": secret,
-        "is_mine": user.is_authenticated and is_addressed_to(found, user),
-        "was_me": user.is_authenticated and found.accepted_by_id == user.pk,
+        "is_mine": user.is_authenticated and is_addressed_to(invitation, user),
+        "was_me": user.is_authenticated and invitation.accepted_by_id == user.pk,
     }
     gone = state != PENDING and not context["was_me"]
     return render(
@@ -131,11 +131,11 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
 
 @post_action("invitations:invitation", "secret")
 def accept(request: HttpRequest, secret: str) -> str | HttpResponse:
-    found = find_invitation(secret)
-    if found is None or not request.user.is_authenticated:
+    invitation = find_invitation(secret)
+    if invitation is None or not request.user.is_authenticated:
         # The invitation page explains the problem.
         return ""
-    offer = accept_invitation(invitation=found, user=request.user)
+    offer = accept_invitation(invitation=invitation, user=request.user)
     messages.success(request, f"You are now {offer.what}.")
     return redirect(offer.url)
 
@@ -170,22 +170,22 @@ _list_action = post_action("invitations:list")
 @_list_action
 def link(request: UserRequest, pk: int) -> HttpResponse:
     """Show a link to copy. It cannot be shown again, because only its hash is stored."""
-    found = get_object_or_404(to_the_site(), pk=pk)
-    made = make_link(invitation=found, actor=request.user, origin=origin_of(request))
-    return never_stored(_page(request, InviteForm(), link=made, link_for=found.email))
+    invitation = get_object_or_404(to_the_site(), pk=pk)
+    made = make_link(invitation=invitation, actor=request.user, origin=origin_of(request))
+    return never_stored(_page(request, InviteForm(), link=made, link_for=invitation.email))
 
 
 @organiser_required
 @_list_action
 def resend(request: UserRequest, pk: int) -> str:
-    found = get_object_or_404(to_the_site(), pk=pk)
-    resend_invitation(invitation=found, actor=request.user, origin=origin_of(request))
-    return resent(found)
+    invitation = get_object_or_404(to_the_site(), pk=pk)
+    resend_invitation(invitation=invitation, actor=request.user, origin=origin_of(request))
+    return resent(invitation)
 
 
 @organiser_required
 @_list_action
 def revoke(request: UserRequest, pk: int) -> str:
-    found = get_object_or_404(to_the_site(), pk=pk)
-    revoke_invitation(invitation=found, actor=request.user)
-    return f"Invitation for {found.email} withdrawn."
+    invitation = get_object_or_404(to_the_site(), pk=pk)
+    revoke_invitation(invitation=invitation, actor=request.user)
+    return f"Invitation for {invitation.email} withdrawn."

@@ -75,7 +75,7 @@ def statistics_page(user: Any, dataset: Dataset, version: str = "") -> Statistic
     releases = list(visible_releases(user, dataset).order_by("-frozen_at", "-id"))
     release = releases[0] if releases else None
     if version:
-        release = next((one for one in releases if one.version == version), None)
+        release = next((candidate for candidate in releases if candidate.version == version), None)
         if release is None:
             raise Http404("This release does not exist.")
     facts = release_tally(user, release) if release and release.has_pages else None
@@ -106,7 +106,7 @@ def documents_tally(user: Any, dataset: Dataset) -> Tally:
         pairs=with_images.count(),
         types=types,
         years=count_by(dated, "fiscal_year"),
-        strata={name: found for name in STRATA if (found := _amounts(dated, name))},
+        strata={name: amounts for name in STRATA if (amounts := _amounts(dated, name))},
     )
 
 
@@ -124,8 +124,8 @@ def _amounts(documents: QuerySet[Document], field: str) -> dict[str, Amounts]:
     counted = documents.values_list(field).annotate(
         Count("id", distinct=True), Count("images__sha256", distinct=True)
     )
-    found = {value: Amounts(*counts) for value, *counts in counted}
-    return found if any(found) else {}
+    amounts = {value: Amounts(*counts) for value, *counts in counted}
+    return amounts if any(amounts) else {}
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ class StrataTable:
 def strata_tables(statistics: DatasetStatistics) -> list[StrataTable]:
     """The tables of the fields that have values."""
     rows: dict[str, list[StratumCount]] = {}
-    for each in statistics.strata:
-        rows.setdefault(each.field, []).append(each)
+    for stratum in statistics.strata:
+        rows.setdefault(stratum.field, []).append(stratum)
     return [StrataTable(name, STRATA[name], listed) for name, listed in rows.items()]
 
 
@@ -201,8 +201,8 @@ def statistics_charts(statistics: DatasetStatistics, title: str) -> list[BarChar
         _types(statistics.types, title) if statistics.types else None,
         _years(statistics.years, title) if statistics.years else None,
     ]
-    found = [chart for chart in made if chart is not None]
-    return found + [_stratum(table, title) for table in strata_tables(statistics)]
+    charts = [chart for chart in made if chart is not None]
+    return charts + [_stratum(table, title) for table in strata_tables(statistics)]
 
 
 def type_name(doc_type: str) -> str:
@@ -211,8 +211,8 @@ def type_name(doc_type: str) -> str:
 
 def _facts(bins: Sequence[Bin], title: str) -> BarChart:
     amounts = [
-        Amount(str(one.low) if one.low == one.high else f"{one.low}–{one.high}", one.documents)
-        for one in bins
+        Amount(str(row.low) if row.low == row.high else f"{row.low}–{row.high}", row.documents)
+        for row in bins
     ]
     return column_chart(
         "facts", f"Facts per page in {title}", amounts, axis="facts on the page", unit="pages"
@@ -220,21 +220,21 @@ def _facts(bins: Sequence[Bin], title: str) -> BarChart:
 
 
 def _types(types: Sequence[TypeCount], title: str) -> BarChart:
-    amounts = [Amount(type_name(one.doc_type), one.documents) for one in types]
+    amounts = [Amount(type_name(row.doc_type), row.documents) for row in types]
     return row_chart(
         "types", f"Documents by type in {title}", amounts, axis="type", unit="documents"
     )
 
 
 def _stratum(table: StrataTable, title: str) -> BarChart:
-    amounts = [Amount(one.value or "unknown", one.documents) for one in table.rows]
+    amounts = [Amount(row.value or "unknown", row.documents) for row in table.rows]
     heading = f"{table.title} in {title}"
     return row_chart(table.key, heading, amounts, axis=table.key, unit="documents")
 
 
 def _years(years: Sequence[YearCount], title: str) -> BarChart:
-    amounts = _known_years({one.year: one.documents for one in years if one.year is not None})
-    amounts += [Amount("unknown", one.documents) for one in years if one.year is None]
+    amounts = _known_years({row.year: row.documents for row in years if row.year is not None})
+    amounts += [Amount("unknown", row.documents) for row in years if row.year is None]
     return column_chart(
         "years",
         f"Documents by fiscal year in {title}",

@@ -177,29 +177,29 @@ def _order(sort: str) -> tuple[str, ...]:
 
 
 def _conditions(wanted: DocumentFilter) -> Q:
-    found = Q()
+    condition = Q()
     for name in ("doc_type", "kind"):
         if value := getattr(wanted, name):
-            found &= Q(**{name: value})
+            condition &= Q(**{name: value})
     for name in TEXTS:
         if value := getattr(wanted, name):
-            found &= Q(**{name: "" if value == UNKNOWN else value})
+            condition &= Q(**{name: "" if value == UNKNOWN else value})
     if wanted.year == UNKNOWN:
-        found &= Q(fiscal_year=None)
+        condition &= Q(fiscal_year=None)
     elif wanted.year:
-        found &= Q(fiscal_year=int(wanted.year))
-    return found & _fact_conditions(wanted)
+        condition &= Q(fiscal_year=int(wanted.year))
+    return condition & _fact_conditions(wanted)
 
 
 def _fact_conditions(wanted: DocumentFilter) -> Q:
-    found = Q()
+    condition = Q()
     if wanted.facts == UNKNOWN:
-        found &= Q(fact_count=None)
+        condition &= Q(fact_count=None)
     elif wanted.facts:
-        found &= Q(fact_count__gt=0) if wanted.facts == "with" else Q(fact_count=0)
+        condition &= Q(fact_count__gt=0) if wanted.facts == "with" else Q(fact_count=0)
     if wanted.min_facts is not None:
-        found &= Q(fact_count__gte=wanted.min_facts)
-    return found
+        condition &= Q(fact_count__gte=wanted.min_facts)
+    return condition
 
 
 # A longer list of choices would not be useful.
@@ -222,11 +222,11 @@ def document_facets(user: Any, dataset: Dataset) -> Facets:
     if is_organiser(user) or not hides_some(dataset):
         return _facets(dataset)
     key = f"datasets:facets-2:{dataset.pk}"
-    found: Facets | None = cache.get(key)
-    if found is None:
-        found = _open_facets(dataset)
-        cache.set(key, found, KEPT_SECONDS)
-    return found
+    facets: Facets | None = cache.get(key)
+    if facets is None:
+        facets = _open_facets(dataset)
+        cache.set(key, facets, KEPT_SECONDS)
+    return facets
 
 
 def _facets(dataset: Dataset) -> Facets:
@@ -242,8 +242,8 @@ def _open_facets(dataset: Dataset) -> Facets:
     ).order_by()
 
     def values(column: str) -> list[Any]:
-        found = documents.values_list(column, flat=True).distinct().order_by(column)
-        return [value for value in found[:MOST_VALUES] if value not in (None, "")]
+        column_values = documents.values_list(column, flat=True).distinct().order_by(column)
+        return [value for value in column_values[:MOST_VALUES] if value not in (None, "")]
 
     return Facets(values("fiscal_year"), {name: values(name) for name in TEXTS})
 
@@ -324,10 +324,12 @@ class Table:
     def columns(self) -> set[str]:
         """The optional columns in which a row of this page has a value."""
         readable = [row.document for row in self.rows if row.readable]
-        found = {name for name in _OPTIONAL if any(getattr(each, name) for each in readable)}
-        is_held = any(each.state == Document.State.HELD for each in readable)
+        filled = {
+            name for name in _OPTIONAL if any(getattr(document, name) for document in readable)
+        }
+        is_held = any(document.state == Document.State.HELD for document in readable)
         has_facts = any(row.facts for row in self.rows)
-        return found | ({"state"} if is_held else set()) | ({"facts"} if has_facts else set())
+        return filled | ({"state"} if is_held else set()) | ({"facts"} if has_facts else set())
 
     @property
     def closed_columns(self) -> int:
@@ -352,10 +354,10 @@ def filtered_table(
 
 
 def found_names(
-    found: QuerySet[Document], wanted: DocumentFilter
+    documents: QuerySet[Document], wanted: DocumentFilter
 ) -> tuple[Sequence[str] | QuerySet[Document, str], bool]:
     """Return the names in order, and whether there are more."""
-    names = found.values_list("name", flat=True)
+    names = documents.values_list("name", flat=True)
     if not wanted.query:
         return names, False
     listed = list(names[: MOST_FOUND + 1])

@@ -82,32 +82,32 @@ def verify_release(
     `expected` is the known hash of the release, optionally with its scheme (`release-v2:…`). Pass
     narrower `limits` for an untrusted archive.
     """
-    found = Verification()
+    result = Verification()
     try:
         with open_archive(path, limits) as archive:
-            _verify(archive, found, expected)
+            _verify(archive, result, expected)
     except ArchiveFault as fault:
-        found.fault(fault.code, fault.member or path.name, str(fault))
-    return found
+        result.fault(fault.code, fault.member or path.name, str(fault))
+    return result
 
 
-def _verify(archive: Archive, found: Verification, expected: str) -> None:
+def _verify(archive: Archive, result: Verification, expected: str) -> None:
     sizes = {member.name: member.size for member in archive.members()}
     if MANIFEST not in sizes:
         message = "missing: this is not an exported release, or it is incomplete"
-        found.fault("no_manifest", MANIFEST, message)
+        result.fault("no_manifest", MANIFEST, message)
         return
     try:
         manifest = read_manifest(archive.read(MANIFEST))
     except (PublishingError, ArchiveFault) as error:
-        found.fault("bad_manifest", MANIFEST, _reason(error))
+        result.fault("bad_manifest", MANIFEST, _reason(error))
         return
-    found.manifest = manifest
-    sound = _check_files(archive, found, manifest.files, sizes)
-    _check_hashes(found, manifest, expected)
-    if found.is_whole:
-        _check_content(archive, found, manifest, sound)
-    _check_lines(archive, found, manifest, sound)
+    result.manifest = manifest
+    sound = _check_files(archive, result, manifest.files, sizes)
+    _check_hashes(result, manifest, expected)
+    if result.is_whole:
+        _check_content(archive, result, manifest, sound)
+    _check_lines(archive, result, manifest, sound)
 
 
 def _reason(error: PublishingError | ArchiveFault) -> str:
@@ -115,54 +115,54 @@ def _reason(error: PublishingError | ArchiveFault) -> str:
 
 
 def _check_files(
-    archive: Archive, found: Verification, files: Iterable[FileEntry], sizes: dict[str, int]
+    archive: Archive, result: Verification, files: Iterable[FileEntry], sizes: dict[str, int]
 ) -> set[str]:
     """Checks all files; returns the paths of those that match the manifest."""
     sound: set[str] = set()
     seen: set[str] = {MANIFEST}
     for file in files:
         if file.path in seen:
-            found.fault("doubled", file.path, "listed twice, or the manifest itself")
+            result.fault("doubled", file.path, "listed twice, or the manifest itself")
             continue
         seen.add(file.path)
         if file.path not in sizes:
-            found.fault("missing", file.path, "missing")
+            result.fault("missing", file.path, "missing")
         elif sizes[file.path] != file.bytes:
             message = f"has {sizes[file.path]:,} bytes, the manifest says {file.bytes:,}"
-            found.fault("size", file.path, message)
-        elif _is_sound(archive, found, file):
+            result.fault("size", file.path, message)
+        elif _is_sound(archive, result, file):
             sound.add(file.path)
-    found.files = len(sound)
+    result.files = len(sound)
     for name in sorted(sizes.keys() - seen):
-        found.fault("extra", name, "not in the manifest")
+        result.fault("extra", name, "not in the manifest")
     return sound
 
 
-def _is_sound(archive: Archive, found: Verification, file: FileEntry) -> bool:
+def _is_sound(archive: Archive, result: Verification, file: FileEntry) -> bool:
     digest = hashlib.sha256()
     try:
         for piece in archive.pieces(file.path):
             digest.update(piece)
     except ArchiveFault as fault:
-        found.fault(fault.code, file.path, str(fault))
+        result.fault(fault.code, file.path, str(fault))
         return False
     if digest.hexdigest() != file.sha256:
         message = f"SHA-256 is {digest.hexdigest()}, the manifest says {file.sha256}"
-        found.fault("sha256", file.path, message)
+        result.fault("sha256", file.path, message)
         return False
     return True
 
 
-def _check_hashes(found: Verification, manifest: Manifest, expected: str) -> None:
+def _check_hashes(result: Verification, manifest: Manifest, expected: str) -> None:
     """Checks the release's hash and counts against the items of the manifest."""
     names = {item.name for item in manifest.items}
     if len(names) < len(manifest.items):
-        found.fault("doubled", MANIFEST, "items: a name appears twice")
+        result.fault("doubled", MANIFEST, "items: a name appears twice")
     if manifest.item_count != len(manifest.items):
         message = f"item_count is {manifest.item_count}, but there are {len(manifest.items)} items"
-        found.fault("count", MANIFEST, message)
-    found.hidden = sum(not item.sha256 for item in manifest.items)
-    if found.hidden:
+        result.fault("count", MANIFEST, message)
+    result.hidden = sum(not item.sha256 for item in manifest.items)
+    if result.hidden:
         # The release's hash needs all items' hashes; without them the manifest has none.
         computed = ""
     elif manifest.covers_all:
@@ -173,43 +173,43 @@ def _check_hashes(found: Verification, manifest: Manifest, expected: str) -> Non
         given = manifest.sha256 or "empty"
         source = "the manifest" if manifest.covers_all else "its items"
         message = f"sha256 is {given}, but that of {source} is {computed or 'hidden'}"
-        found.fault("release_sha256", MANIFEST, message)
-    _check_expected(found, manifest.scheme, computed, expected)
+        result.fault("release_sha256", MANIFEST, message)
+    _check_expected(result, manifest.scheme, computed, expected)
 
 
-def _check_expected(found: Verification, scheme: str, computed: str, expected: str) -> None:
+def _check_expected(result: Verification, scheme: str, computed: str, expected: str) -> None:
     named, _, sha256 = expected.rpartition(":")
     if named and named not in SCHEMES:
         known = ", ".join(SCHEMES)
         message = f"the expected hash has the unknown scheme {named}; use {known}"
-        found.fault("expected_sha256", MANIFEST, message)
+        result.fault("expected_sha256", MANIFEST, message)
     elif named and named != scheme:
         message = f"the expected hash has the scheme {named}, but the archive's has {scheme}"
-        found.fault("expected_sha256", MANIFEST, message)
+        result.fault("expected_sha256", MANIFEST, message)
     elif sha256 and sha256 != computed:
         message = (
             f"the release's SHA-256 is {computed or 'hidden'}, but {sha256} was expected ({scheme}"
             f" covers {SCHEMES[scheme]})"
         )
-        found.fault("expected_sha256", MANIFEST, message)
+        result.fault("expected_sha256", MANIFEST, message)
 
 
 def _check_content(
-    archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
+    archive: Archive, result: Verification, manifest: Manifest, sound: set[str]
 ) -> None:
     """Checks that the files are the content that the hash covers, or derived from it."""
     for fault in content_faults(manifest):
-        found.fault(*fault)
-    found.images_left_out = images_left_out(manifest)
+        result.fault(*fault)
+    result.images_left_out = images_left_out(manifest)
     if PROMPTS in sound:
         try:
             read_prompts(archive_lines(archive, PROMPTS))
         except PublishingError as error:
-            found.fault("line", error.where, error.reason)
+            result.fault("line", error.where, error.reason)
     assert manifest.release is not None
     for path, make in described_files(manifest.release, manifest.files).items():
         if path in sound and not _is_made_of(archive, path, make):
-            found.fault("described", path, "differs from the file written for this release")
+            result.fault("described", path, "differs from the file written for this release")
 
 
 def _is_made_of(archive: Archive, path: str, make: Callable[[], bytes]) -> bool:
@@ -220,54 +220,54 @@ def _is_made_of(archive: Archive, path: str, make: Callable[[], bytes]) -> bool:
 
 
 def _check_lines(
-    archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
+    archive: Archive, result: Verification, manifest: Manifest, sound: set[str]
 ) -> None:
     """Checks gold lines, facts and pages against the items' hashes; skips damaged files."""
     needed = {GOLD_LINES, FACT_LINES}
     listed = {file.path for file in manifest.files}
-    if found.hidden == len(manifest.items) and not needed & listed:
+    if result.hidden == len(manifest.items) and not needed & listed:
         return
     for name in sorted(needed - listed):
-        found.fault("missing", name, "missing, also from the manifest")
+        result.fault("missing", name, "missing, also from the manifest")
     if not needed <= sound:
         return
     try:
-        _check_items(archive, found, manifest, sound)
+        _check_items(archive, result, manifest, sound)
     except PublishingError as error:
-        found.fault("line", error.where, error.reason)
+        result.fault("line", error.where, error.reason)
         return
     except ArchiveFault as fault:
-        found.fault(fault.code, fault.member or GOLD_LINES, str(fault))
+        result.fault(fault.code, fault.member or GOLD_LINES, str(fault))
         return
     if PARQUET in sound and find_spec("pyarrow") is None:
-        found.unread.append(PARQUET)
-    elif PARQUET in sound and found.is_whole:
-        _check_whole_parquet(archive, found, manifest, sound)
+        result.unread.append(PARQUET)
+    elif PARQUET in sound and result.is_whole:
+        _check_whole_parquet(archive, result, manifest, sound)
     elif PARQUET in sound:
-        _check_parquet(archive, found, manifest)
+        _check_parquet(archive, result, manifest)
 
 
 def _check_items(
-    archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
+    archive: Archive, result: Verification, manifest: Manifest, sound: set[str]
 ) -> None:
     """Raises PublishingError for a line that does not belong to its item, and ArchiveFault."""
     facts = 0
     pages = {file.path for file in manifest.files if file.path.startswith(f"{GOLD_PAGES}/")}
     gold = archive_lines(archive, GOLD_LINES), archive_lines(archive, FACT_LINES)
     for item in read_items(manifest.items, *gold):
-        found.items += 1
+        result.items += 1
         facts += len(item.gold.facts) if item.gold else 0
         pages.discard(_page_path(item))
-        _check_page(archive, found, item, sound)
+        _check_page(archive, result, item, sound)
     for path in sorted(pages):
-        found.fault("page", path, "belongs to no item of the release")
-    if manifest.fact_count is not None and not found.hidden and facts != manifest.fact_count:
+        result.fault("page", path, "belongs to no item of the release")
+    if manifest.fact_count is not None and not result.hidden and facts != manifest.fact_count:
         message = f"fact_count is {manifest.fact_count}, but there are {facts} facts"
-        found.fault("count", MANIFEST, message)
+        result.fault("count", MANIFEST, message)
 
 
 def _check_whole_parquet(
-    archive: Archive, found: Verification, manifest: Manifest, sound: set[str]
+    archive: Archive, result: Verification, manifest: Manifest, sound: set[str]
 ) -> None:
     """Checks that the Parquet file is the one written for the release's content."""
     if ITEM_LINES not in sound:
@@ -281,9 +281,9 @@ def _check_whole_parquet(
         file.seek(0)
         try:
             for message in table_faults(file, items):
-                found.fault("parquet", PARQUET, message)
+                result.fault("parquet", PARQUET, message)
         except PublishingError as error:
-            found.fault("parquet", error.where, error.reason)
+            result.fault("parquet", error.where, error.reason)
 
 
 def _whole_items(archive: Archive, manifest: Manifest) -> Iterator[PublishedItem]:
@@ -304,7 +304,7 @@ def _page_path(item: PublishedItem) -> str:
 
 
 def _check_page(
-    archive: Archive, found: Verification, item: PublishedItem, sound: set[str]
+    archive: Archive, result: Verification, item: PublishedItem, sound: set[str]
 ) -> None:
     """Checks that the gold page, if there is one, has the HTML of the gold line."""
     path = _page_path(item)
@@ -312,10 +312,10 @@ def _check_page(
         return
     html = item.gold.line.get("html")
     if not isinstance(html, str) or archive.read(path) != gold_page(item):
-        found.fault("page", path, "differs from the HTML of the item's gold line")
+        result.fault("page", path, "differs from the HTML of the item's gold line")
 
 
-def _check_parquet(archive: Archive, found: Verification, manifest: Manifest) -> None:
+def _check_parquet(archive: Archive, result: Verification, manifest: Manifest) -> None:
     """Checks that the rows are the manifest's items, with gold that matches their hashes."""
     hashes = {item.name: item.sha256 for item in manifest.items}
     with TemporaryFile() as file:
@@ -326,12 +326,12 @@ def _check_parquet(archive: Archive, found: Verification, manifest: Manifest) ->
                 sha256 = item.gold.sha256 if item.gold else ""
                 if hashes.pop(item.name, None) != sha256:
                     message = f"{item.name}: the row has no item, or other gold"
-                    found.fault("parquet", PARQUET, message)
+                    result.fault("parquet", PARQUET, message)
         except PublishingError as error:
-            found.fault("parquet", error.where, error.reason)
+            result.fault("parquet", error.where, error.reason)
             return
     for name in hashes:
-        found.fault("parquet", PARQUET, f"{name}: has no row")
+        result.fault("parquet", PARQUET, f"{name}: has no row")
 
 
 def archive_lines(archive: Archive, name: str) -> Iterator[bytes]:
