@@ -83,18 +83,18 @@ def grade_chunk(claim: Claim) -> None:
     if chunk is None:
         return
     gradings.mark_running(grading_id)
-    found = chunks.score_chunk(chunk, go_on=partial(_go_on, claim))
-    if found is None:
+    scored = chunks.score_chunk(chunk, go_on=partial(_go_on, claim))
+    if scored is None:
         return
-    if found.fault:
+    if scored.fault:
         # Keep the scores so far: the next attempt scores only the rest.
         with claim.keep():
-            chunks.store_scores(grading_id=grading_id, scores=found.scores)
-        if isinstance(found.fault, chunks.JudgeAwaited):
-            raise Retry(describe(found.fault), _UNTIL_JUDGED)
-        raise found.fault
+            chunks.store_scores(grading_id=grading_id, scores=scored.scores)
+        if isinstance(scored.fault, chunks.JudgeAwaited):
+            raise Retry(describe(scored.fault), _UNTIL_JUDGED)
+        raise scored.fault
     with claim.finish():
-        chunks.store_scores(grading_id=grading_id, scores=found.scores)
+        chunks.store_scores(grading_id=grading_id, scores=scored.scores)
 
 
 @handler(
@@ -104,14 +104,14 @@ def grade_chunk(claim: Claim) -> None:
     is_finishing=True,
 )
 def aggregate(claim: Claim) -> None:
-    found = gradings.aggregate_grading(claim.payload["grading"])
-    if found is None:
+    aggregated = gradings.aggregate_grading(claim.payload["grading"])
+    if aggregated is None:
         return
     with claim.finish():
         gradings.finish_grading(
             grading=gradings.lock_grading(claim.payload["grading"]),
-            scores=found.scores,
-            parts=found.parts,
+            scores=aggregated.scores,
+            parts=aggregated.parts,
         )
 
 
@@ -192,9 +192,9 @@ def _resampling_ended(payload: dict[str, Any], _error: str = "") -> None:
 @handler(ranking.RESAMPLE_KIND, on_failed=_resampling_ended, on_cancelled=_resampling_ended)
 def resample_grading(claim: Claim) -> None:
     """Running it again writes the same values, because the release seeds the draws."""
-    found = ranking.resample(claim.payload["grading"])
+    replicates = ranking.resample(claim.payload["grading"])
     with claim.finish():
-        ranking.store_replicates(claim.payload["grading"], found)
+        ranking.store_replicates(claim.payload["grading"], replicates)
         gradings.advance_batch_of(claim.payload["grading"])
 
 
@@ -230,9 +230,9 @@ def judge_submission(claim: Claim) -> None:
         for group in judging.judge_items(run, asker, go_on=partial(_go_on, claim)):
             with claim.keep():
                 judging.store_verdicts(
-                    run, {each.item: each.result for each in group if each.result}
+                    run, {judged.item: judged.result for judged in group if judged.result}
                 )
-            unscored |= {each.item.name: each.reason for each in group if not each.result}
+            unscored |= {judged.item.name: judged.reason for judged in group if not judged.result}
     if claim.saw_cancel:
         return
     with claim.finish():

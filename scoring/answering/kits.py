@@ -100,7 +100,7 @@ def _archive(path: Path, stack: ExitStack) -> Archive | None:
         if file.read(2) != b"PK":
             return None
     archive = stack.enter_context(open_archive(path, _LIMITS))
-    return archive if any(each.name == ITEM_LINES for each in archive.members()) else None
+    return archive if any(member.name == ITEM_LINES for member in archive.members()) else None
 
 
 def _known(benchmark: str, path: Path) -> str:
@@ -213,8 +213,8 @@ def kinds_of(benchmark: str) -> Callable[[str], str]:
             ops.setdefault(name.lower(), set()).add(subset.op)
 
     def kind(item: str) -> str:
-        found = ops.get(item.partition(":")[0].lower(), set())
-        return next(iter(found)) if len(found) == 1 else ""
+        kinds = ops.get(item.partition(":")[0].lower(), set())
+        return next(iter(kinds)) if len(kinds) == 1 else ""
 
     return kind
 
@@ -227,14 +227,13 @@ def _read_gold(path: Path, benchmark: str, images: Path | None) -> Kit:
     if path.is_dir():
         inside = [path / name for name in _GOLD_NAMES if (path / name).exists()]
         gold = inside[0] if inside else path
-    folder = images or next(
-        (each for each in (path / IMAGES, path.parent / IMAGES) if each.is_dir()), None
-    )
+    folders = (path / IMAGES, path.parent / IMAGES)
+    folder = images or next((folder for folder in folders if folder.is_dir()), None)
     if folder is None or not folder.is_dir():
         raise KitError(
             f"{path}: there is no folder images next to it; name the folder with --images"
         )
-    found = _Images(folder)
+    files = _Images(folder)
     asked = _asked(gold)
     items = []
     for line in get_benchmark(benchmark).read_gold(gold):
@@ -242,12 +241,12 @@ def _read_gold(path: Path, benchmark: str, images: Path | None) -> Kit:
             raise KitError(str(line))
         about = asked.get(line.id.rpartition(":")[2] if benchmark == "ccocr" else line.id, {})
         named = about.get("images")
-        pictures = found.named(named) if named else found.of(line.payload)
+        pictures = files.named(named) if named else files.of(line.payload)
         if not pictures:
             raise KitError(
                 f"{line.file}:{line.line}: {line.id}: there is no image for it in {folder}"
             )
-        question = about.get("question") or about.get("prompt") or found.question(pictures[0])
+        question = about.get("question") or about.get("prompt") or files.question(pictures[0])
         sources = tuple(
             ImageSource(picture.name, picture.read_bytes, picture.stat().st_size)
             for picture in pictures
@@ -265,12 +264,12 @@ def _asked(gold: Path) -> dict[str, dict[str, Any]]:
         return {}
     from scoring.benchmarks.reading import DEFAULT_LIMITS
 
-    found = {}
+    asked = {}
     for record in read_records(gold, DEFAULT_LIMITS):
         if not isinstance(record, ReadFault) and isinstance(record.value.get("id"), str):
             keys = ("question", "prompt", "images")
-            found[record.value["id"]] = {k: record.value[k] for k in keys if k in record.value}
-    return found
+            asked[record.value["id"]] = {k: record.value[k] for k in keys if k in record.value}
+    return asked
 
 
 class _Images:
@@ -288,8 +287,8 @@ class _Images:
     def named(self, paths: Any) -> list[Path]:
         """The files of these paths, of which the last part counts."""
         names = [PurePosixPath(path).name for path in paths if isinstance(path, str)]
-        found = [self._by_name.get(name, [])[:1] for name in names]
-        return [path for each in found for path in each] if all(found) else []
+        matches = [self._by_name.get(name, [])[:1] for name in names]
+        return [path for paths_of_name in matches for path in paths_of_name] if all(matches) else []
 
     def of(self, gold: Mapping[str, Any]) -> list[Path]:
         """`ID.png`, and then `ID-2.png` and so on; with a subset those below a folder of it."""
@@ -297,14 +296,14 @@ class _Images:
         pages: list[Path] = []
         while True:
             name = item if not pages else f"{item}-{len(pages) + 1}"
-            found = [
+            matches = [
                 path
                 for path in self._by_name.get(name, [])
                 if subset is None or subset in path.relative_to(self._folder).parts
             ]
-            if not found:
+            if not matches:
                 return pages
-            pages.append(found[0])
+            pages.append(matches[0])
 
     def question(self, picture: Path) -> str:
         """The question of a published CC-OCR folder; empty if there is none."""

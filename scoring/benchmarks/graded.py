@@ -184,13 +184,13 @@ def graded_record(
 
     With `is_whole`, values are not searched for in the rows of their field.
     """
-    gold, found = shown
+    gold, predicted = shown
     assert isinstance(gold, dict)
     ours = [(field.name, "" if is_whole else field.value) for field in fields]
     sheet = None if response is None else text_sheet(response)
-    if isinstance(found, dict):
+    if isinstance(predicted, dict):
         theirs = [(field.name, "" if is_whole else field.read or "") for field in fields]
-        sheet = record_sheet(found, theirs)
+        sheet = record_sheet(predicted, theirs)
     return GradedItem(tuple(fields), record_sheet(gold, ours), sheet)
 
 
@@ -207,7 +207,7 @@ def text_sheet(text: str, places: Iterable[tuple[int, int, int]] = ()) -> Sheet:
         end = start + len(line)
         while coming and coming[-1][0] < end:
             here.append(coming.pop())
-        here = [each for each in here if each[1] > start]
+        here = [place for place in here if place[1] > start]
         rows.append(_pieces(text, start, end, here))
         start = end + 1
     return Sheet("text", tuple(rows), is_cut=start <= len(text))
@@ -224,7 +224,7 @@ def _pieces(
     for first, last in pairwise(sorted(borders)):
         while coming and coming[-1][0] <= first:
             here.append(coming.pop())
-        here = [each for each in here if each[1] > first]
+        here = [place for place in here if place[1] > first]
         pieces.append(Piece(text[first:last], tuple(number for _, _, number in here)))
     return tuple(pieces)
 
@@ -244,7 +244,7 @@ def align(gold: Sequence[Sequence[str]], read: Sequence[str]) -> Aligned | None:
     >>> align([["Open", "7"], ["to", "3"]], ["Open", "7", "to3"])
     Aligned(units=[0, 0, 1], right=[True, False])
     """
-    words = [(word, unit) for unit, each in enumerate(gold) for word in each]
+    words = [(word, unit) for unit, unit_words in enumerate(gold) for word in unit_words]
     if max(len(words), len(read)) > MOST_WORDS:
         return None
     units: list[int | None] = [None] * len(read)
@@ -253,11 +253,11 @@ def align(gold: Sequence[Sequence[str]], read: Sequence[str]) -> Aligned | None:
     for is_same, group in groupby(opcodes, key=lambda code: code.tag == "equal"):
         codes = list(group)
         wanted = [at for code in codes for at in range(code.src_start, code.src_end)]
-        found = [at for code in codes for at in range(code.dest_start, code.dest_end)]
+        read_at = [at for code in codes for at in range(code.dest_start, code.dest_end)]
         for at in wanted:
             right[words[at][1]] &= is_same
         before = words[codes[0].src_start - 1][1] if words and codes[0].src_start else None
-        for place, at in enumerate(found):
+        for place, at in enumerate(read_at):
             units[at] = words[wanted[min(place, len(wanted) - 1)]][1] if wanted else before
     return Aligned(units, right)
 
@@ -275,8 +275,8 @@ _WORD = re.compile(r"\S+")
 def graded_lines(gold: str, read: str, kind: str) -> GradedItem | None:
     """Grade a text line by line: a line is right if all its words were read in order."""
     lines = [line for line in gold.split("\n") if line.strip()]
-    found = list(_WORD.finditer(read))
-    words = [each.group() for each in found]
+    matches = list(_WORD.finditer(read))
+    words = [match.group() for match in matches]
     aligned = align([line.split() for line in lines], words)
     if aligned is None:
         return None
@@ -297,7 +297,7 @@ def graded_lines(gold: str, read: str, kind: str) -> GradedItem | None:
     )
     # Neighbouring words of a line are one place.
     places: list[tuple[int, int, int]] = []
-    for match, unit in zip(found, aligned.units, strict=True):
+    for match, unit in zip(matches, aligned.units, strict=True):
         if unit is None:
             continue
         if places and places[-1][2] == unit and "\n" not in read[places[-1][1] : match.start()]:
@@ -323,13 +323,13 @@ def graded_cells(gold: Cells, read: Cells, kind: str) -> GradedItem | None:
     aligned = align([[_packed(cell)] for _, _, cell in ours], [_packed(cell) for cell in theirs])
     if aligned is None:
         return None
-    found: defaultdict[int, list[str]] = defaultdict(list)
+    by_cell: defaultdict[int, list[str]] = defaultdict(list)
     for cell, unit in zip(theirs, aligned.units, strict=True):
         if unit is not None:
-            found[unit].append(cell)
+            by_cell[unit].append(cell)
     fields = []
     for at, ((row, column, cell), is_right) in enumerate(zip(ours, aligned.right, strict=True)):
-        own = " ".join(found[at]) if at in found else None
+        own = " ".join(by_cell[at]) if at in by_cell else None
         name = f"row {row + 1}, column {column + 1}"
         fields.append(GradedField(kind, name, cell, own, verdict(own, is_right=is_right)))
     numbers = [(number,) for number in range(len(ours))]

@@ -101,18 +101,20 @@ def replicated(
 
     listed: dict[str, _Columns] = {}
     for document, result in observations:
-        for each in contribute(result):
-            listed.setdefault(each.figure, _Columns([], [], [], [])).add(document, each)
-    found = {
+        for contribution in contribute(result):
+            columns = listed.setdefault(contribution.figure, _Columns([], [], [], []))
+            columns.add(document, contribution)
+    replicates = {
         figure: bootstrap(
             tally(columns.documents, columns.sums, columns.counts, columns.parts), weights
         )
         for figure, columns in listed.items()
     }
     for figure, recipe in combined.items():
-        if all(part in found for part in recipe.figures):
-            found[figure] = combine(recipe.function, *(found[part] for part in recipe.figures))
-    return found
+        if all(part in replicates for part in recipe.figures):
+            parts = (replicates[part] for part in recipe.figures)
+            replicates[figure] = combine(recipe.function, *parts)
+    return replicates
 
 
 @dataclass(frozen=True)
@@ -122,11 +124,11 @@ class _Columns:
     counts: list[float]
     parts: list[Part]
 
-    def add(self, document: str, each: Contribution) -> None:
+    def add(self, document: str, contribution: Contribution) -> None:
         self.documents.append(document)
-        self.sums.append(each.numerator)
-        self.counts.append(each.denominator)
-        self.parts.append(each.part)
+        self.sums.append(contribution.numerator)
+        self.counts.append(contribution.denominator)
+        self.parts.append(contribution.part)
 
 
 def only_stratum(result: Mapping[str, Any]) -> str:  # noqa: ARG001 - the same for every result
@@ -174,9 +176,9 @@ def own_score(added: Iterable[Contribution], figure: str) -> float | None:
     >>> own_score([Contribution("ffa", 1, 3), Contribution("ffa", 1, 1)], "ffa")
     0.5
     """
-    parts = [each for each in added if each.figure == figure]
-    counted = sum(each.denominator for each in parts)
-    return share(sum(each.numerator for each in parts), counted)
+    parts = [contribution for contribution in added if contribution.figure == figure]
+    counted = sum(contribution.denominator for contribution in parts)
+    return share(sum(contribution.numerator for contribution in parts), counted)
 
 
 def named_errors(result: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:

@@ -66,12 +66,12 @@ class Quota:
 
     @property
     def allowances(self) -> Sequence[Allowance]:
-        return [each for each in (self.day, self.total, self.failed) if each is not None]
+        return [limit for limit in (self.day, self.total, self.failed) if limit is not None]
 
     @property
     def spent(self) -> Allowance | None:
         """The used-up limit that blocks another submission for the longest time."""
-        spent = [each for each in (self.total, self.failed, self.day) if each and not each.left]
+        spent = [limit for limit in (self.total, self.failed, self.day) if limit and not limit.left]
         return spent[0] if spent else None
 
     @property
@@ -109,21 +109,21 @@ def team_quota(phase: Phase, team: Team) -> Quota:
 
 def phase_quotas(user: User, phases: Sequence[Phase], *, holder: Holder = YOU) -> list[Quota]:
     """The user's quota in each phase. One query, or none if no phase has a limit."""
-    limited = [each for each in phases if _has_limits(each)]
+    limited = [phase for phase in phases if _has_limits(phase)]
     attempts = Attempt.objects.filter(user=user, phase__in=limited)
-    found = {row["phase"]: row for row in _counted(attempts, "phase")} if limited else {}
-    return [_quota(phase, None, holder, found.get(phase.pk, {})) for phase in phases]
+    counts = {row["phase"]: row for row in _counted(attempts, "phase")} if limited else {}
+    return [_quota(phase, None, holder, counts.get(phase.pk, {})) for phase in phases]
 
 
 def team_quotas(teams: Sequence[Team], phases: Sequence[Phase]) -> list[Quota]:
     """The quota of each team in each phase, phase by phase. One query at most."""
-    limited = [each for each in phases if _has_limits(each)]
+    limited = [phase for phase in phases if _has_limits(phase)]
     if not limited or not teams:
         return [_quota(phase, team, _team(team), {}) for phase in phases for team in teams]
     attempts = Attempt.objects.filter(team__in=teams, phase__in=limited)
-    found = {(row["phase"], row["team"]): row for row in _counted(attempts, "phase", "team")}
+    counts = {(row["phase"], row["team"]): row for row in _counted(attempts, "phase", "team")}
     return [
-        _quota(phase, team, _team(team), found.get((phase.pk, team.pk), {}))
+        _quota(phase, team, _team(team), counts.get((phase.pk, team.pk), {}))
         for phase in phases
         for team in teams
     ]
@@ -163,8 +163,8 @@ def _counted(attempts: QuerySet[Attempt], *by: str) -> QuerySet[Attempt, dict[st
     return counted
 
 
-def _quota(phase: Phase, team: Team | None, holder: Holder, found: Mapping[str, Any]) -> Quota:
-    held = found.get("held", 0)
+def _quota(phase: Phase, team: Team | None, holder: Holder, counts: Mapping[str, Any]) -> Quota:
+    held = counts.get("held", 0)
     return Quota(
         phase=phase,
         team=team,
@@ -172,17 +172,17 @@ def _quota(phase: Phase, team: Team | None, holder: Holder, found: Mapping[str, 
         day=_allowance(
             "scores within 24 hours",
             phase.per_day,
-            found.get("charged_today", 0),
+            counts.get("charged_today", 0),
             held,
-            found.get("first_today"),
+            counts.get("first_today"),
         ),
-        total=_allowance("scores", phase.in_total, found.get("charged", 0), held, None),
+        total=_allowance("scores", phase.in_total, counts.get("charged", 0), held, None),
         failed=_allowance(
             "failed attempts within 24 hours",
             phase.failed_per_day,
-            found.get("failed_today", 0),
+            counts.get("failed_today", 0),
             0,
-            found.get("first_failed"),
+            counts.get("first_failed"),
         ),
     )
 

@@ -127,11 +127,11 @@ def _assign_occurrences(claims: Sequence[_Claim], text: str) -> list[_Claim]:
         occurrences = find_occurrences(text, value, limit=_MOST_OCCURRENCES)
         free = list(occurrences)
         for claim in group:
-            own = next((each for each in free if _is_alone(claim.fact, each)), None)
+            own = next((place for place in free if _is_alone(claim.fact, place)), None)
             if own is not None:
                 free.remove(own)
                 continue
-            is_taken = any(_is_alone(claim.fact, each) for each in occurrences)
+            is_taken = any(_is_alone(claim.fact, place) for place in occurrences)
             refuted[claim.fact.n] = claim.but(
                 found=not is_taken, correct=False, why=TAKEN if is_taken else NOT_ALONE
             )
@@ -170,7 +170,7 @@ def _error(claim: _Claim, text: str) -> str:
         error = explain(fact.value, claim.form, fact.kind, fact.place.before, fact.place.behind)
         return error or "other"
     occurrences = find_occurrences(text, fact.value, limit=_MOST_OCCURRENCES)
-    if any(_is_alone(fact, each) for each in occurrences):
+    if any(_is_alone(fact, place) for place in occurrences):
         return "misplaced"
     return worst(errors_around(fact.value, fact.kind, occurrences[0], fact.place)) or "other"
 

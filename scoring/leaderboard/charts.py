@@ -179,13 +179,13 @@ def charts_of(
     board, shown = table.board, table.phase
     sections = _origins(table)
     chosen = origin if origin in sections else next(iter(sections), "")
-    kept = {"phase": shown.slug} if shown and len(windows) > 1 else {}
-    kept |= {"part": part} if part else {}
+    query = {"phase": shown.slug} if shown and len(windows) > 1 else {}
+    query |= {"part": part} if part else {}
     declared = declared_charts(table)
     source = _source(user, table, sections.get(chosen), declared)
     titles = {
-        key: "Graded here" if each.kind == Entry.Kind.GRADED else each.key
-        for key, each in sections.items()
+        key: "Graded here" if section.kind == Entry.Kind.GRADED else section.key
+        for key, section in sections.items()
     }
     return BoardCharts(
         board=board,
@@ -193,23 +193,23 @@ def charts_of(
         phases=windows,
         origin=chosen,
         titles=titles,
-        kept=kept,
+        kept=query,
         part=table.part,
         part_words=part_words(shown, table.part) if shown else "",
-        charts=tuple(_chart(each, source) for each in declared),
+        charts=tuple(_chart(chart, source) for chart in declared),
     )
 
 
 def _origins(table: Leaderboard) -> dict[str, Section]:
     """Return the sections by kind. Further sections of a kind are numbered: graded, reported,
     reported-2."""
-    found: dict[str, Section] = {}
+    sections: dict[str, Section] = {}
     for section in table.sections:
         if all(row.is_disqualified for row in section.rows):
             continue
-        number = 1 + sum(each.kind == section.kind for each in found.values())
-        found[section.kind if number == 1 else f"{section.kind}-{number}"] = section
-    return found
+        number = 1 + sum(earlier.kind == section.kind for earlier in sections.values())
+        sections[section.kind if number == 1 else f"{section.kind}-{number}"] = section
+    return sections
 
 
 def _source(
@@ -245,8 +245,8 @@ def _shown_parts(user: Viewer, phase: Phase | None, entry: Entry) -> Mapping[str
 
 def _line_words(source: ChartSource) -> str:
     """Name the systems whose tokens come from the submission's lines."""
-    found = [(entry.name, tokens_of(entry)) for entry in source.entries]
-    names = [name for name, tokens in found if tokens and tokens.source == "lines"]
+    tokens_by_system = [(entry.name, tokens_of(entry)) for entry in source.entries]
+    names = [name for name, tokens in tokens_by_system if tokens and tokens.source == "lines"]
     more = len(names) - _NAMED_AT_MOST
     listed = "; ".join(names[:_NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")
     return f" Token counts from the submission file: {listed}." if names else ""
@@ -406,7 +406,7 @@ def queue_undrawn() -> int:
     Two workers that run this at the same time queue a board once.
     """
     boards = Board.objects.published().values_list("pk", "revision")
-    marks = {etag_of("charts were queued", *each): each[0] for each in boards}
+    marks = {etag_of("charts were queued", *row): row[0] for row in boards}
     known = cache.get_many(marks)
     queued = 0
     for mark, pk in marks.items():

@@ -167,28 +167,28 @@ def judge(request: HttpRequest, slug: str) -> HttpResponse:
     board = board_for(request.user, slug)
     samples = shown_samples(request.user, board)
     wanted = request.GET.get("sample", "")
-    sample = next((each for each in samples if str(each.pk) == wanted), None)
+    sample = next((candidate for candidate in samples if str(candidate.pk) == wanted), None)
     sample = sample or next(iter(samples), None)
-    found = reliability(sample, request.GET.get("judge", "")) if sample else None
+    figures = reliability(sample, request.GET.get("judge", "")) if sample else None
     context = {
         "board": board,
         "samples": samples,
-        "found": found,
+        "found": figures,
         "is_expert": is_expert(request.user, board),
-        "cases": _open_cases(request, board, found) if found else [],
-        "lines": judged_submissions(request.user, sample.phase, found.judge)
-        if sample and found
+        "cases": _open_cases(request, board, figures) if figures else [],
+        "lines": judged_submissions(request.user, sample.phase, figures.judge)
+        if sample and figures
         else [],
     }
     return render(request, "scoring/reliability/judge.html", context)
 
 
-def _open_cases(request: HttpRequest, board: Board, found: Reliability) -> list[JudgeCase]:
+def _open_cases(request: HttpRequest, board: Board, figures: Reliability) -> list[JudgeCase]:
     """Cases with differing decisions that the user may see."""
     if not request.user.is_authenticated:
         return []
     readable = set(readable_cases(request.user, board).values_list("pk", flat=True))
-    return [case for case in disagreements(found) if case.pk in readable]
+    return [case for case in disagreements(figures) if case.pk in readable]
 
 
 @login_required
@@ -240,8 +240,8 @@ def review(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """The decisions of judge, matcher and experts on one page."""
     board = board_for(request.user, slug)
-    found = readable_case(request.user, board, pk)
-    page = case_page(found, request.GET.get("judge", ""))
+    case = readable_case(request.user, board, pk)
+    page = case_page(case, request.GET.get("judge", ""))
     context = {"board": board, "page": page, "opinion": page.opinion_form(request.user)}
     return render(request, "scoring/reliability/judge_case.html", context)
 
@@ -251,15 +251,15 @@ def case(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 def opinion(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Saves an expert's opinion of a verdict."""
     board = _expert_board(request, slug)
-    found = readable_case(request.user, board, pk)
+    case = readable_case(request.user, board, pk)
     form = OpinionForm(request.POST)
     if not form.is_valid():
         messages.warning(request, "Rate both the decision and the reasoning.")
-        return redirect(found)
+        return redirect(case)
     with warnings_of(request, JudgingRefused):
-        save_opinion(case=found, expert=request.user, **form.said())
+        save_opinion(case=case, expert=request.user, **form.said())
         messages.success(request, "Rating saved.")
-    return redirect(found)
+    return redirect(case)
 
 
 @login_required
@@ -339,8 +339,8 @@ def sample(request: UserRequest, slug: str) -> str | HttpResponse:
 @organiser_required
 @_change
 def close(request: UserRequest, slug: str, pk: int) -> str:
-    found = get_object_or_404(JudgeSample, pk=pk, phase__board=board_for(request.user, slug))
-    close_sample(sample=found, actor=request.user)
+    sample = get_object_or_404(JudgeSample, pk=pk, phase__board=board_for(request.user, slug))
+    close_sample(sample=sample, actor=request.user)
     return "Sample closed. Submitted reviews still count."
 
 
@@ -368,8 +368,6 @@ def run(request: UserRequest, slug: str) -> str | HttpResponse:
 @organiser_required
 @_change
 def cancel(request: UserRequest, slug: str, pk: int) -> str:
-    found = get_object_or_404(
-        JudgeRun, pk=pk, submission__phase__board=board_for(request.user, slug)
-    )
-    cancel_run(run=found, actor=request.user)
+    run = get_object_or_404(JudgeRun, pk=pk, submission__phase__board=board_for(request.user, slug))
+    cancel_run(run=run, actor=request.user)
     return "Run cancelled. It stops after the current pages."

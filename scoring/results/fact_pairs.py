@@ -115,10 +115,10 @@ def may_compare_facts(user: Viewer, gradings: Sequence[Grading]) -> bool:
     """Whether the reader may see the facts or fields of all these submissions, and their gold is
     public."""
     return all(
-        noun_for(each)
-        and each.release.opens(each.submission.phase.split)
-        and diagnostics_for(user, each.submission, each.release) == Phase.Diagnostics.FACTS
-        for each in gradings
+        noun_for(grading)
+        and grading.release.opens(grading.submission.phase.split)
+        and diagnostics_for(user, grading.submission, grading.release) == Phase.Diagnostics.FACTS
+        for grading in gradings
     )
 
 
@@ -138,11 +138,11 @@ class DifferingFacts:
 
     @property
     def types(self) -> list[str]:
-        return sorted({each.type for each in self.found})
+        return sorted({fact.type for fact in self.found})
 
     def chosen(self, right: str, kind: str) -> list[Differing]:
         """Return those that the first or second entry has right, of one type or of all."""
-        return [each for each in self.found if each.right == right and kind in {"", each.type}]
+        return [fact for fact in self.found if fact.right == right and kind in {"", fact.type}]
 
     def lines(self, shown: Sequence[Differing]) -> list[FactPair]:
         """Return them with both readings. At most two queries."""
@@ -198,8 +198,8 @@ def _query(entries: Sequence[Entry], right: str, kind: str) -> str:
 
 def _counts(both: DifferingFacts, current: tuple[str, str]) -> list[FactCounts]:
     """Return one row for all facts, then one for each type."""
-    counted = Counter((each.right, each.type) for each in both.found)
-    counted.update((each.right, "") for each in both.found)
+    counted = Counter((fact.right, fact.type) for fact in both.found)
+    counted.update((fact.right, "") for fact in both.found)
     return [
         FactCounts(
             kind or "All",
@@ -231,14 +231,14 @@ def _differing(gradings: Sequence[Grading]) -> tuple[list[Differing], int]:
     first, second = gradings
     other = _correct(second)
     rows = first.item_scores.order_by("item__position")
-    found = [
+    differing = [
         Differing(item, fact["n"], fact["type"], FIRST if fact["correct"] else SECOND)
         for item, facts in rows.values_list("item", "result__facts")
         if item in other
         for fact in facts
         if fact["correct"] != (fact["n"] in other[item])
     ]
-    return found, 0
+    return differing, 0
 
 
 def _differing_fields(gradings: Sequence[Grading]) -> tuple[list[Differing], int]:
@@ -249,7 +249,7 @@ def _differing_fields(gradings: Sequence[Grading]) -> tuple[list[Differing], int
     first, second = (
         {item: grades.wrong(result) for item, result in _results(grading)} for grading in gradings
     )
-    found, cut = [], 0
+    differing, cut = [], 0
     for item, ours in first.items():
         theirs = second.get(item)
         if ours is None or theirs is None:
@@ -259,8 +259,8 @@ def _differing_fields(gradings: Sequence[Grading]) -> tuple[list[Differing], int
             # A field that is on no complete list of wrong ones is right.
             if not other.is_cut:
                 names = (wrong.fields - other.fields).elements()
-                found += [Differing(item, 0, name.kind, right, name) for name in names]
-    return found, cut
+                differing += [Differing(item, 0, name.kind, right, name) for name in names]
+    return differing, cut
 
 
 def _results(grading: Grading) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -278,13 +278,13 @@ def _lines(
     entries: Sequence[Entry], gradings: Sequence[Grading], shown: Sequence[Differing]
 ) -> list[FactPair]:
     """Return the facts with both readings. One query."""
-    items = {each.item for each in shown}
+    items = {fact.item for fact in shown}
     rows = ItemScore.objects.filter(grading__in=gradings, item__in=items).select_related("item")
     scores = {(row.grading_id, row.item_id): row for row in rows.defer("item__gold", "item__facts")}
     labels = labels_of(gradings[0])
     return [
-        _line(entries, [scores[grading.pk, each.item] for grading in gradings], each.n, labels)
-        for each in shown
+        _line(entries, [scores[grading.pk, fact.item] for grading in gradings], fact.n, labels)
+        for fact in shown
     ]
 
 
@@ -305,10 +305,10 @@ def _line(
             FactSide(
                 entry.grading.submission_id if entry.grading else 0,
                 entry.name,
-                each["matched_text"],
-                "" if each["correct"] else each["error"] or "wrong",
+                reading["matched_text"],
+                "" if reading["correct"] else reading["error"] or "wrong",
             )
-            for entry, each in zip(entries, facts, strict=True)
+            for entry, reading in zip(entries, facts, strict=True)
         ),
     )
 
@@ -317,16 +317,15 @@ def _field_lines(
     entries: Sequence[Entry], gradings: Sequence[Grading], shown: Sequence[Differing]
 ) -> list[FactPair]:
     """Return the fields with both readings. Two queries."""
-    items = {each.item for each in shown}
+    items = {field.item for field in shown}
     rows = ItemScore.objects.filter(grading__in=gradings, item__in=items).select_related("item")
     scores = {(row.grading_id, row.item_id): row for row in rows.defer("item__facts")}
     names = {score.item.name for score in scores.values()}
     submissions = [grading.submission_id for grading in gradings]
-    found = Prediction.objects.filter(submission__in=submissions, item__name__in=names)
-    predictions = {
-        (submission, name): payload
-        for submission, name, payload in found.values_list("submission_id", "item__name", "payload")
-    }
+    payloads = Prediction.objects.filter(
+        submission__in=submissions, item__name__in=names
+    ).values_list("submission_id", "item__name", "payload")
+    predictions = {(submission, name): payload for submission, name, payload in payloads}
     graded = {}
     for grading in gradings:
         for item in items:
@@ -336,11 +335,11 @@ def _field_lines(
     return [
         _field_line(
             entries,
-            [scores[grading.pk, each.item] for grading in gradings],
-            [graded[grading.pk, each.item] for grading in gradings],
-            each,
+            [scores[grading.pk, field.item] for grading in gradings],
+            [graded[grading.pk, field.item] for grading in gradings],
+            field,
         )
-        for each in shown
+        for field in shown
     ]
 
 

@@ -91,7 +91,7 @@ def fact_lines(score: ItemScore, grading: Grading) -> list[FactLine]:
 
 def overruled_in(result: Mapping[str, Any]) -> dict[int, str]:
     """Return the reasons why claims of the judge are invalid, by number of the fact."""
-    return {each["n"]: each["why"] for each in result.get("judge", {}).get("overruled", [])}
+    return {claim["n"]: claim["why"] for claim in result.get("judge", {}).get("overruled", [])}
 
 
 def _other_verdicts(
@@ -186,21 +186,21 @@ _CHOICES: dict[str, tuple[str, Callable[[FactLine], bool]]] = {
 
 
 def choose_facts(
-    score: ItemScore, grading: Grading, asked: FactQuery, kept: Mapping[str, str]
+    score: ItemScore, grading: Grading, asked: FactQuery, parameters: Mapping[str, str]
 ) -> FactChoice:
     """Choose all facts, wrong ones, or those on which several matchers disagree. A fact that is
-    asked for is on the page, and a filter that leaves it out is ignored. `kept` are the other
+    asked for is on the page, and a filter that leaves it out is ignored. `parameters` are the other
     parameters of the page."""
     beside = [name for name in NAMES if name in score.result.get("beside", {})]
     names = (short_name(grading.options.get("matcher", "")), *beside)
-    return choose_lines(fact_lines(score, grading), tuple(map(title_of, names)), asked, kept)
+    return choose_lines(fact_lines(score, grading), tuple(map(title_of, names)), asked, parameters)
 
 
 def choose_lines(
     lines: Sequence[FactLine],
     matchers: tuple[str, ...],
     asked: FactQuery,
-    kept: Mapping[str, str],
+    parameters: Mapping[str, str],
     noun: str = FACT,
 ) -> FactChoice:
     """Choose lines of facts or fields. With several `matchers`, those on which they disagree are a
@@ -216,18 +216,18 @@ def choose_lines(
         lines=chosen,
         page=_fact_page(chosen, current, asked.page),
         current=current,
-        tabs=[_tab(each, lines, kept, is_current=each == key) for each in known],
+        tabs=[_tab(choice, lines, parameters, is_current=choice == key) for choice in known],
         matchers=matchers,
-        query=urlencode({**kept, **({"facts": key} if key else {})}),
+        query=urlencode({**parameters, **({"facts": key} if key else {})}),
         noun=noun,
     )
 
 
 def _tab(
-    key: str, lines: Iterable[FactLine], kept: Mapping[str, str], *, is_current: bool
+    key: str, lines: Iterable[FactLine], parameters: Mapping[str, str], *, is_current: bool
 ) -> FactTab:
     title, is_in = _CHOICES[key]
-    query = "?" + urlencode({**kept, **({"facts": key} if key else {})})
+    query = "?" + urlencode({**parameters, **({"facts": key} if key else {})})
     return FactTab(title, sum(map(is_in, lines)), query, is_current)
 
 
@@ -264,8 +264,8 @@ Boxes = Mapping[int, Sequence[Sequence[int]]]
 
 def boxes_of(images: Iterable[PageImage]) -> Boxes:
     """Return the text boxes of the images that have them. One query."""
-    found = TextBoxes.objects.filter(image__in=[image.pk for image in images])
-    return dict(found.values_list("image", "boxes"))
+    rows = TextBoxes.objects.filter(image__in=[image.pk for image in images])
+    return dict(rows.values_list("image", "boxes"))
 
 
 def item_images(
@@ -332,9 +332,11 @@ def graded_item(
     return grades.item(gold, prediction, score.result, grading.options) if grades else None
 
 
-def linked_fields(item: GradedItem, asked: FactQuery, kept: Mapping[str, str]) -> LinkedFields:
+def linked_fields(
+    item: GradedItem, asked: FactQuery, parameters: Mapping[str, str]
+) -> LinkedFields:
     lines = field_lines(item)
-    choice = choose_lines(lines, (), asked, kept, FIELD)
+    choice = choose_lines(lines, (), asked, parameters, FIELD)
     current = choice.current.n if choice.current else None
     wrong = frozenset(line.n for line in lines if not line.correct)
     return LinkedFields(
@@ -367,12 +369,12 @@ def number_of(item: GradedItem | None, wanted: FieldName) -> int | None:
     """Return the number of a wrong field of a result, preferably of one that is wrong."""
     if item is None:
         return None
-    found = [
+    numbers = [
         n
         for n, field in enumerate(item.fields)
         if field.key[:2] == wanted[:2] and wanted.value in {"", field.key.value}
     ]
-    return next((n for n in found if item.fields[n].error), found[0] if found else None)
+    return next((n for n in numbers if item.fields[n].error), numbers[0] if numbers else None)
 
 
 def _shown(sheet: Sheet, wrong: frozenset[int], current: int | None) -> ShownSheet:

@@ -60,7 +60,7 @@ class ItemOrder:
         """Return the rows before the score, nearest first, and the rows after it."""
         if self.value is not None:
             rows = rows.alias(value=self.value)
-        before, after = (rows.filter(each).order_by(*self.terms) for each in self._sides(score))
+        before, after = (rows.filter(side).order_by(*self.terms) for side in self._sides(score))
         return before.reverse(), after
 
     def _sides(self, score: ItemScore) -> tuple[Q, Q]:
@@ -158,12 +158,12 @@ class ItemQuery:
         return bool(self.show or self.part or self.error or self.q)
 
     def filtered(self, scores: QuerySet[ItemScore]) -> QuerySet[ItemScore]:
-        found = scores.filter(_KINDS[self.show]) if self.show else scores
+        rows = scores.filter(_KINDS[self.show]) if self.show else scores
         if self.part:
-            found = found.filter(part=self.part)
+            rows = rows.filter(part=self.part)
         if self.error:
-            found = found.filter(errors__contains=f"{ERROR_MARK}{self.error}{ERROR_MARK}")
-        return found.filter(item__name__icontains=self.q) if self.q else found
+            rows = rows.filter(errors__contains=f"{ERROR_MARK}{self.error}{ERROR_MARK}")
+        return rows.filter(item__name__icontains=self.q) if self.q else rows
 
 
 EVERYTHING = ItemQuery()
@@ -255,43 +255,47 @@ def item_list(
     shown = Paginator(item_scores(grading, asked), PER_PAGE).get_page(page)
     lines = [item_line(submission, grading, score, level) for score in shown]
     parts, errors = _choices(grading) if level == Phase.Diagnostics.FACTS else ([], [])
-    kept = ({"grading": earlier} if earlier else {}) | asked.parameters
+    parameters = ({"grading": earlier} if earlier else {}) | asked.parameters
     orders, columns = orders_of(grading), item_columns(grading)
     return ItemList(
         page=shown,
-        name_head=_head("Item", "By name", (NAME,), kept),
-        score_head=_head("Score", _SCORE_HELP, (HARDEST, EASIEST), kept),
-        heads=tuple(_figure_head(column, kept) for column in columns),
+        name_head=_head("Item", "By name", (NAME,), parameters),
+        score_head=_head("Score", _SCORE_HELP, (HARDEST, EASIEST), parameters),
+        heads=tuple(_figure_head(column, parameters) for column in columns),
         lines=lines,
         asked=asked,
         part_name=submission.phase.board.spec.part_name if parts else "",
         parts=parts,
         errors=errors,
-        query=urlencode(kept),
+        query=urlencode(parameters),
         grading=earlier,
         orders={key: orders[key].words for key in (*ORDERS, asked.order)},
         is_summarised=all(score.figures is not None for score in shown),
     )
 
 
-def _figure_head(column: Column, kept: Mapping[str, str]) -> Head:
+def _figure_head(column: Column, parameters: Mapping[str, str]) -> Head:
     """A heading that orders the worst first, then the best."""
     worst, best = f"-{column.key}", column.key
-    return _head(column.label, column.help, (worst, best), kept, column.direction)
+    return _head(column.label, column.help, (worst, best), parameters, column.direction)
 
 
 def _head(
-    label: str, words: str, orders: Sequence[str], kept: Mapping[str, str], direction: str = "up"
+    label: str,
+    words: str,
+    orders: Sequence[str],
+    parameters: Mapping[str, str],
+    direction: str = "up",
 ) -> Head:
     """Return the heading. `orders` are its first order and an optional second one. The first is
     ascending unless the better `direction` is down."""
-    current = kept.get("order", "")
+    current = parameters.get("order", "")
     following = orders[-1] if current == orders[0] else orders[0]
     aria_sort = ""
     if current in orders:
         is_ascending = (current == orders[0]) == (direction == "up")
         aria_sort = "ascending" if is_ascending else "descending"
-    query = urlencode({**kept, "order": following})
+    query = urlencode({**parameters, "order": following})
     return Head(label, words, query, aria_sort, "↓" if direction == "down" else "")
 
 

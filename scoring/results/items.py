@@ -157,14 +157,14 @@ def item_page(
     asked = asked.at(level, grading)
     before, after = neighbours(grading, score, asked)
     wrong = neighbours(grading, score, replace(asked, show=WRONG))
-    kept = ({"grading": str(grading.pk)} if wanted else {}) | asked.parameters
+    parameters = ({"grading": str(grading.pk)} if wanted else {}) | asked.parameters
     line = item_line(submission, grading, score, level)
     gold, prediction = _both(score, grading) if with_page else ({}, None)
-    facts = choose_facts(score, grading, which, kept) if shows_all and has_facts else None
+    facts = choose_facts(score, grading, which, parameters) if shows_all and has_facts else None
     graded = graded_item(grading, score, gold, prediction) if with_page and not has_facts else None
-    fields = linked_fields(graded, which, kept) if graded else None
+    fields = linked_fields(graded, which, parameters) if graded else None
     if choice := fields.choice if fields else facts:
-        kept |= choice.parameters
+        parameters |= choice.parameters
     return ItemPage(
         submission=submission,
         grading=grading,
@@ -180,7 +180,7 @@ def item_page(
         diff=_diff(grading, gold, prediction) if with_page else None,
         images=_images(user, grading, score, facts.lines if facts else []) if with_page else [],
         may_dispute=(facts is not None or with_page) and _may_dispute(user, grading.release),
-        query=f"?{urlencode(kept)}" if kept else "",
+        query=f"?{urlencode(parameters)}" if parameters else "",
         is_earlier=bool(wanted),
         previous=before,
         next=after,

@@ -85,7 +85,7 @@ def board_runs(board: Board) -> QuerySet[ModelRun]:
 
 def run_progress(run: ModelRun) -> RunProgress:
     """One query."""
-    found = {
+    by_state = {
         row["state"]: row
         for row in run.answers.order_by()
         .values("state")
@@ -93,12 +93,12 @@ def run_progress(run: ModelRun) -> RunProgress:
             number=Count("pk"), tokens_in=Sum("input_tokens"), tokens_out=Sum("output_tokens")
         )
     }
-    counts = {name: found[name]["number"] if name in found else 0 for name in _STATES}
+    counts = {name: by_state[name]["number"] if name in by_state else 0 for name in _STATES}
     return RunProgress(
         total=run.items_total,
         done=sum(counts.values()) - counts["failed"],
-        input_tokens=sum(row["tokens_in"] or 0 for row in found.values()),
-        output_tokens=sum(row["tokens_out"] or 0 for row in found.values()),
+        input_tokens=sum(row["tokens_in"] or 0 for row in by_state.values()),
+        output_tokens=sum(row["tokens_out"] or 0 for row in by_state.values()),
         **counts,
     )
 
@@ -213,11 +213,11 @@ def _plain(payload: Mapping[str, Any]) -> str:
 def agreement(first: Submission, second: Submission) -> Agreement:
     """Cached, because predictions never change. Reads a part of the predictions at a time."""
     key = f"scoring:rerun:1:{first.pk}:{second.pk}"
-    kept: Agreement | None = cache.get(key)
-    if kept is None:
-        kept = _compared(first, second)
-        cache.set(key, kept, _KEPT_SECONDS)
-    return kept
+    result: Agreement | None = cache.get(key)
+    if result is None:
+        result = _compared(first, second)
+        cache.set(key, result, _KEPT_SECONDS)
+    return result
 
 
 def _compared(first: Submission, second: Submission) -> Agreement:
@@ -236,15 +236,15 @@ def _compared(first: Submission, second: Submission) -> Agreement:
 
 
 def _payloads(submission: Submission, items: Sequence[int]) -> Mapping[int, dict[str, Any]]:
-    found = Prediction.objects.filter(submission=submission, item__in=items)
-    return dict(found.values_list("item", "payload"))
+    predictions = Prediction.objects.filter(submission=submission, item__in=items)
+    return dict(predictions.values_list("item", "payload"))
 
 
 def reruns_of(user: Viewer, submission: Submission) -> list[Rerun]:
     """The re-runs of a submission, newest first."""
     original = _finished(user, submission)
-    found = Submission.objects.filter(rerun_of=submission).order_by("-id")
-    return [_rerun(user, submission, original, each) for each in found]
+    reruns = Submission.objects.filter(rerun_of=submission).order_by("-id")
+    return [_rerun(user, submission, original, rerun) for rerun in reruns]
 
 
 def _finished(user: Viewer, submission: Submission) -> Grading | None:
@@ -305,8 +305,8 @@ def _difference(phase: Phase, first: Grading, second: Grading) -> Difference:
     column: Column = deciding_column(columns_of(phase.board.spec, first.options))
     ours, theirs = first.scores.get(column.key), second.scores.get(column.key)
     value = None if ours is None or theirs is None else ours - theirs
-    kept = kept_replicates([first, second])
-    drawn = [kept.get(each.pk, {}).get(column.key) for each in (first, second)]
+    replicates = kept_replicates([first, second])
+    drawn = [replicates.get(grading.pk, {}).get(column.key) for grading in (first, second)]
     test = None
     if drawn[0] is not None and drawn[1] is not None and drawn[0].key == drawn[1].key:
         test = paired_bootstrap(drawn[0], drawn[1])
@@ -314,9 +314,9 @@ def _difference(phase: Phase, first: Grading, second: Grading) -> Difference:
 
 
 def _disputed(first: Grading, second: Grading) -> list[RerunItem]:
-    found = compared_items([first, second])
-    if found is None:
+    duels = compared_items([first, second])
+    if duels is None:
         return []
-    rows = ItemScore.objects.filter(grading=first, item__in=found.disputed)
+    rows = ItemScore.objects.filter(grading=first, item__in=duels.disputed)
     names = dict(rows.values_list("item_id", "item__name"))
-    return [RerunItem(names[item], *scores) for item, scores in found.disputed.items()]
+    return [RerunItem(names[item], *scores) for item, scores in duels.disputed.items()]

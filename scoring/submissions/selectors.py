@@ -110,7 +110,7 @@ def submission_lines(user: Viewer, submissions: Sequence[Submission]) -> list[Su
     newest = in_force.order_by("-id").values("id")
     gradings = Grading.objects.filter(submission__in=submissions, id=Subquery(newest[:1]))
     by_submission = {grading.submission_id: grading for grading in gradings}
-    return [_line(user, each, by_submission.get(each.pk)) for each in submissions]
+    return [_line(user, submission, by_submission.get(submission.pk)) for submission in submissions]
 
 
 def _line(user: Viewer, submission: Submission, grading: Grading | None) -> SubmissionLine:
@@ -304,7 +304,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
     current = next(iter(gradings), None)
     if not rights.is_keeper:
         shown = entry.grading_id if entry else None
-        current = next((each for each in gradings if each.pk == shown), None)
+        current = next((earlier for earlier in gradings if earlier.pk == shown), None)
     grading = earlier_grading(user, submission, wanted) if wanted else current
     if grading is not None:
         grading = as_shown(user, submission.phase, grading)
@@ -388,11 +388,11 @@ def largest_losses(
     known |= {column.key: column for column in columns}
     errors = next((chart.figures for chart in spec.charts if chart.kind == "shares"), ())
     title, parts = _parts(spec, columns, views)
-    found = [
+    losses_by_kind = [
         _worst("Most frequent errors", [known[key] for key in errors if key in known], done),
         _worst(f"Lowest {title}", [known[key] for key in parts if key in known], done),
     ]
-    return [losses for losses in found if losses.figures]
+    return [losses for losses in losses_by_kind if losses.figures]
 
 
 def _parts(
@@ -427,9 +427,9 @@ def _worst(title: str, columns: Sequence[Column], done: Grading) -> Losses:
 
 def _loss(column: Column, done: Grading) -> Figure:
     """The figure, without the prefix that the title of the list repeats."""
-    found = figure(column, done.scores, done.counts)
-    label = found.label.removeprefix("Errors: ")
-    return replace(found, label=label[0].upper() + label[1:])
+    shown = figure(column, done.scores, done.counts)
+    label = shown.label.removeprefix("Errors: ")
+    return replace(shown, label=label[0].upper() + label[1:])
 
 
 def place_of(submission: Submission, entry: Entry | None, done: Grading | None) -> Place | None:
@@ -445,9 +445,9 @@ def _kept_ranks(phase: Phase) -> dict[int, int]:
     board, part = phase.board, shown_part(phase, timezone.now())
     stamp = f"{board.pk}-{board.created_at.timestamp()}-{board.revision}"
     key = f"scoring:ranks:1:{stamp}:{phase.pk}:{part}"
-    kept: dict[int, int] | None = cache.get(key)
-    if kept is None:
-        found = ranked_scores(board, phase)
-        kept = {entry: each.rank for entry, each in found.items() if each.rank is not None}
-        cache.set(key, kept, _RANKS_SECONDS)
-    return kept
+    ranks: dict[int, int] | None = cache.get(key)
+    if ranks is None:
+        scores = ranked_scores(board, phase)
+        ranks = {entry: score.rank for entry, score in scores.items() if score.rank is not None}
+        cache.set(key, ranks, _RANKS_SECONDS)
+    return ranks

@@ -63,37 +63,37 @@ from .uploads import CheckedUpload, SubmissionRefused, check_upload
 @login_required
 @require_safe
 def submissions(request: UserRequest) -> HttpResponse:
-    found = own_submissions(request.user, request.GET.get("page", "1"))
-    return render(request, "scoring/submissions/submissions.html", {"list": found})
+    page = own_submissions(request.user, request.GET.get("page", "1"))
+    return render(request, "scoring/submissions/submissions.html", {"list": page})
 
 
 @require_safe
 def submission(request: HttpRequest, pk: int) -> HttpResponse:
     """Status and result. For htmx, only the part that changes during grading."""
-    found = submission_for(request.user, pk)
-    page = submission_page(request.user, found, request.GET.get("grading", ""))
+    submission = submission_for(request.user, pk)
+    page = submission_page(request.user, submission, request.GET.get("grading", ""))
     items = scores = examples = None
     if page.shows_items and page.is_done and page.grading is not None:
         items = item_list(
             request.user,
-            found,
+            submission,
             page.grading,
             page=request.GET.get("page", "1"),
             asked=asked_items(request),
             earlier=str(page.grading.pk) if page.is_earlier else "",
         )
-        scores = next(iter(pictures([score_chart(request.user, found, page.grading)])), None)
-        examples = typical_errors(request.user, found, page.grading)
+        scores = next(iter(pictures([score_chart(request.user, submission, page.grading)])), None)
+        examples = typical_errors(request.user, submission, page.grading)
     part = "#status" if request.headers.get("HX-Request") else ""
     context = {
-        "board": found.phase.board,
+        "board": submission.phase.board,
         "page": page,
         "items": items,
         "scores": scores,
         "examples": examples,
         "library": library_version(),
         "live_style": live_style(),
-        "verdict": VerdictForm(instance=found),
+        "verdict": VerdictForm(instance=submission),
     }
     response = render(request, f"scoring/submissions/submission.html{part}", context)
     response["Vary"] = "HX-Request, Cookie"
@@ -103,10 +103,11 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def citation(request: HttpRequest, pk: int) -> HttpResponse:
     """How to cite the submission, as BibTeX."""
-    found = submission_for(request.user, pk)
-    url = request.build_absolute_uri(found.get_absolute_url())
-    shown = cited_grading(request.user, found)
-    return file_response(submission_bibtex(found, shown, url=url, accessed=timezone.now().date()))
+    submission = submission_for(request.user, pk)
+    url = request.build_absolute_uri(submission.get_absolute_url())
+    shown = cited_grading(request.user, submission)
+    today = timezone.now().date()
+    return file_response(submission_bibtex(submission, shown, url=url, accessed=today))
 
 
 @login_required
@@ -142,13 +143,13 @@ def _action(
     @login_required
     @require_POST
     def view(request: UserRequest, pk: int) -> HttpResponse:
-        found = find(request.user, pk)
+        submission = find(request.user, pk)
         with warnings_of(request, GradingRefused, PublicationRefused):
             given = read(request)
-            act(submission=found, actor=request.user, **given)
+            act(submission=submission, actor=request.user, **given)
             if words := done(given) if callable(done) else done:
                 messages.success(request, words)
-        return redirect(found)
+        return redirect(submission)
 
     return view
 
@@ -370,7 +371,7 @@ def manage(request: UserRequest, slug: str) -> HttpResponse:
     """The submissions of a board, and its state."""
     board = board_for(request.user, slug)
     windows = phase_windows(board)
-    phases = [each.phase for each in windows]
+    phases = [window.phase for window in windows]
     context = {
         "board": board,
         "phases": windows,

@@ -108,11 +108,11 @@ class Command(BaseCommand):
             _write(results, options["items"])
         self._report(benchmark, judging, chosen, results, budget, as_json=options["json"])
 
-    def _report_plan(self, found: Plan, budget: Budget, *, as_json: bool) -> None:
-        usage = found.usage
+    def _report_plan(self, plan: Plan, budget: Budget, *, as_json: bool) -> None:
+        usage = plan.usage
         planned = {
             "calls": usage.calls,
-            "kept": found.kept,
+            "kept": plan.kept,
             "input_tokens": usage.input,
             "most_output_tokens": usage.output,
             "most_cost": budget.prices.cost(usage),
@@ -121,7 +121,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(planned))
             return
         self.stdout.write(
-            f"{usage.calls:,} calls would be made; {found.kept:,} answers are cached\n"
+            f"{usage.calls:,} calls would be made; {plan.kept:,} answers are cached\n"
             f"about {usage.input:,} input tokens, at most {usage.output:,} output tokens, "
             f"cost at most {planned['most_cost']:.4f}, without repaired answers"
         )
@@ -136,10 +136,10 @@ class Command(BaseCommand):
         *,
         as_json: bool,
     ) -> None:
-        judged_items = [each.result for each in results if each.result is not None]
+        judged_items = [judged.result for judged in results if judged.result is not None]
         scores = benchmark.aggregate(judged_items, options)
         summary = judging.summary(judged_items)
-        unscored = [(each.item, each.reason) for each in results if each.result is None]
+        unscored = [(judged.item, judged.reason) for judged in results if judged.result is None]
         if as_json:
             whole = {
                 **report(benchmark, options, scores),
@@ -172,10 +172,10 @@ def _results(
 ) -> Results:
     with items.path.open("rb") as file:
         work = partial(_judge_item, file.fileno(), asker, judging, options)
-        found = judge_all(_places(items), work, concurrency)
+        results = judge_all(_places(items), work, concurrency)
         return [
-            Judged(_id(file.fileno(), each.item), each.result, each.reason)
-            for each in tqdm(found, total=len(items), unit="item", leave=False, disable=None)
+            Judged(_id(file.fileno(), judged.item), judged.result, judged.reason)
+            for judged in tqdm(results, total=len(items), unit="item", leave=False, disable=None)
         ]
 
 
@@ -211,9 +211,9 @@ def _id(file: int, item: JoinedItem) -> str:
 
 def _write(results: Results, path: Path) -> None:
     with items_file(path) as file:
-        for each in results:
-            if each.result is not None:
-                file.write(each.result)
+        for judged in results:
+            if judged.result is not None:
+                file.write(judged.result)
 
 
 def _verdict(result: ItemResult) -> dict[str, Any]:
