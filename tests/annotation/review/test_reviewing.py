@@ -72,7 +72,7 @@ def test_without_a_review_no_round_opens(ann: User, ben: User, lead: User, revie
         make_gold(campaign, number)
     assert not ReviewRound.objects.exists()
     assert review_blocks_release(campaign) is None
-    with pytest.raises(Refused, match="Domain review is disabled"):
+    with pytest.raises(Refused, match="Reviews are turned off"):
         open_round_now(campaign=campaign, actor=lead)
 
 
