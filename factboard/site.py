@@ -66,9 +66,9 @@ def print_json(value: Any) -> int:
 
 def _boards(args: Namespace) -> int:
     with open_client(args) as client:
-        found = client.boards()
+        boards = client.boards()
     if args.json:
-        return print_json([board.model_dump(mode="json") for board in found])
+        return print_json([board.model_dump(mode="json") for board in boards])
     rows = [("board", "title", "benchmark", "state", "phases", "results")]
     rows += [
         (
@@ -79,7 +79,7 @@ def _boards(args: Namespace) -> int:
             ", ".join(f"{phase.slug} ({phase.window})" for phase in board.phases),
             str(board.graded),
         )
-        for board in found
+        for board in boards
     ]
     return print_lines(table(rows, numbers_from=5))
 
@@ -91,18 +91,18 @@ def _leaderboard(args: Namespace) -> int:
         if args.csv:
             sys.stdout.write(client.leaderboard_csv(args.board, **filters))
             return 0
-        found = client.leaderboard(args.board, **filters)
+        leaderboard = client.leaderboard(args.board, **filters)
     if args.json:
-        return print_json(found.model_dump(mode="json"))
-    return print_lines(_board_lines(found))
+        return print_json(leaderboard.model_dump(mode="json"))
+    return print_lines(_board_lines(leaderboard))
 
 
-def _board_lines(found: Leaderboard) -> Iterator[str]:
+def _board_lines(leaderboard: Leaderboard) -> Iterator[str]:
     """One table per section: ranks, the main score, then the others."""
-    ranks = [column for column in found.columns if column.is_rank]
-    figures = [column for column in found.columns if not column.is_rank]
+    ranks = [column for column in leaderboard.columns if column.is_rank]
+    figures = [column for column in leaderboard.columns if not column.is_rank]
     shown = sorted(figures, key=lambda column: not column.decides)[:_MOST_COLUMNS]
-    for section in found.sections:
+    for section in leaderboard.sections:
         if not section.rows:
             continue
         yield f"{section.kind}  {section.source}".rstrip()
@@ -114,7 +114,7 @@ def _board_lines(found: Leaderboard) -> Iterator[str]:
             rows.append([row.name, _number(row.submission), *cells])
         yield from table(rows)
         yield ""
-    if not any(section.rows for section in found.sections):
+    if not any(section.rows for section in leaderboard.sections):
         yield "No results yet."
     elif len(shown) < len(figures):
         yield f"{len(figures) - len(shown)} more columns: use --csv or --json to get all"
@@ -269,19 +269,19 @@ def _check(args: Namespace) -> int:
     _require_file(args.file)
     _manifest(args.manifest)
     with open_client(args) as client:
-        found = client.check(args.board, args.file, manifest=args.manifest, phase=args.phase)
+        check = client.check(args.board, args.file, manifest=args.manifest, phase=args.phase)
     if args.json:
-        print_json(found.model_dump(mode="json"))
+        print_json(check.model_dump(mode="json"))
     else:
         lines = [
-            found.detail or f"{found.predictions:,} predictions, no errors found",
-            *found.warnings,
+            check.detail or f"{check.predictions:,} predictions, no errors found",
+            *check.warnings,
         ]
-        lines += [fault_line(fault.model_dump()) for fault in found.faults]
-        if more := found.fault_count - len(found.faults):
+        lines += [fault_line(fault.model_dump()) for fault in check.faults]
+        if more := check.fault_count - len(check.faults):
             lines.append(f"and {more:,} more")
         sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
-    return FAILURE if found.detail else 0
+    return FAILURE if check.detail else 0
 
 
 def _watch(args: Namespace) -> int:
@@ -291,31 +291,31 @@ def _watch(args: Namespace) -> int:
 
 def _follow(client: Client, number: int, *, as_json: bool, publish: bool = False) -> int:
     """Reports progress on standard error and the end on standard output; 1 if it failed."""
-    for found in client.watch(number):
-        _say(_progress(found))
-    is_done = found.grading is not None and found.grading.state == "done"
+    for submission in client.watch(number):
+        _say(_progress(submission))
+    is_done = submission.grading is not None and submission.grading.state == "done"
     if is_done and publish:
-        found = client.publish(number)
-        _say(f"published on {client.site}/boards/{found.board}/")
+        submission = client.publish(number)
+        _say(f"published on {client.site}/boards/{submission.board}/")
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(submission.model_dump(mode="json"))
     elif is_done:
-        sys.stdout.write("".join(f"{line}\n" for line in _score_lines(client, found)))
+        sys.stdout.write("".join(f"{line}\n" for line in _score_lines(client, submission)))
     return 0 if is_done else FAILURE
 
 
-def _progress(found: Submission) -> str:
-    grading = found.grading
+def _progress(submission: Submission) -> str:
+    grading = submission.grading
     if grading is None:
         return "not graded yet"
     words = f"{grading.state}: {grading.items_done:,} of {grading.items_total:,} items"
     return f"{words}: {grading.error}" if grading.error else words
 
 
-def _score_lines(client: Client, found: Submission) -> Iterator[str]:
+def _score_lines(client: Client, submission: Submission) -> Iterator[str]:
     """The figures of the board's own table. Scores may be hidden until a date."""
-    scores = found.grading.scores if found.grading else {}
-    columns = client.leaderboard(found.board, phase=found.phase).columns
+    scores = submission.grading.scores if submission.grading else {}
+    columns = client.leaderboard(submission.board, phase=submission.phase).columns
     rows = [
         (column.label, shown_value(scores[column.key], column.unit, column.decimals))
         for column in columns

@@ -92,16 +92,16 @@ def _verified(partial: Path, path: Path, expected: str | None) -> Download:
     size = partial.stat().st_size
     if expected is None:
         return Download(path, size, _read_members(partial))
-    found = verify_release(partial, expected=expected, limits=LIMITS)
-    if found.faults:
-        messages = [str(fault).replace(partial.name, path.name) for fault in found.faults]
+    check = verify_release(partial, expected=expected, limits=LIMITS)
+    if check.faults:
+        messages = [str(fault).replace(partial.name, path.name) for fault in check.faults]
         more = len(messages) - _NAMED
         raise BadDownloadError(
             [f"{path.name} does not match the hash of its release and was discarded:"]
             + messages[:_NAMED]
             + ([f"and {more:,} more"] if more > 0 else [])
         )
-    return Download(path, size, found.files, found.is_whole, found.hidden, tuple(found.unread))
+    return Download(path, size, check.files, check.is_whole, check.hidden, tuple(check.unread))
 
 
 def _read_members(partial: Path) -> int:
@@ -201,12 +201,12 @@ class Client:
 
     def boards(self) -> list[BoardLine]:
         """All boards that the token may see."""
-        found: list[BoardLine] = []
+        lines: list[BoardLine] = []
         while True:
-            page = self._get("boards", BoardPage, {"limit": 100, "offset": len(found)})
-            found += page.results
+            page = self._get("boards", BoardPage, {"limit": 100, "offset": len(lines)})
+            lines += page.results
             if page.next is None or not page.results:
-                return found
+                return lines
 
     def board(self, slug: str) -> Board:
         return self._get("board", Board, slug=slug)
@@ -233,11 +233,11 @@ class Client:
         board = self.submission(submissions[0]).board
         numbers = ",".join(map(str, submissions))
         for _ in range(most_waits):
-            found = self._get("compare", Comparison, {"submissions": numbers}, slug=board)
-            if found.is_ready or not found.is_exact:
+            comparison = self._get("compare", Comparison, {"submissions": numbers}, slug=board)
+            if comparison.is_ready or not comparison.is_exact:
                 break
             self._sleep(2)
-        return found
+        return comparison
 
     # --- downloads ------------------------------------------------------------------------------
 
@@ -301,12 +301,12 @@ class Client:
         """The submission now and after each change, until its grading has ended."""
         before: Submission | None = None
         while True:
-            found = self.submission(number)
-            if found != before:
-                yield found
-            if found.grading is not None and found.grading.has_ended:
+            submission = self.submission(number)
+            if submission != before:
+                yield submission
+            if submission.grading is not None and submission.grading.has_ended:
                 return
-            before = found
+            before = submission
             self._sleep(every)
 
     # --- requests -------------------------------------------------------------------------------

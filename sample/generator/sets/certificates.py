@@ -24,9 +24,9 @@ Certificate = Mapping[str, Any]
 
 def certificate_set() -> SampleSet:
     certificates = content("certificates")["document"]
-    questions = [question for each in certificates for question in _questions(each)]
+    questions = [question for certificate in certificates for question in _questions(certificate)]
     questions += [question for language in LANGUAGES for question in _consistency(language)]
-    pictures = {one.path: one for question in questions for one in question.pictures}
+    pictures = {picture.path: picture for question in questions for picture in question.pictures}
     return SampleSet(
         benchmark="fcmbench",
         pictures=tuple(pictures.values()),
@@ -120,11 +120,11 @@ def _calculation(certificate: Certificate, terms: list[list[str]]) -> Question:
 def _consistency(language: str) -> Iterator[Question]:
     """Whether the certificate of employment and the payslip of each person agree."""
     words = content("certificates")["questions"][language]
-    found = [each for each in content("certificates")["document"] if each["language"] == language]
-    papers = {each["id"]: each for each in found}
-    for first in (each for each in found if each["id"].endswith("-employment")):
+    documents = content("certificates")["document"]
+    papers = {paper["id"]: paper for paper in documents if paper["language"] == language}
+    for first in (paper for name, paper in papers.items() if name.endswith("-employment")):
         second = papers[first["id"].replace("-employment", "-payslip")]
-        same = [one == other for one, other in zip(first["rows"], second["rows"], strict=False)]
+        same = [value == other for value, other in zip(first["rows"], second["rows"], strict=False)]
         answer = {
             words["person"]: words["yes" if same[0] else "no"],
             words["employer"]: words["yes" if same[1] else "no"],
@@ -170,7 +170,7 @@ def _response(answer: Any) -> str:
 
 def _titles(language: str) -> list[str]:
     papers = content("certificates")["document"]
-    return list(dict.fromkeys(each["title"] for each in papers if each["language"] == language))
+    return list(dict.fromkeys(paper["title"] for paper in papers if paper["language"] == language))
 
 
 def _picture(certificate: Certificate, capture: str = "") -> Picture:
@@ -213,11 +213,11 @@ def read_certificate(text: str, labels: Sequence[str], titles: Sequence[str]) ->
 def _read(question: Question, reading: Reading) -> Line:
     language = question.asked["language"]
     words = content("certificates")["questions"][language]
-    found = read_certificate(reading.text, question.asked["labels"], _titles(language))
+    certificate = read_certificate(reading.text, question.asked["labels"], _titles(language))
     answers = {
         "IQE": {words["defect"]: words["none"]},
-        "DTR": {words["category"]: found.title},
-        "KIE": found.values,
+        "DTR": {words["category"]: certificate.title},
+        "KIE": certificate.values,
     }
     answer = answers.get(question.gold["task"], {})
     return {"id": question.gold["id"], "response": _response(answer)}

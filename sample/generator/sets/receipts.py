@@ -23,17 +23,17 @@ Receipt = Mapping[str, Any]
 
 def receipt_set() -> SampleSet:
     receipts = content("receipts")["receipt"]
-    pictures = {each["id"]: _picture(each) for each in receipts}
+    pictures = {receipt["id"]: _picture(receipt) for receipt in receipts}
     questions = [
-        Question(gold_line(each), each["split"], (pictures[each["id"]],))
-        for each in receipts
-        if each["delivery"] == 1
+        Question(gold_line(receipt), receipt["split"], (pictures[receipt["id"]],))
+        for receipt in receipts
+        if receipt["delivery"] == 1
     ]
     return SampleSet(
         benchmark="receiptbench",
         pictures=tuple(pictures.values()),
         questions=questions,
-        source={_folder(each, ".json"): record_json(each) for each in receipts},
+        source={_folder(receipt, ".json"): record_json(receipt) for receipt in receipts},
         read=_read,
         how="Simple rules find the fields in the text, by the words before a number or date and "
         "the sign next to an amount.",
@@ -45,9 +45,9 @@ def receipt_set() -> SampleSet:
 def slips_json(receipts: Sequence[Receipt]) -> str:
     """Corrections of the inspector: the right value by receipt and field."""
     slips = {
-        each["id"]: {field: fields(each)[field] for field in each[SLIPS]}
-        for each in receipts
-        if SLIPS in each
+        receipt["id"]: {field: fields(receipt)[field] for field in receipt[SLIPS]}
+        for receipt in receipts
+        if SLIPS in receipt
     }
     return json.dumps(slips, ensure_ascii=False, indent=1) + "\n"
 
