@@ -202,9 +202,9 @@ Role = Membership.Role
 _WHAT = {Role.ANNOTATOR: "an annotator", Role.LEAD: "a lead", Role.REVIEWER: "a reviewer"}
 _ABOUT = {
     Role.ANNOTATOR: "You label facts on pages in the browser, following written guidelines. You do "
-    "not see the labels of others.",
+    "not see other annotators' labels.",
     Role.LEAD: "You manage the campaign and decide where annotators differ.",
-    Role.REVIEWER: "As a domain expert, you check a sample of the settled facts.",
+    Role.REVIEWER: "You check a random sample of the gold as a domain expert.",
 }
 
 

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portal.facts import Span, check_spans, trim_span
+from portal.facts.spans import characters
 from tests.counting import LINEAR, ScannedText, growth
 
 LABELS = ("Number", "Date")
@@ -13,6 +14,12 @@ TEXT = "Net 1,200 \u00a0\u200b end"
 
 def _faults(*spans: Span) -> list[tuple[int, str]]:
     return [(fault.index, fault.code) for fault in check_spans(TEXT, spans, LABELS)]
+
+
+def test_messages_name_the_first_and_the_last_character() -> None:
+    assert characters(1518, 1526) == "characters 1518–1525"
+    assert characters(7, 8) == "character 7"
+    assert (characters(5, 5), characters(9, 3)) == ("start 5, end 5", "start 9, end 3")
 
 
 def test_spans_that_touch_are_fine() -> None:
