@@ -132,8 +132,8 @@ def fixed_settings(campaign: Campaign) -> dict[str, str]:
     waiting = documents.filter(stage=CampaignDocument.Stage.SCREENING).count()
     if campaign.screening and waiting:
         fixed["screening"] = (
-            f"{waiting} document{'s are' if waiting > 1 else ' is'} not screened yet. Finish "
-            "screening before you turn it off."
+            f"{waiting} document{'s are' if waiting > 1 else ' is'} not screened yet. Screen "
+            f"{'them' if waiting > 1 else 'it'} first."
         )
     if documents.filter(settled_at__isnull=False).exists():
         fixed["agreement_threshold"] = "It has already been applied to some documents."

@@ -375,10 +375,10 @@ def test_campaign_goes_from_screening_to_a_reviewed_release(site: Site, people: 
     check_agreement(lead)
     check_blocked(lead, "Review 1 is open. Every sampled fact needs a verdict.")
     adjudicate(lead)
-    check_blocked(lead, "Reviews 1 and 2 are open", "20 documents not ready")
+    check_blocked(lead, "Reviews 1 and 2 are open", "Not ready: gold, not reviewed (20)")
 
     changed, sent_back = review(site, reviewer)
-    check_blocked(lead, "1 document not ready", sent_back)
+    check_blocked(lead, "Not ready: adjudication (1)", sent_back)
     decide_returned_case(lead, sent_back)
     freeze(lead)
     check_gold(lead, changed)
