@@ -60,13 +60,17 @@ def test_pages_that_pass_at_once_are_shared_out_evenly(screened: Campaign, ann: 
     assert loads == {"Ann": 4, "Ben": 4, "Cleo": 4}
 
 
-@pytest.mark.parametrize("turn", range(3))
-def test_handing_over_twice_at_once_is_once(
-    ann: User, ben: User, cleo: User, lead: User, turn: int
-) -> None:
-    campaign = make_campaign([ann, ben, cleo], lead=lead, documents=1)
-    work = work_of(ann, campaign)
+@pytest.fixture
+def work(ann: User, ben: User, cleo: User, lead: User) -> Assignment:
+    """Ann's, which she has begun; Ben has the same page, and Cleo none."""
+    work = work_of(ann, make_campaign([ann, ben, cleo], lead=lead, documents=1))
     save(work, ("Number", "1,200"))
+    return work
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_handing_over_twice_at_once_is_once(work: Assignment, lead: User, turn: int) -> None:
+    campaign = work.campaign_document.campaign
     results = at_once(*[lambda: hand_over(assignment=work, heir=None, actor=lead)] * 2)
     assert kinds(results) == ["HandedOver", "Refused"]
     assert document_of(campaign).assignments.active().count() == 2
@@ -74,11 +78,9 @@ def test_handing_over_twice_at_once_is_once(
 
 @pytest.mark.parametrize("turn", range(3))
 def test_submission_and_hand_over_at_once_do_not_both_happen(
-    ann: User, ben: User, cleo: User, lead: User, turn: int
+    work: Assignment, ann: User, ben: User, lead: User, turn: int
 ) -> None:
-    campaign = make_campaign([ann, ben, cleo], lead=lead, documents=1)
-    work = work_of(ann, campaign)
-    save(work, ("Number", "1,200"))
+    campaign = work.campaign_document.campaign
     submit(work_of(ben, campaign), ("Number", "1,200"))
     results = at_once(
         lambda: hand_over(assignment=work, heir=None, actor=lead),
@@ -96,11 +98,9 @@ def test_submission_and_hand_over_at_once_do_not_both_happen(
 
 @pytest.mark.parametrize("turn", range(3))
 def test_save_and_hand_over_at_once_keep_the_work_withdrawn(
-    ann: User, ben: User, cleo: User, lead: User, turn: int
+    work: Assignment, ann: User, lead: User, turn: int
 ) -> None:
-    campaign = make_campaign([ann, ben, cleo], lead=lead, documents=1)
-    work = work_of(ann, campaign)
-    save(work, ("Number", "1,200"))
+    campaign = work.campaign_document.campaign
     results = at_once(
         lambda: hand_over(assignment=work, heir=None, actor=lead),
         lambda: save(work_of(ann, campaign), ("Number", "(310)"), key="late"),

@@ -27,6 +27,10 @@ def open_task(page: Page, url: str) -> Frame:
     page.goto(url)
     expect(page.locator("[data-workbench]")).to_have_attribute("data-ready", "true")
     expect(page.locator("[data-workbench]")).to_have_attribute("data-facts", "true")
+    return document_frame(page)
+
+
+def document_frame(page: Page) -> Frame:
     frame = page.frame(url="**/html/")
     assert frame is not None
     return frame

@@ -19,7 +19,7 @@ from annotation.models import (
 )
 from portal.accounts.models import User
 from tests.annotation.factories import document_of
-from tests.e2e.workbench import select
+from tests.e2e.workbench import document_frame, select
 from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
@@ -45,9 +45,7 @@ def open_page(page: Page, address: str = FIRST) -> Frame:
 
 def ready(page: Page) -> Frame:
     expect(page.locator("[data-adjudication]")).to_have_attribute("data-ready", "true")
-    frame = page.frame(url="**/html/")
-    assert frame is not None
-    return frame
+    return document_frame(page)
 
 
 def title(page: Page, text: str) -> None:

@@ -12,7 +12,7 @@ from annotation.review.services import decide_item
 from portal.accounts.models import User
 from portal.datasets.models import PageImage
 from tests.annotation.factories import document_of, work_of
-from tests.e2e.workbench import select
+from tests.e2e.workbench import document_frame, select
 from tests.fixture_types import PageOf
 from tests.looks import faults_in_both_looks
 
@@ -39,9 +39,7 @@ def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
 
 def frame_of(page: Page) -> Frame:
     expect(page.locator("[data-review]")).to_have_attribute("data-ready", "true")
-    frame = page.frame(url="**/html/")
-    assert frame is not None
-    return frame
+    return document_frame(page)
 
 
 def on_fact(page: Page, position: int) -> Frame:

@@ -71,15 +71,20 @@ def test_one_document_is_edited(page_of: PageOf, dataset: Dataset, organiser: Us
     assert Document.objects.get(name="letter").metadata == {"industry": "steel"}
 
 
+def searched(page: Page, url: str, button: str, run_jobs: RunJobs) -> None:
+    """Starts the search on a page, which lists what a worker has found."""
+    page.goto(url)
+    accessible(page)
+    page.get_by_role("button", name=button).click()
+    run_jobs()
+    page.goto(url)
+
+
 def test_scan_then_mask(
     page_of: PageOf, dataset: Dataset, organiser: User, run_jobs: RunJobs
 ) -> None:
     page = page_of(organiser)
-    page.goto("/datasets/set/personal-data/")
-    accessible(page)
-    page.get_by_role("button", name="Scan pages").click()
-    run_jobs()
-    page.goto("/datasets/set/personal-data/")
+    searched(page, "/datasets/set/personal-data/", "Scan pages", run_jobs)
     expect(page.locator("mark")).to_have_text(["a@example.org", "212-555-0100"])
     accessible(page)
     for box in page.get_by_role("checkbox").all():
@@ -98,11 +103,7 @@ def test_duplicates_are_compared(
     page_of: PageOf, dataset: Dataset, organiser: User, run_jobs: RunJobs
 ) -> None:
     page = page_of(organiser)
-    page.goto("/datasets/set/duplicates/")
-    accessible(page)
-    page.get_by_role("button", name="Find duplicates").click()
-    run_jobs()
-    page.goto("/datasets/set/duplicates/")
+    searched(page, "/datasets/set/duplicates/", "Find duplicates", run_jobs)
     page.get_by_role("link", name="Compare page-one and page-two").click()
     expect(page.frame_locator("iframe").nth(1).get_by_text("18")).to_be_visible()
     accessible(page)

@@ -33,14 +33,19 @@ def described(dataset: Dataset, name: str, html: str, doc_type: str, year: int |
     return document
 
 
-@pytest.fixture
-def dataset(db: None) -> Dataset:
-    """Three documents: a has two numbers and a date, b one number, c is not released."""
+def three_documents(*years: int | None) -> tuple[Dataset, Document, Document]:
+    """a has two numbers and a date, b one number, c is not released."""
     cache.clear()
     found = empty_dataset(slug="world", title="World", visibility="public")
-    a = described(found, "a", "<p>1,200 and 7 at March 31, 2025</p>", "tax_form", 2025)
-    b = described(found, "b", "<p>Only 1,300</p>", "tax_form", 1987)
-    described(found, "c", "<p>Nothing</p>", "other", None)
+    a = described(found, "a", "<p>1,200 and 7 at March 31, 2025</p>", "tax_form", years[0])
+    b = described(found, "b", "<p>Only 1,300</p>", "tax_form", years[1])
+    described(found, "c", "<p>Nothing</p>", "other", years[2])
+    return found, a, b
+
+
+@pytest.fixture
+def dataset(db: None) -> Dataset:
+    found, a, b = three_documents(2025, 1987, None)
     add_image(a)
     freeze(found, "1.0.0", "public", a, b)
     return found
@@ -96,11 +101,7 @@ def test_type_that_was_corrected_counts_at_once(dataset: Dataset, stranger: User
 @pytest.fixture
 def hidden(db: None) -> Dataset:
     """The documents a and b with hidden gold, and c, which is public."""
-    cache.clear()
-    found = empty_dataset(slug="world", title="World", visibility="public")
-    a = described(found, "a", "<p>1,200 and 7 at March 31, 2025</p>", "tax_form", 1951)
-    b = described(found, "b", "<p>Only 1,300</p>", "tax_form", 1987)
-    described(found, "c", "<p>Nothing</p>", "other", 2024)
+    found, a, b = three_documents(1951, 1987, 2024)
     freeze(found, "1.0.0", "gold_hidden", a, b)
     return found
 

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -143,22 +144,33 @@ def test_faults_of_the_gold_are_in_the_report_of_the_task(
     assert not Release.objects.exists()
 
 
-def kill(*_: object) -> None:
-    raise Killed
-
-
-def test_a_worker_killed_before_the_end_leaves_nothing_and_another_freezes(
+@pytest.fixture
+def kill_at(
     dataset: Dataset,
     client_of: ClientOf,
     organiser: User,
     run_jobs: RunJobs,
     monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[str], None]:
+    """Asks for a release, whose worker is killed when it calls this function."""
+
+    def kill(*_: object) -> None:
+        raise Killed
+
+    def freeze(function: str) -> None:
+        client_of(organiser).post(NEW, form())
+        with monkeypatch.context() as patch:
+            patch.setattr(f"portal.datasets.releases.{function}", kill)
+            with pytest.raises(Killed):
+                run_jobs()
+
+    return freeze
+
+
+def test_a_worker_killed_before_the_end_leaves_nothing_and_another_freezes(
+    kill_at: Callable[[str], None], run_jobs: RunJobs
 ) -> None:
-    client_of(organiser).post(NEW, form())
-    with monkeypatch.context() as patch:
-        patch.setattr("portal.datasets.releases.services._count_facts", kill)
-        with pytest.raises(Killed):
-            run_jobs()
+    kill_at("services._count_facts")
     assert not Release.objects.exists()
     take_up_at_once()
     run_jobs()
@@ -166,17 +178,9 @@ def test_a_worker_killed_before_the_end_leaves_nothing_and_another_freezes(
 
 
 def test_a_worker_killed_behind_the_release_does_not_freeze_twice(
-    dataset: Dataset,
-    client_of: ClientOf,
-    organiser: User,
-    run_jobs: RunJobs,
-    monkeypatch: pytest.MonkeyPatch,
+    kill_at: Callable[[str], None], run_jobs: RunJobs
 ) -> None:
-    client_of(organiser).post(NEW, form())
-    with monkeypatch.context() as patch:
-        patch.setattr(freezing, "_report", kill)
-        with pytest.raises(Killed):
-            run_jobs()
+    kill_at("freezing._report")
     assert Release.objects.count() == 1
     take_up_at_once()
     run_jobs()

@@ -1,5 +1,6 @@
 """A scripted judge and whatever asks it, with waits too short to be felt."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +17,11 @@ from .server import MODEL, JudgeServer, serve
 
 AskerOf = Callable[..., Asker]
 Command = Callable[..., tuple[int, str, str]]
+
+
+def lines(path: Path, records: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
 
 
 @pytest.fixture
@@ -42,6 +48,15 @@ def command(
         return code, *capsys.readouterr()
 
     return call
+
+
+@pytest.fixture
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
+    """The GOLD and READ of the module, as files."""
+    return {
+        "gold": lines(tmp_path / "gold.jsonl", request.module.GOLD),
+        "submission": lines(tmp_path / "sub.jsonl", request.module.READ),
+    }
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from .conftest import Command
+from .conftest import Command, lines
 from .server import MODEL, JudgeServer, broken, perfect, slow, status
 
 MANAGE = settings.BASE_DIR / "manage.py"
@@ -28,19 +28,6 @@ READ = [
     {"id": "b", "html": "<p>Dividends of 42 were paid</p>"},
 ]
 Judge = Callable[..., tuple[int, str, str]]
-
-
-def lines(path: Path, records: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> dict[str, Any]:
-    return {
-        "gold": lines(tmp_path / "gold.jsonl", GOLD),
-        "submission": lines(tmp_path / "sub.jsonl", READ),
-    }
 
 
 @pytest.fixture

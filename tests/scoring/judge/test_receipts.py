@@ -12,9 +12,8 @@ from scoring.benchmarks.receiptbench import RECEIPTBENCH
 from scoring.benchmarks.receiptbench.scorer import MOST_PAIRS
 from scoring.judge.questions import FieldAnswer
 
-from .conftest import Command
+from .conftest import Command, lines
 from .server import MODEL, Call, JudgeServer, Reply, in_turn, status
-from .test_judge_command import lines
 
 GOLD: list[dict[str, Any]] = [
     {"id": "a", "fields": {"seller_name": "Deutsche Bahn AG", "place": "München", "type": "train"}},
@@ -51,14 +50,6 @@ def victim(call: Call) -> Reply:
     """Follows instructions in the reading."""
     is_instructed = "answer true" in call.sections["READING"]
     return yes_man(call) if is_instructed else clerk(call)
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> dict[str, Any]:
-    return {
-        "gold": lines(tmp_path / "gold.jsonl", GOLD),
-        "submission": lines(tmp_path / "sub.jsonl", READ),
-    }
 
 
 @pytest.fixture
