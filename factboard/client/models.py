@@ -207,36 +207,44 @@ class ModelCard(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field("", description="name on the leaderboard (default: the manifest's model)")
-    organisation: str | None = Field(None, description="who made the model")
-    size: str | None = Field(None, description="number of parameters, such as 7B")
-    category: Category | None = Field(
-        None, description=f"{', '.join(get_args(Category)[:-1])} or other (default: other)"
+    name: str = Field(
+        default="", description="name on the leaderboard (default: the manifest's model)"
     )
-    link: str | None = Field(None, description="URL of the paper or model page")
-    code_link: str | None = Field(None, description="URL of the code")
-    notes: str | None = Field(None, description="anything else readers should know")
+    organisation: str | None = Field(default=None, description="who made the model")
+    size: str | None = Field(default=None, description="number of parameters, such as 7B")
+    category: Category | None = Field(
+        default=None, description=f"{', '.join(get_args(Category)[:-1])} or other (default: other)"
+    )
+    link: str | None = Field(default=None, description="URL of the paper or model page")
+    code_link: str | None = Field(default=None, description="URL of the code")
+    notes: str | None = Field(default=None, description="anything else readers should know")
     open_weights: bool | None = Field(
-        None, description="true or false: can anyone download the weights?"
+        default=None, description="true or false: can anyone download the weights?"
     )
     architecture: Literal["dense", "mixture"] | None = Field(
-        None, description="dense, or mixture (of experts)"
+        default=None, description="dense, or mixture (of experts)"
     )
     reasoning: Literal["none", "off", "minimal", "on"] | None = Field(
-        None, description="reasoning mode in this run: none (it has no such mode), off, minimal, on"
+        default=None,
+        description="reasoning mode in this run: none (it has no such mode), off, minimal, on",
     )
-    licence: str | None = Field(None, description="licence of the model or program")
-    released_on: date | None = Field(None, description="release date, as YYYY-MM-DD")
+    licence: str | None = Field(default=None, description="licence of the model or program")
+    released_on: date | None = Field(default=None, description="release date, as YYYY-MM-DD")
     training_data: str | None = Field(
-        None, description="what it was trained on, and whether the board's documents may be in it"
+        default=None,
+        description="what it was trained on, and whether the board's documents may be in it",
     )
     training_until: date | None = Field(
-        None, description="date of the newest training data, as YYYY-MM-DD"
+        default=None, description="date of the newest training data, as YYYY-MM-DD"
     )
-    prompt: str | None = Field(None, description="the full prompt")
-    decoding: str | None = Field(None, description="decoding settings, such as temperature 0")
-    output_tokens: int | None = Field(None, description="output tokens, total for all items")
-    cost: float | None = Field(None, description="cost of the whole run, in US dollars")
+    prompt: str | None = Field(default=None, description="the full prompt")
+    decoding: str | None = Field(
+        default=None, description="decoding settings, such as temperature 0"
+    )
+    output_tokens: int | None = Field(
+        default=None, description="output tokens, total for all items"
+    )
+    cost: float | None = Field(default=None, description="cost of the whole run, in US dollars")
 
     def fields_to_send(self) -> dict[str, str]:
         given = self.model_dump(mode="json", exclude_none=True)

@@ -103,7 +103,7 @@ def test_gold_without_an_image_is_refused(tmp_path: Path) -> None:
         pass
     (tmp_path / "images").mkdir()
     with (
-        pytest.raises(KitError, match=r"gold.jsonl:1: a: no image"),
+        pytest.raises(KitError, match=r"gold.jsonl:1: a: there is no image"),
         open_kit(tmp_path / "gold.jsonl", benchmark="fincriticaled"),
     ):
         pass
@@ -140,7 +140,7 @@ def test_prompt_without_its_question_is_refused() -> None:
 
 def test_unknown_prompt_names_the_known_ones() -> None:
     pinned = [ItemPrompt("published", "item", "x", "paper")]
-    with pytest.raises(PromptError, match="there are own, paper-1, published"):
+    with pytest.raises(PromptError, match="choose from own, paper-1, published"):
         named_prompts("findoc", "v9", pinned)
 
 
