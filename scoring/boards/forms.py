@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from portal.datasets.models import Release, ReleaseItem
 from scoring.benchmarks import BENCHMARKS, Benchmark
 from scoring.leaderboard.columns import group_names, sort_columns
-from scoring.models import Board, Phase
+from scoring.models import Board, Phase, Submission
 from scoring.models.submissions import CARD_FIELDS
 
 from .protection import PHASE_SETTINGS, NewPhase, is_unprotected, leaks
@@ -132,7 +132,10 @@ class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
 
     card_fields = forms.MultipleChoiceField(
         required=False,
-        choices=[(name, name.replace("_", " ").capitalize()) for name in CARD_FIELDS[1:]],
+        choices=[
+            (name, field.label)
+            for name, field in forms.fields_for_model(Submission, CARD_FIELDS[1:]).items()
+        ],
         widget=forms.CheckboxSelectMultiple,
         label="Required fields of the model card",
         help_text="The name is always required.",

@@ -310,7 +310,7 @@ def _row(row: Row, layout: _Layout) -> HeadlineRow:
 
 
 def _card(entry: Entry) -> Iterator[ShownFigure]:
-    yield ShownFigure("Kind", entry.get_category_display(), "")
+    yield ShownFigure("Category", entry.get_category_display(), "")
     if entry.size:
         yield ShownFigure("Parameters", entry.size, "")
     if entry.open_weights is not None:

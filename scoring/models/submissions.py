@@ -47,7 +47,9 @@ class ModelCard(models.Model):
 
     name = models.CharField(max_length=120, help_text="The system's name on the leaderboard.")
     organisation = models.CharField(max_length=120, blank=True)
-    size = models.CharField(max_length=20, blank=True, help_text="Parameters, such as 7B.")
+    size = models.CharField(
+        "parameters", max_length=20, blank=True, help_text="Number of parameters, such as 7B."
+    )
     category = models.CharField(max_length=20, choices=Category, default=Category.OTHER)
     link = LinkField(blank=True, help_text="Paper or model page.")
     code_link = LinkField(blank=True, help_text="Link to the code.")
@@ -74,7 +76,7 @@ class ModelCard(models.Model):
         help_text="The data it was trained on, and whether this board's documents may be in it.",
     )
     training_until = models.DateField(
-        null=True, blank=True, help_text="Date of the newest training data."
+        "training cutoff", null=True, blank=True, help_text="Date of the newest training data."
     )
     prompt = models.TextField(blank=True, help_text="The full prompt.")
     decoding = models.TextField(

@@ -343,7 +343,7 @@ def card_lines(card: ModelCard) -> list[tuple[str, str]]:
         ("Reasoning mode", card.get_reasoning_display()),
         ("Licence", card.licence),
         ("Released", f"{card.released_on:%-d %B %Y}" if card.released_on else ""),
-        ("Training data until", f"{card.training_until:%-d %B %Y}" if card.training_until else ""),
+        ("Training cutoff", f"{card.training_until:%-d %B %Y}" if card.training_until else ""),
         ("Output tokens", "" if card.output_tokens is None else f"{card.output_tokens:,}"),
         ("Cost", "" if card.cost is None else f"{card.cost.normalize():,f} US dollars"),
     ]

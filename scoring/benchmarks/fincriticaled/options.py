@@ -79,7 +79,7 @@ def canonical_labels(value: object) -> str:
     elif isinstance(value, list | tuple):
         labels = tuple(str(name) for name in value)
     else:
-        raise OptionError(f"option labels must be a label set or labels, not {value!r}")
+        raise OptionError(f"option labels must be a label set or a list of labels, not {value!r}")
     problems = check_labels(labels)
     if len(labels) > _MOST_LABELS:
         problems.append(f"more than {_MOST_LABELS} labels")
@@ -111,7 +111,7 @@ def canonical_matchers(value: object) -> str:
     texts = [text for text in _BETWEEN.split(str(value)) if text.strip()]
     matchers = {short_name(each): each for each in map(MATCHER.canonical, texts)}
     if len(matchers) < len(texts):
-        raise OptionError(f"option `beside` names a matcher, or a judge, twice: {value!r}")
+        raise OptionError(f"option beside names a matcher twice, or two judges: {value!r}")
     return ",".join(matchers[name] for name in NAMES if name in matchers)
 
 
@@ -130,7 +130,7 @@ def check_pair(options: Mapping[str, str]) -> None:
     """Raise OptionError if the main matcher is also among the other matchers."""
     if main_matcher(options) in other_matchers(options):
         raise OptionError(
-            f"option `beside` names {main_matcher(options)}, which is the matcher already"
+            f"option beside must not contain {main_matcher(options)}, which is the main matcher"
         )
 
 

@@ -70,10 +70,10 @@ def canonical_phrases(value: object, *, option: str) -> str:
     elif isinstance(value, list | tuple) and all(isinstance(phrase, str) for phrase in value):
         raw = list(value)
     else:
-        raise OptionError(f"option {option} must be phrases joined by commas, not {value!r}")
+        raise OptionError(f"option {option} must be phrases separated by commas, not {value!r}")
     phrases = sorted({normalize_text(phrase) for phrase in raw} - {""})
     if any(mark in phrase for phrase in phrases for mark in _RESERVED):
-        raise OptionError(f"option {option}: a phrase must not contain commas or bars")
+        raise OptionError(f"option {option}: a phrase must not contain “,” or “|”")
     if any(len(phrase) > _LONGEST_PHRASE or not phrase.isprintable() for phrase in phrases):
         raise OptionError(
             f"option {option}: a phrase can have at most {_LONGEST_PHRASE} printable characters"

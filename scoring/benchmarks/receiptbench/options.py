@@ -26,8 +26,8 @@ SEMANTIC = JudgeChoice("semantic", (LEVENSHTEIN,), FIELD_PROMPTS)
 VALUE, REFERENCE = "value", "reference"
 _READERS: dict[str, Read] = {VALUE: read_amount, REFERENCE: read_amount_as_published}
 _AMOUNT_WORDS = {
-    VALUE: "Amounts: by value in any notation, such as 1.000,00 or (79.33).",
-    REFERENCE: "Amounts: by the published cleaning, which drops $, commas and spaces.",
+    VALUE: "Amounts are read in any notation, such as 1.000,00 or (79.33).",
+    REFERENCE: "Amounts are read by the published rule, which removes $, commas and spaces.",
 }
 
 
@@ -68,10 +68,13 @@ def judge_name(options: Options) -> str:
 def meaning_words(options: Options) -> str:
     """Describe the same for readers."""
     if model := judge_model(options):
-        return f"Meaning: decided by the LLM judge {model} with {judge_version(options)}."
+        return (
+            f"Semantic fields: the LLM judge {model} with {judge_version(options)} decides whether "
+            "two values mean the same."
+        )
     return (
-        f"Meaning: equal from a Levenshtein similarity of {SEMANTIC_THRESHOLD} if dates, times, "
-        "numbers and identifiers match; no judge."
+        "Semantic fields: two values mean the same if their Levenshtein similarity is at least "
+        f"{SEMANTIC_THRESHOLD} and their dates, times, numbers and identifiers match."
     )
 
 
@@ -99,7 +102,7 @@ def check_options(raw: Mapping[str, object], *, helpers: Helpers | None = None) 
     if options["embedding"] == NO_EMBEDDING:
         why = "option embedding is none" if "embedding" in raw else helpers.why_none
         raise OptionError(
-            f"option weights: {weights} needs a sentence embedding ({why}); C does without"
+            f"option weights: {weights} needs a sentence embedding ({why}); C does not"
         )
     return options
 
@@ -151,7 +154,7 @@ def words(options: Options) -> tuple[str, ...]:
     """Describe what decides, for readers.
 
     >>> words(check_options({}))[0]
-    'Lists: weights C (Levenshtein 0.4, token sort 0.3, LCS 0.3), no embedding.'
+    'Lists: matched with weights C (Levenshtein 0.4, token sort 0.3, LCS 0.3), no embedding.'
     """
     label, embedding = options["weights"], options.get("embedding", NO_EMBEDDING)
     shares = ", ".join(
@@ -159,7 +162,7 @@ def words(options: Options) -> tuple[str, ...]:
     )
     used = "no embedding" if embedding == NO_EMBEDDING else f"sentence embedding {embedding}"
     return (
-        f"Lists: weights {label} ({shares}), {used}.",
+        f"Lists: matched with weights {label} ({shares}), {used}.",
         _AMOUNT_WORDS[options.get("amounts", VALUE)],
         meaning_words(options),
     )

@@ -249,7 +249,7 @@ def _value_problem(name: str, value: Any) -> str | None:
     rule = _BY_NAME.get(name)
     if rule is None:
         near = get_close_matches(name, _BY_NAME, n=1)
-        hint = f"did you mean {near[0]}?" if near else "it is none of the 19"
+        hint = f"did you mean {near[0]}?" if near else "it is not one of the 19 fields"
         return f"there is no field {name[:_LONGEST_NAME]!r}; {hint}"
     if value in (None, "", [], {}):
         return None

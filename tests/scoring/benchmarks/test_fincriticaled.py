@@ -61,7 +61,7 @@ def test_signature_names_every_option() -> None:
         ({"labels": "Number,number"}, "occurs twice"),
         ({"labels": ["Table"]}, "name of an HTML element"),
         ({"labels": ["Date", "Temporal"]}, "would share a column"),
-        ({"labels": 7}, "must be a label set or labels"),
+        ({"labels": 7}, "must be a label set or a list of labels"),
     ],
 )
 def test_options_that_make_no_sense(raw: dict[str, object], message: str) -> None:
@@ -295,9 +295,9 @@ def test_every_matcher_has_a_name_to_be_shown() -> None:
         ({"matcher": "judge()"}, "option matcher must be"),
         ({"matcher": "judge(a b)"}, "option matcher must be"),
         ({"matcher": "judge(m,facts-0)"}, "with facts-1, facts-paper-1"),
-        ({"beside": "judge(m),judge(n)"}, "names a matcher, or a judge, twice"),
-        ({"beside": "aligned"}, "which is the matcher already"),
-        ({"matcher": "judge(m)", "beside": "judge(n)"}, "which is the matcher already"),
+        ({"beside": "judge(m),judge(n)"}, "names a matcher twice, or two judges"),
+        ({"beside": "aligned"}, "which is the main matcher"),
+        ({"matcher": "judge(m)", "beside": "judge(n)"}, "which is the main matcher"),
         ({"override": "reference"}, "no option 'override'"),
         ({"matcher": "judge(m)", "override": "none"}, "override must be"),
     ],

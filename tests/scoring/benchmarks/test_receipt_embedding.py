@@ -230,12 +230,12 @@ def test_gradings_of_another_embedding_can_be_read_but_not_continued(spec: Bench
 def test_words_say_what_decides(spec: Benchmark, folder: Path) -> None:
     lists, _amounts, meaning = spec.words(spec.check_options({"weights": "D"}))
     assert lists == (
-        "Lists: weights D (token sort 0.3, LCS 0.3, embedding 0.4), sentence embedding "
-        f"{embedding_name_of(folder)}."
+        "Lists: matched with weights D (token sort 0.3, LCS 0.3, embedding 0.4), "
+        f"sentence embedding {embedding_name_of(folder)}."
     )
     assert meaning == (
-        "Meaning: equal from a Levenshtein similarity of 0.75 if dates, times, numbers and "
-        "identifiers match; no judge."
+        "Semantic fields: two values mean the same if their Levenshtein similarity is at least "
+        "0.75 and their dates, times, numbers and identifiers match."
     )
 
 

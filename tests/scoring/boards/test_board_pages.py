@@ -288,7 +288,7 @@ def test_organiser_makes_a_draft_with_a_phase_and_reported_rows(
         ({"slug": "new"}, "is reserved"),
         ({"slug": "board"}, "already exists"),
         ({"benchmark": "unknown"}, "Select a valid choice"),
-        ({"options": '{"matcher": "magic"}'}, "option matcher must be"),
+        ({"options": '{"matcher": "magic"}'}, "Option matcher must be"),
         ({"options": '{"matchr": "aligned"}'}, "did you mean matcher?"),
         ({"options": "[1]"}, "Enter a JSON object"),
         ({"options": "{not json"}, "Enter a valid JSON"),

@@ -119,7 +119,7 @@ def test_a_dry_run_and_kept_answers(server: JudgeServer, run: Judge, tmp_path: P
         0,
         0,
     ]
-    assert "Meaning: decided by the LLM judge scripted-1 with fields-1." in run()[1]
+    assert "the LLM judge scripted-1 with fields-1 decides" in run()[1]
 
 
 def test_receipts_without_a_verdict_are_named(server: JudgeServer, run: Judge) -> None:

@@ -67,7 +67,7 @@ def test_a_row_opens_to_the_rest(page_of: PageOf, rows: Board) -> None:
     row = page.get_by_role("row").filter(has=page.get_by_role("link", name="Middle", exact=True))
     expect(row.get_by_text("3B + 671B")).to_be_hidden()
     row.locator("summary").press("Enter")
-    for text in ("3B + 671B", "Numbers", "Kind"):
+    for text in ("3B + 671B", "Numbers", "Category"):
         expect(row.locator("details").get_by_text(text, exact=True)).to_be_visible()
 
 

@@ -91,7 +91,7 @@ def test_a_board_can_require_training_data(
     assert stored.training_data == "Public filings to 2025."
     assert stored.training_until == date(2025, 6, 30)
     shown = client.get(stored.get_absolute_url()).content.decode()
-    assert "Training data until" in shown
+    assert "Training cutoff" in shown
     assert "30 June 2025" in shown
 
 
