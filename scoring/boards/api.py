@@ -143,7 +143,8 @@ class BoardChangeSerializer(serializers.ModelSerializer[Board]):
     def validate_default_sort(self, value: str) -> str:
         known = [key for key, _ in sort_columns(self.context["board"])]
         if value and value not in known:
-            raise serializers.ValidationError(f"There is no such column. Choose from {known}.")
+            message = f"This board has no such column. Choose from {known}."
+            raise serializers.ValidationError(message)
         return value
 
 
@@ -181,12 +182,13 @@ class NewBoardSerializer(serializers.Serializer[Any]):
     in_total = _limit("Scores in total; null: no limit.")
     score_decimals = _limit("Decimals of percentages; null: all.", least=0)
     takes_incomplete = serializers.BooleanField(
-        required=False, help_text="Whether a file may leave out items."
+        required=False, help_text="Whether a file may lack predictions for some items."
     )
 
     def validate_slug(self, value: str) -> str:
         if value == "new" or Board.objects.filter(slug=value).exists():
-            raise serializers.ValidationError("A board with this slug exists already.")
+            message = "A board with this slug already exists. Choose another slug."
+            raise serializers.ValidationError(message)
         return value
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -218,7 +220,7 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
         required=False,
         default=False,
         write_only=True,
-        help_text="Confirms that a private release is named on a board that everyone can see.",
+        help_text="Confirms that information about a private release becomes public.",
     )
 
     class Meta:
@@ -255,11 +257,12 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
 
 def _release(dataset: str | None, version: str | None) -> Release:
     if not dataset or not version:
-        raise serializers.ValidationError({"release": "Name the dataset and the release."})
+        message = "Enter the dataset and the version of the release."
+        raise serializers.ValidationError({"release": message})
     releases = Release.objects.select_related("dataset")
     release = releases.filter(dataset__slug=dataset, version=version).first()
     if release is None:
-        raise serializers.ValidationError({"release": "There is no such release."})
+        raise serializers.ValidationError({"release": "This dataset has no such release."})
     return release
 
 

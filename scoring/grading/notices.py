@@ -134,7 +134,7 @@ def send_notice(grading: Grading) -> None:
     submission = grading.submission
     if not submission.email_origin or not submission.owner.is_active:
         return
-    words = "graded again" if grading.regrade_id else f"the grading is {grading.state}"
+    words = "re-graded" if grading.regrade_id else f"the grading is {grading.state}"
     send_email(
         to=submission.owner.email,
         subject=f"“{submission.name}”: {words}",

@@ -173,7 +173,7 @@ def _restart(unfinished: Iterable[Grading]) -> None:
         if not is_outdated(grading, phase):
             continue
         grading.state, grading.finished_at = Grading.State.CANCELLED, timezone.now()
-        grading.error = "Restarted because the phase was graded again."
+        grading.error = "Restarted because the phase was re-graded."
         grading.save(update_fields=["state", "error", "finished_at"])
         start_grading(submission=grading.submission, actor=None)
 

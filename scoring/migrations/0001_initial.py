@@ -85,7 +85,7 @@ class Migration(migrations.Migration):
                 ('score_decimals', models.PositiveSmallIntegerField(blank=True, help_text='Decimals of percentages. Organisers see all digits; empty: everyone does.', null=True)),
                 ('scores_after', models.DateTimeField(blank=True, help_text='When scores become visible; empty: at once.', null=True)),
                 ('public_share', models.PositiveSmallIntegerField(blank=True, help_text='Percent of the items that count while the phase is open; the others count once it has closed. Empty: all items count at once.', null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(99)])),
-                ('takes_incomplete', models.BooleanField(default=True, help_text='Whether a file may leave out items.')),
+                ('takes_incomplete', models.BooleanField(default=True, help_text='Whether a file may lack predictions for some items.')),
                 ('part_salt', models.CharField(default=scoring.models.boards.new_salt, editable=False, help_text='Chooses the public items. Secret.', max_length=32)),
                 ('board', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='phases', to='scoring.board')),
                 ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='phases', to='datasets.release')),

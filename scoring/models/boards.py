@@ -162,7 +162,7 @@ class Phase(models.Model):
         "it has closed. Empty: all items count at once.",
     )
     takes_incomplete = models.BooleanField(
-        default=True, help_text="Whether a file may leave out items."
+        default=True, help_text="Whether a file may lack predictions for some items."
     )
     part_salt = models.CharField(
         max_length=32,

@@ -71,13 +71,14 @@ def _form(board: Board, data: dict[str, Any], entry: Entry | None = None) -> Row
 def _single(name: str, value: Any) -> Any:
     """A value as a form reads it: numbers as text."""
     if isinstance(value, Mapping | list):
-        raise ValidationError({name: ["Expected a single value."]})
+        raise ValidationError({name: ["Enter a single value."]})
     return value if value is None or isinstance(value, bool | str) else str(value)
 
 
 def _object(request: Request) -> dict[str, Any]:
     if not isinstance(request.data, Mapping):
-        raise ValidationError({"non_field_errors": ["Expected an object with the row's fields."]})
+        message = "Send an object with the fields of the row."
+        raise ValidationError({"non_field_errors": [message]})
     return dict(request.data.items())
 
 
@@ -85,7 +86,8 @@ def _figures(board: Board, scores: Any) -> dict[str, Any]:
     """Rates as the form's percentages. Null removes a figure."""
     columns = RowForm(board=board).columns
     if not isinstance(scores, dict):
-        raise ValidationError({"scores": ["Expected an object of columns and rates."]})
+        message = "Send an object with columns as keys and rates as values."
+        raise ValidationError({"scores": [message]})
     if unknown := sorted(set(scores) - set(columns)):
         raise ValidationError({"scores": [f"This board has no score “{unknown[0]}”."]})
     values = {}
@@ -166,7 +168,7 @@ class RowSameItems(APIView):
     def get(self, request: Request, slug: str, pk: int) -> Response:
         same = same_items(request.user, row_for(request.user, slug, pk))
         if same is None:
-            raise Http404("There is nothing to compare this row with.")
+            raise Http404("No other system has results on the items of this row.")
         return Response(SameItemsSerializer(same).data)
 
 

@@ -111,7 +111,7 @@ def canonical_matchers(value: object) -> str:
     texts = [text for text in _BETWEEN.split(str(value)) if text.strip()]
     matchers = {short_name(each): each for each in map(MATCHER.canonical, texts)}
     if len(matchers) < len(texts):
-        raise OptionError(f"option beside names a matcher twice, or two judges: {value!r}")
+        raise OptionError(f"option `beside` names a matcher twice, or two judges: {value!r}")
     return ",".join(matchers[name] for name in NAMES if name in matchers)
 
 
@@ -130,7 +130,7 @@ def check_pair(options: Mapping[str, str]) -> None:
     """Raise OptionError if the main matcher is also among the other matchers."""
     if main_matcher(options) in other_matchers(options):
         raise OptionError(
-            f"option beside must not contain {main_matcher(options)}, which is the main matcher"
+            f"option `beside` must not contain {main_matcher(options)}, which is the main matcher"
         )
 
 

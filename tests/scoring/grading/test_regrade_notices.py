@@ -272,7 +272,7 @@ def test_owners_are_told_once_when_it_takes_over(
     start_regrade(board=board, release=next_release(release_of(board)), actor=None)
     run_due_jobs()
     [letter] = mail.outbox
-    assert letter.subject.endswith("“Flawed”: graded again")
+    assert letter.subject.endswith("“Flawed”: re-graded")
     assert "1.1.0" in letter.body
     bodies = [json.loads(text) for text in Delivery.objects.values_list("body", flat=True)]
     told = {body["name"]: body for body in bodies}

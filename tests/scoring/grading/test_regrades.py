@@ -276,7 +276,7 @@ def test_what_is_being_graded_at_the_takeover_begins_again(
     assert Regrade.objects.get().state == "done"
     first, second = late.gradings.order_by("id")
     assert (first.state, first.release.version) == ("cancelled", "1.0.0")
-    assert "graded again" in first.error
+    assert "re-graded" in first.error
     assert (second.state, second.release) == ("done", release)
     assert second.scores["ffa"] == 1.0
     assert Attempt.objects.get(submission=late).state == "charged", "once, and not as failed"

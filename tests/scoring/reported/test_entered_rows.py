@@ -187,8 +187,8 @@ def test_rows_by_the_api_have_rates(api_of: ApiOf, organiser: User, board: Board
         ({"scores": {"fffa": 1}}, "scores", "This board has no score “fffa”."),
         ({"scores": {"ffa": "1"}}, "scores", "“ffa” must be a number or null."),
         ({"scores": {"ffa": 65.16}}, "ffa", "less than or equal to 1000"),
-        ({"scores": 3}, "scores", "Expected an object"),
-        (["a"], "non_field_errors", "Expected an object with the row's fields."),
+        ({"scores": 3}, "scores", "Send an object"),
+        (["a"], "non_field_errors", "Send an object with the fields of the row."),
         ({"scores": {"ffa": True}}, "scores", "must be a number"),
     ],
 )

@@ -130,7 +130,8 @@ def test_what_is_wrong_with_a_board_is_named_by_field(
 
 def test_a_slug_is_taken_once(api_of: ApiOf, board: Board, organiser: User) -> None:
     response = api_of(organiser).post("/api/v1/boards/", new_board(slug="board"))
-    assert response.json() == {"slug": ["A board with this slug exists already."]}
+    taken = "A board with this slug already exists. Choose another slug."
+    assert response.json() == {"slug": [taken]}
 
 
 # --- submitting -------------------------------------------------------------------------------
