@@ -322,9 +322,14 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         "target",
         metavar="BOARD|PATH",
         help="a board's name in its URL, a starter kit or release (ZIP or folder), a gold file, or "
-        "sample",
+        "`sample`",
     )
-    parser.add_argument("--to", choices=("lm-eval", "inspect"), required=True, help="the program")
+    parser.add_argument(
+        "--to",
+        choices=("lm-eval", "inspect"),
+        required=True,
+        help="the program that will run the task",
+    )
     parser.add_argument("out", type=Path, metavar="DIR", help="a new or empty folder")
     parser.add_argument(
         "--gold", type=Path, help="a file with open gold, if the target contains none"

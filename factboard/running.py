@@ -343,7 +343,7 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         nargs="?",
         metavar="BOARD|PATH",
         help="a board's name in its URL, a starter kit or release (ZIP or folder), a gold file, or "
-        "sample",
+        "`sample`",
     )
     parser.add_argument(
         "--engine",

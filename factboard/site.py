@@ -39,10 +39,10 @@ def _add_reading(commands: Any) -> None:
         commands, "leaderboard", "print a leaderboard", "leaderboard my-board --csv"
     )
     leaderboard.add_argument("board", help="the board's name in its URL")
-    leaderboard.add_argument("--csv", action="store_true", help="print the site's CSV file")
+    leaderboard.add_argument("--csv", action="store_true", help="print CSV")
     for name in ("phase", "view", "part", "sort"):
         leaderboard.add_argument(
-            f"--{name}", default="", help=f"the {name}, as in the URL of the leaderboard"
+            f"--{name}", default="", help=f"the {name}, as in the leaderboard's URL"
         )
     leaderboard.set_defaults(run=_leaderboard)
 
@@ -136,7 +136,11 @@ def _add_pull(commands: Any) -> None:
     parser.add_argument("dataset", help="the dataset's name in its URL")
     parser.add_argument("version", help="the version of the release, such as 1.0.0")
     parser.add_argument(
-        "--to", type=Path, default=Path(), metavar="DIR", help="where to save it (default: here)"
+        "--to",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="folder to save it in (default: this one)",
     )
     parser.add_argument(
         "--starter-kit",
