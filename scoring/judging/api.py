@@ -170,7 +170,7 @@ class BoardJudgeEndpoint(APIView):
 
 
 class BoardModelEndpoint(BoardJudgeEndpoint):
-    """The board's endpoint for models that organisers run; 404 without one."""
+    """The board's model endpoint that organisers run; 404 without one."""
 
     purpose = Purpose.MODEL
 

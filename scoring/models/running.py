@@ -15,7 +15,7 @@ MOST_CONCURRENCY = 64
 
 
 class ModelRun(Work):
-    """A model that is asked about every item of a phase, at the board's endpoint for models.
+    """A model that is asked about every item of a phase, at the board's model endpoint.
 
     Its settings never change: what is asked again after an interruption is the same.
     """

@@ -45,7 +45,7 @@ RunProgressSerializer = answer(
 
 
 class ModelRunSerializer(serializers.ModelSerializer[ModelRun]):
-    """A run of a model at the board's endpoint for models."""
+    """A run of a model at the board's model endpoint."""
 
     phase = serializers.SlugField(source="phase.slug")
     release = serializers.CharField(source="release.version")
@@ -253,7 +253,7 @@ class ModelTrialSerializer(JudgeTrialSerializer):
 
 
 class BoardModelEndpointTry(APIView):
-    """Asks the board's endpoint for models about a small picture, which costs money like any
+    """Asks the board's model endpoint about a small picture, which costs money like any
     other question."""
 
     permission_classes = [IsOrganiser]

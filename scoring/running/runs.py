@@ -1,7 +1,7 @@
 """The job of a run: asks about the items without an answer, then submits the answers.
 
 Calls are made outside of transactions. Each answer is stored as soon as it arrives. At the end, a
-test question: whether a board's endpoint for models reads a picture.
+test question: whether a board's model endpoint reads a picture.
 """
 
 import io

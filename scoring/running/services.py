@@ -1,6 +1,6 @@
 """Starts, cancels and continues runs of models.
 
-A run asks the board's endpoint for models about every item of a phase. Its answers are stored as
+A run asks the board's model endpoint about every item of a phase. Its answers are stored as
 they arrive, so that a run that was interrupted asks only for the rest.
 """
 
@@ -51,7 +51,7 @@ class RunRefused(Exception):
 
 
 def endpoint_for(board: Board) -> JudgeEndpoint:
-    """The board's endpoint for models. Raises RunRefused without one that can be used."""
+    """The board's model endpoint. Raises RunRefused without one that can be used."""
     own = endpoint_of(board, Purpose.MODEL)
     if own is None:
         raise RunRefused("Set the board's model endpoint first.")

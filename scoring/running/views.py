@@ -270,7 +270,7 @@ def reruns(request: HttpRequest, pk: int) -> HttpResponse:
 @organiser_required
 @require_POST
 def try_it(request: UserRequest, slug: str) -> HttpResponse:
-    """Sends a test question to the endpoint for models."""
+    """Sends a test question to the model endpoint."""
     board = board_for(request.user, slug)
     with warnings_of(request, RunRefused):
         tell_trial(request, try_model(board=board, actor=request.user))

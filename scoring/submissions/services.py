@@ -190,9 +190,7 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
         raise PublicationRefused(f"This phase shows its scores from {shown_from}.")
     grading = submission.gradings.in_force().done().order_by("-id").first()
     if grading is None:
-        raise PublicationRefused(
-            "This submission is not graded yet. Publish it when grading is done."
-        )
+        raise PublicationRefused("Only graded submissions can be published.")
     entry = _entries(submission).first()
     if entry is not None and entry.grading_id == grading.pk:
         return entry

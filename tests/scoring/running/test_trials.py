@@ -1,4 +1,4 @@
-"""A test question to the endpoint for models: a picture is sent and its cost is counted."""
+"""A test question to the model endpoint: a picture is sent and its cost is counted."""
 
 import base64
 from io import BytesIO
@@ -71,7 +71,7 @@ def test_without_budget_left_nothing_is_asked(board: Board) -> None:
 
 
 def test_a_board_without_an_endpoint(board: Board, organiser: User, api_of: ApiOf) -> None:
-    with pytest.raises(RunRefused, match="Set the board's endpoint for models first"):
+    with pytest.raises(RunRefused, match="Set the board's model endpoint first"):
         try_model(board=board, actor=None)
     assert api_of(organiser).post("/api/v1/boards/board/model-endpoint/try/").status_code == 409
 

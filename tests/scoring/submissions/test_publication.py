@@ -49,7 +49,7 @@ def test_nothing_without_a_finished_grading_is_published(
     queued: Submission, organiser: User, state: Grading.State
 ) -> None:
     queued.gradings.update(state=state)
-    with pytest.raises(PublicationRefused, match="finished grading"):
+    with pytest.raises(PublicationRefused, match="Only graded submissions"):
         publish_submission(submission=queued, actor=organiser)
     assert not Entry.objects.exists()
 
