@@ -170,7 +170,7 @@ class BoardJudgeEndpoint(APIView):
 
 
 class BoardModelEndpoint(BoardJudgeEndpoint):
-    """The board's model endpoint that organisers run; 404 without one."""
+    """The endpoint at which organisers run models on the board; 404 without one."""
 
     purpose = Purpose.MODEL
 
@@ -186,7 +186,7 @@ def _answer(board: Board, purpose: Purpose) -> Response:
 
 
 class BoardJudgeEndpointTry(APIView):
-    """Sends a test question to the board's judge, which costs money like any other."""
+    """Sends a test question to the board's judge. It is charged like any other call."""
 
     permission_classes = [IsOrganiser]
 

@@ -45,7 +45,7 @@ RunProgressSerializer = answer(
 
 
 class ModelRunSerializer(serializers.ModelSerializer[ModelRun]):
-    """A run of a model at the board's model endpoint."""
+    """A run of a model at the board's endpoint."""
 
     phase = serializers.SlugField(source="phase.slug")
     release = serializers.CharField(source="release.version")
@@ -249,12 +249,12 @@ class _RunAction(APIView):
 class ModelTrialSerializer(JudgeTrialSerializer):
     """The result of a test question to a model."""
 
-    answer = serializers.CharField(help_text="Its answer about the test picture.")
+    answer = serializers.CharField(help_text="Its answer about the test image.")
 
 
 class BoardModelEndpointTry(APIView):
-    """Asks the board's model endpoint about a small picture, which costs money like any
-    other question."""
+    """Sends a test question about a small image to the board's model endpoint. It is charged like
+    any other call."""
 
     permission_classes = [IsOrganiser]
 
@@ -267,7 +267,7 @@ class BoardModelEndpointTry(APIView):
 
 
 class ModelRunCancel(_RunAction):
-    """Stops the run. Calls under way end, and all answers are kept."""
+    """Stops the run. Calls in progress finish, and all answers are kept."""
 
     act = staticmethod(cancel_model_run)
 

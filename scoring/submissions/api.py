@@ -210,7 +210,7 @@ class BoardSubmissions(_SubmissionList):
         },
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Checks the file and stores it, or lists all faults and stores nothing."""
+        """Checks the file and stores it, or lists all errors and stores nothing."""
         board = board_for(request.user, slug)
         context = {"required": board.card_fields}
         wanted = _valid(request, NewSubmissionSerializer(data=request.data, context=context))
@@ -347,7 +347,7 @@ class SubmissionManifest(APIView):
 
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):
-    """A URL that gets a message when a grading ends. Messages are signed with the secret."""
+    """A URL that is called when grading ends. Requests are signed with the secret."""
 
     class Meta:
         model = Webhook
