@@ -102,7 +102,7 @@ def decide_case(
     now = Case.objects.select_related("decided_by").get(pk=case.pk)
     if now.state != Case.State.OPEN:
         raise AlreadyDecided(now)
-    answers = sorted(_answers(now, choice, proposal, spans), key=lambda one: one.start)
+    answers = sorted(_answers(now, choice, proposal, spans), key=lambda answer: answer.start)
     why = checked_reason(reason) if choice != Choice.MAJORITY or reason.strip() else ""
     _check_places(now, campaign_document, answers)
     gold = _gold(now, campaign_document, answers)
@@ -162,7 +162,7 @@ def _check_places(
     case: Case, campaign_document: CampaignDocument, answers: Sequence[Answer]
 ) -> None:
     text = campaign_document.document.content.text
-    spans = [TextSpan(one.start, one.end, one.label) for one in answers]
+    spans = [TextSpan(answer.start, answer.end, answer.label) for answer in answers]
     errors: list[dict[str, Any]] = [
         {"index": fault.index, "code": fault.code, "message": fault.message}
         for fault in check_spans(text, spans, campaign_document.campaign.labels)
@@ -181,18 +181,18 @@ def _gold(
     """The gold rows, unsaved; raises InvalidSpans for a value that does not fit its label."""
     text = campaign_document.document.content.text
     rows, errors = [], []
-    for index, one in enumerate(answers):
-        quote = text[one.start : one.end]
-        value, sign = _value(case, one, quote)
-        if problem := meaning_problem(Meaning(value, sign, edited=True), one.label):
+    for index, answer in enumerate(answers):
+        quote = text[answer.start : answer.end]
+        value, sign = _value(case, answer, quote)
+        if problem := meaning_problem(Meaning(value, sign, edited=True), answer.label):
             errors.append({"index": index, "code": "value", "message": f"“{quote}”: {problem}"})
         rows.append(
             GoldSpan(
                 campaign_document=campaign_document,
                 case=case,
-                label=one.label,
-                start=one.start,
-                end=one.end,
+                label=answer.label,
+                start=answer.start,
+                end=answer.end,
                 quote=quote,
                 value=value,
                 sign=sign,
@@ -306,8 +306,8 @@ def _new_case(campaign_document: CampaignDocument, start: int, end: int) -> Case
 
 
 def _reopen(campaign_document: CampaignDocument, case: Case, reason: str, actor: User) -> Case:
-    taken = open_again(case, campaign_document, reason, actor)
-    record_event(verb="reopen_case", subject=case, actor=actor, kind=case.kind, gold=taken)
+    removed = open_again(case, campaign_document, reason, actor)
+    record_event(verb="reopen_case", subject=case, actor=actor, kind=case.kind, gold=removed)
     return case
 
 

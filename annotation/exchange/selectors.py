@@ -47,12 +47,12 @@ def goes_by(user: User, name: str) -> bool:
 def people_called(names: Iterable[str]) -> dict[str, User]:
     """The accounts of this site by pseudonym or email address, without unknown names."""
     wanted = {name.lower() for name in names}
-    found: dict[str, User] = {}
+    accounts: dict[str, User] = {}
     for user in User.objects.filter(is_active=True).order_by("pk").iterator():
         for name in (pseudonym(user.pk), user.email.lower()):
             if name in wanted:
-                found[name] = user
-    return found
+                accounts[name] = user
+    return accounts
 
 
 Layer = CampaignImport.Layer
@@ -90,9 +90,9 @@ def labelled_documents(campaign: Campaign, layer: str) -> Iterator[LabelledDocum
     Loads a few at a time, so that memory does not grow with the campaign.
     """
     rows = exported_documents(campaign, layer).order_by("document__name")
-    found = list(rows.values_list("pk", "document"))
-    for first in range(0, len(found), AT_ONCE):
-        batch = dict(found[first : first + AT_ONCE])
+    keys = list(rows.values_list("pk", "document"))
+    for first in range(0, len(keys), AT_ONCE):
+        batch = dict(keys[first : first + AT_ONCE])
         labels = _gold([*batch]) if layer == Layer.GOLD else _work([*batch])
         documents = Document.objects.select_related("content").in_bulk(batch.values())
         for number, (pk, document) in enumerate(batch.items(), start=first + 1):
@@ -116,12 +116,12 @@ def _work(documents: Sequence[int]) -> dict[int, list[Labels]]:
     rows = Span.objects.filter(assignment__in=work).order_by("start")
     for assignment, *values in rows.values_list("assignment", "key", *FACT):
         spans[assignment].append(FactSpan(*values))
-    found: dict[int, list[Labels]] = defaultdict(list)
+    by_document: dict[int, list[Labels]] = defaultdict(list)
     for row in work:
         mine = tuple(spans[row.pk])
         labels = Labels(row.pk, row.annotator_id, row.active_seconds, mine)
-        found[row.campaign_document_id].append(labels)
-    return found
+        by_document[row.campaign_document_id].append(labels)
+    return by_document
 
 
 IN_MEMORY = 4 * 1024 * 1024
@@ -425,12 +425,12 @@ def import_group(campaign_import: CampaignImport) -> str:
 
 def import_rows(campaign: Campaign) -> list[ImportRow]:
     """The newest imports. One extra query for each unfinished one."""
-    taken = campaign.imports.select_related("created_by", "annotator")[:IMPORTS_SHOWN]
-    return [ImportRow(row, _percent(row), tuple(row.faults[:FAULTS_SHOWN])) for row in taken]
+    imports = campaign.imports.select_related("created_by", "annotator")[:IMPORTS_SHOWN]
+    return [ImportRow(row, _percent(row), tuple(row.faults[:FAULTS_SHOWN])) for row in imports]
 
 
-def _percent(taken: CampaignImport) -> int:
-    if taken.is_finished:
+def _percent(campaign_import: CampaignImport) -> int:
+    if campaign_import.is_finished:
         return 100
-    progress = group_progress(import_group(taken))
+    progress = group_progress(import_group(campaign_import))
     return 100 * progress.done // progress.total if progress.total else 0

@@ -136,7 +136,7 @@ def _and(words: Sequence[str]) -> str:
 def review_of(campaign: Campaign) -> Review:
     """The rounds of a campaign, with a fixed number of queries."""
     return Review(
-        rounds=tuple(round_row(found) for found in counted_rounds(campaign).order_by("-number")),
+        rounds=tuple(round_row(row) for row in counted_rounds(campaign).order_by("-number")),
         every=campaign.review_pages,
         share=campaign.review_share,
         waiting=uncovered_pages(campaign).count(),
@@ -153,32 +153,35 @@ def counted_rounds(campaign: Campaign) -> QuerySet[ReviewRound]:
     return campaign.review_rounds.select_related("opened_by").annotate(**counts)
 
 
-def round_row(found: ReviewRound) -> RoundRow:
+def round_row(review_round: ReviewRound) -> RoundRow:
     """The row of a round of `counted_rounds`."""
-    counts = {verdict: getattr(found, f"{verdict}_count") for verdict in Verdict.values}
-    return RoundRow(found, Verdicts(**counts))
+    counts = {verdict: getattr(review_round, f"{verdict}_count") for verdict in Verdict.values}
+    return RoundRow(review_round, Verdicts(**counts))
 
 
-def round_items(found: ReviewRound) -> QuerySet[ReviewItem]:
+def round_items(review_round: ReviewRound) -> QuerySet[ReviewItem]:
     """The drawn facts in the order of pages and text."""
-    items = found.items.select_related("campaign_document__document", "reviewer")
+    items = review_round.items.select_related("campaign_document__document", "reviewer")
     return items.order_by("position")
 
 
-def round_feedback(found: ReviewRound) -> QuerySet[ReviewItem]:
+def round_feedback(review_round: ReviewRound) -> QuerySet[ReviewItem]:
     """The facts that reviewers did not accept, with their reasons."""
-    return round_items(found).filter(verdict__in=[Verdict.CORRECTED, Verdict.SENT_BACK])
+    return round_items(review_round).filter(verdict__in=[Verdict.CORRECTED, Verdict.SENT_BACK])
 
 
-def redraw(found: ReviewRound) -> Redrawn:
+def redraw(drawn_round: ReviewRound) -> Redrawn:
     """Repeats the round's draw from the facts that were gold when it opened."""
-    stored = found.items.order_by("position")
+    stored = drawn_round.items.order_by("position")
     rows = stored.values_list("campaign_document__document__name", "start")
     keys = tuple(Key(name, start) for name, start in rows)
-    population = [Key(name, start) for name, starts in found.population.items() for start in starts]
-    if len(population) != found.facts:
+    population = [
+        Key(name, start) for name, starts in drawn_round.population.items() for start in starts
+    ]
+    if len(population) != drawn_round.facts:
         return Redrawn(None, (), keys)
-    return Redrawn(len(population), tuple(draw(population, found.share, found.seed)), keys)
+    drawn = draw(population, drawn_round.share, drawn_round.seed)
+    return Redrawn(len(population), tuple(drawn), keys)
 
 
 OWN_WORK = "You annotated or adjudicated this page. Another reviewer must decide."

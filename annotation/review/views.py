@@ -111,14 +111,14 @@ def open_now(request: UserRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _rounds(request, access, form)
     try:
-        found = open_round_now(
+        review_round = open_round_now(
             campaign=access.campaign, actor=request.user, seed=form.cleaned_data["seed"]
         )
     except Refused as refusal:
         messages.warning(request, refusal.message)
         return redirect("annotation:review", slug)
-    messages.success(request, f"Review {found.number} is open.")
-    return redirect(found)
+    messages.success(request, f"Review {review_round.number} is open.")
+    return redirect(review_round)
 
 
 def _rounds(request: UserRequest, access: CampaignAccess, form: OpenRoundForm) -> HttpResponse:
@@ -128,12 +128,14 @@ def _rounds(request: UserRequest, access: CampaignAccess, form: OpenRoundForm) -
 
 @page_view
 def round_(request: UserRequest, slug: str, number: int) -> HttpResponse:
-    access, found = round_for(request.user, slug, number=number)
-    items = selectors.round_items(found)
+    access, review_round = round_for(request.user, slug, number=number)
+    items = selectors.round_items(review_round)
     context = {
-        "row": selectors.round_row(selectors.counted_rounds(access.campaign).get(pk=found.pk)),
+        "row": selectors.round_row(
+            selectors.counted_rounds(access.campaign).get(pk=review_round.pk)
+        ),
         "page": Paginator(items, PER_PAGE).get_page(request.GET.get("page")),
-        "feedback": selectors.round_feedback(found),
+        "feedback": selectors.round_feedback(review_round),
         "next_position": items.filter(verdict=Verdict.PENDING)
         .values_list("position", flat=True)
         .first(),
@@ -147,14 +149,14 @@ def round_(request: UserRequest, slug: str, number: int) -> HttpResponse:
 def item(request: UserRequest, slug: str, number: int, position: int) -> HttpResponse:
     """One fact. The field `verdict` identifies the submitted form."""
     find = item_to_decide if request.method == "POST" else item_for
-    access, found = find(request.user, slug, number=number, position=position)
+    access, review_item = find(request.user, slug, number=number, position=position)
     campaign = access.campaign
-    view = selectors.item_view(campaign, found, request.user, may_decide=access.is_reviewer)
+    view = selectors.item_view(campaign, review_item, request.user, may_decide=access.is_reviewer)
     verdict = request.POST.get("verdict", "")
     correct, back = _forms(request, verdict, view, campaign.labels)
     form = next((sent for sent in (correct, back) if sent.is_bound), None)
     if verdict == Verdict.ACCEPTED or (form is not None and form.is_valid()):
-        decided = _decide(request, found, verdict, form)
+        decided = _decide(request, review_item, verdict, form)
         if decided is not None:
             return decided
     context = _item_context(access, view) | {"correct": correct, "back": back}
@@ -180,14 +182,14 @@ def _forms(
 
 def _decide(
     request: UserRequest,
-    found: ReviewItem,
+    item: ReviewItem,
     verdict: str,
     form: CorrectionForm | SendBackForm | None,
 ) -> HttpResponse | None:
     """The response to a verdict, or None if it failed and the form has errors."""
     try:
         decide_item(
-            item=found,
+            item=item,
             verdict=verdict,
             correction=form.correction if isinstance(form, CorrectionForm) else None,
             reason=form.cleaned_data["reason"] if form else "",
@@ -204,16 +206,16 @@ def _decide(
             form.add_error(None, refusal.message)
             return None
         messages.error(request, refusal.message)
-        return redirect(_item_url(found.round, found.position))
-    following = selectors.next_pending(found)
+        return redirect(_item_url(item.round, item.position))
+    following = selectors.next_pending(item)
     if following is None:
-        messages.success(request, f"Review {found.round.number} is done. All facts have a verdict.")
-        return redirect(found.round)
-    return redirect(_item_url(found.round, following))
+        messages.success(request, f"Review {item.round.number} is done. All facts have a verdict.")
+        return redirect(item.round)
+    return redirect(_item_url(item.round, following))
 
 
-def _item_url(found: ReviewRound, position: int) -> str:
-    return f"{found.get_absolute_url()}{position}/"
+def _item_url(review_round: ReviewRound, position: int) -> str:
+    return f"{review_round.get_absolute_url()}{position}/"
 
 
 def _item_context(access: CampaignAccess, view: selectors.ItemView) -> dict[str, Any]:

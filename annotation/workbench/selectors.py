@@ -334,8 +334,8 @@ def own_gold(assignment: Assignment) -> OwnGold:
     gold = _readings(page.gold_spans.all(), text, labels)
     remarks = _remarks(page)
     compared = compare_with_gold(text, gold, own)
-    counts = Counter(found.outcome for found in compared)
-    facts = tuple(_fact(found, own, gold, remarks) for found in compared)
+    counts = Counter(part.outcome for part in compared)
+    facts = tuple(_fact(part, own, gold, remarks) for part in compared)
     return OwnGold(
         document=page.document.name,
         facts=facts,
@@ -357,22 +357,22 @@ def _readings(
 
 
 def _fact(
-    found: Compared,
+    compared: Compared,
     own: Mapping[TextSpan, Reading],
     gold: Mapping[TextSpan, Reading],
     remarks: Sequence[_Remark],
 ) -> OwnFact:
-    mine = tuple(own[span] for span in found.marked)
-    right = tuple(gold[span] for span in found.gold)
+    mine = tuple(own[span] for span in compared.marked)
+    right = tuple(gold[span] for span in compared.gold)
     values = [[(reading.value, reading.sign) for reading in side] for side in (mine, right)]
-    reasons = (r.text for r in remarks if r.start < found.end and found.start < r.end)
+    reasons = (r.text for r in remarks if r.start < compared.end and compared.start < r.end)
     return OwnFact(
-        outcome=found.outcome,
-        start=found.start,
-        end=found.end,
+        outcome=compared.outcome,
+        start=compared.start,
+        end=compared.end,
         own=mine,
         gold=right,
-        value_differs=found.outcome == "right" and values[0] != values[1],
+        value_differs=compared.outcome == "right" and values[0] != values[1],
         reasons=tuple(dict.fromkeys(reasons)),
     )
 
@@ -391,7 +391,7 @@ def _remarks(page: CampaignDocument) -> list[_Remark]:
     return [_Remark(*row) for row in rows]
 
 
-def own_gold_page_data(assignment: Assignment, found: OwnGold) -> dict[str, Any]:
+def own_gold_page_data(assignment: Assignment, comparison: OwnGold) -> dict[str, Any]:
     """The data of the page's script: the offsets of the facts in the list."""
     document = assignment.campaign_document.document
     return {
@@ -402,7 +402,7 @@ def own_gold_page_data(assignment: Assignment, found: OwnGold) -> dict[str, Any]
                 "start": fact.start,
                 "end": fact.end,
             }
-            for fact in found.facts
+            for fact in comparison.facts
         ],
         "html": reverse("annotation:assignment-html", args=[assignment.pk]),
     }
