@@ -161,10 +161,10 @@ def is_surely_small(html: str) -> bool:
     return (2 * tags + 1) * len(_FORMATTING_START.findall(html)) <= MAX_REOPENED
 
 
-def check_nesting(html: str, found: Iterable[Token]) -> None:
+def check_nesting(html: str, page_tokens: Iterable[Token]) -> None:
     """Raises RefusedHtml if the tree of these tokens of `html` would be too deep or too large."""
     nesting = _Nesting()
-    for token in found:
+    for token in page_tokens:
         if token.kind is Kind.TEXT:
             nesting.text()
         elif token.kind is Kind.START:
@@ -232,11 +232,11 @@ def canonicalise(html: str) -> Canonical:
     """
     envelope = open_envelope(html)
     settled = _settled(envelope.content)
-    clean, found = settled.html, settled.found
-    text = _text(clean, found)
+    clean, page_tokens = settled.html, settled.page_tokens
+    text = _text(clean, page_tokens)
     if is_blank(text):
         raise RefusedHtml("no text is left after cleaning", "empty")
-    _check_depth(found)
+    _check_depth(page_tokens)
     if text != _text_by_lxml(clean):
         raise RefusedHtml("two parsers read different text from the cleaned page", "unstable")
     notes = (*envelope.notes, *_hidden_note(settled))
@@ -258,7 +258,7 @@ class _Settled(NamedTuple):
     """The cleaned HTML with its tokens, and how many hidden elements and characters it lost."""
 
     html: str
-    found: Sequence[Token]
+    page_tokens: Sequence[Token]
     elements: int
     characters: int
 
@@ -273,16 +273,16 @@ def _settled(html: str) -> _Settled:
     elements = characters = 0
     for _ in range(MAX_ROUNDS):
         plain = _plain_characters(cleaned)
-        found = list(tokens(plain, xml=(xml := is_xhtml(plain))))
-        shown = drop_hidden(plain, found)
+        page_tokens = list(tokens(plain, xml=(xml := is_xhtml(plain))))
+        shown = drop_hidden(plain, page_tokens)
         if shown.elements:
             elements, characters = elements + shown.elements, characters + shown.characters
             cleaned = _clean_once(reduce_markup(shown.html))
             continue
-        again = _clean_once(reduce_markup(plain, found))
+        again = _clean_once(reduce_markup(plain, page_tokens))
         if again == cleaned:
-            found = found if plain == cleaned and not xml else list(tokens(cleaned))
-            return _Settled(cleaned, found, elements, characters)
+            page_tokens = page_tokens if plain == cleaned and not xml else list(tokens(cleaned))
+            return _Settled(cleaned, page_tokens, elements, characters)
         cleaned = again
     raise RefusedHtml(f"the page could not be cleaned within {MAX_ROUNDS} rounds", "unstable")
 
@@ -308,9 +308,9 @@ def html_page(canonical_html: str) -> str:
     return f"<!DOCTYPE html><html>{head}<body>{canonical_html}</body></html>"
 
 
-def _text(html: str, found: Iterable[Token]) -> str:
+def _text(html: str, page_tokens: Iterable[Token]) -> str:
     return "".join(
-        unescape(html[token.start : token.end]) for token in found if token.kind is Kind.TEXT
+        unescape(html[token.start : token.end]) for token in page_tokens if token.kind is Kind.TEXT
     )
 
 
@@ -336,9 +336,9 @@ def _is_plain_text(cleaned: str) -> bool:
     return few <= cleaned.count("\n") and few <= len(_COLUMNS.findall(cleaned))
 
 
-def _check_depth(found: Iterable[Token]) -> None:
+def _check_depth(page_tokens: Iterable[Token]) -> None:
     depth = 0
-    for token in found:
+    for token in page_tokens:
         if token.kind is Kind.START and token.name not in VOID_ELEMENTS:
             depth += 1
             if depth > MAX_DEPTH:

@@ -134,17 +134,19 @@ def disputes(request: HttpRequest, slug: str) -> HttpResponse:
     form.is_valid()
     wanted = {key: form.cleaned_data.get(key) or "" for key in ("state", "release")}
     mine = bool(form.cleaned_data.get("mine"))
-    found = dispute_list(
+    listed = dispute_list(
         request.user, dataset, **wanted, mine=mine, page=request.GET.get("page", "1")
     )
-    kept = {key: value for key, value in (*wanted.items(), ("mine", "on" if mine else "")) if value}
+    query = {
+        key: value for key, value in (*wanted.items(), ("mine", "on" if mine else "")) if value
+    }
     context = {
         "dataset": dataset,
-        "view": found,
+        "view": listed,
         "form": form,
         "state": wanted["state"],
-        "query": urlencode(kept),
-        "states_query": urlencode({key: kept[key] for key in kept if key != "state"}),
+        "query": urlencode(query),
+        "states_query": urlencode({key: query[key] for key in query if key != "state"}),
     }
     return render(request, "datasets/disputes/disputes.html", context)
 
@@ -185,23 +187,23 @@ def _number(request: HttpRequest) -> int | None:
 
 @require_safe
 def dispute(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    found = get_dispute(request.user, slug, pk)
-    return _show(request, found, DecisionForm())
+    dispute = get_dispute(request.user, slug, pk)
+    return _show(request, dispute, DecisionForm())
 
 
-def _show(request: HttpRequest, found: Dispute, form: DecisionForm) -> HttpResponse:
-    view, dataset = dispute_page(request.user, found), found.item.release.dataset
+def _show(request: HttpRequest, dispute: Dispute, form: DecisionForm) -> HttpResponse:
+    view, dataset = dispute_page(request.user, dispute), dispute.item.release.dataset
     return form_page(request, "datasets/disputes/dispute.html", form, view=view, dataset=dataset)
 
 
 @login_required
 @require_POST
 def decide(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    found, form = get_decidable(request.user, slug, pk), DecisionForm(request.POST)
+    dispute, form = get_decidable(request.user, slug, pk), DecisionForm(request.POST)
     if form.is_valid():
         with errors_in(form):
             decided = decide_dispute(
-                dispute=found,
+                dispute=dispute,
                 accept=form.accepts(),
                 answer=form.cleaned_data["answer"],
                 correction=form.correction(),
@@ -214,15 +216,15 @@ def decide(request: UserRequest, slug: str, pk: int) -> HttpResponse:
             else:
                 messages.info(request, f"Dispute {pk} was already {decided.state}.")
             return redirect("datasets:dispute", slug, pk)
-    return _show(request, found, form)
+    return _show(request, dispute, form)
 
 
 @login_required
 @require_POST
 def withdraw(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    found = withdraw_dispute(dispute=get_own_dispute(request.user, slug, pk), actor=request.user)
-    if found.state == Dispute.State.WITHDRAWN:
+    dispute = withdraw_dispute(dispute=get_own_dispute(request.user, slug, pk), actor=request.user)
+    if dispute.state == Dispute.State.WITHDRAWN:
         messages.success(request, f"Dispute {pk} is withdrawn.")
     else:
-        messages.info(request, f"Dispute {pk} was already {found.state}.")
+        messages.info(request, f"Dispute {pk} was already {dispute.state}.")
     return redirect("datasets:dispute", slug, pk)

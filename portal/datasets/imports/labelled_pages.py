@@ -123,8 +123,8 @@ def _gold_members(members: Sequence[Member]) -> list[str]:
     gold = [folder for folder in by_folder if PurePosixPath(folder).name == "gold"]
     folders = gold or (["."] if "." in by_folder else list(by_folder))
     if len(folders) != 1:
-        found = ", ".join(printable(folder) for folder in sorted(folders)[:5]) or "none"
-        message = f"the gold pages ID.html must be in one folder; found {found}"
+        names = ", ".join(printable(folder) for folder in sorted(folders)[:5]) or "none"
+        message = f"the gold pages ID.html must be in one folder; found {names}"
         raise ArchiveFault("no_gold", message)
     return sorted(by_folder[folders[0]])
 
@@ -384,30 +384,30 @@ def _task_item(where: str, task: Task) -> SourceItem | Refusal:
 
 
 def _kept_annotations(task: Task) -> list[TaskAnnotation]:
-    return [one for one in task.annotations if not one.is_cancelled]
+    return [annotation for annotation in task.annotations if not annotation.is_cancelled]
 
 
 def _chosen_annotation(task: Task) -> TaskAnnotation | None:
     """The ground truth, or the only annotation."""
-    kept = _kept_annotations(task)
-    gold = [one for one in kept if one.is_gold]
+    annotations = _kept_annotations(task)
+    gold = [annotation for annotation in annotations if annotation.is_gold]
     if len(gold) == 1:
         return gold[0]
-    return kept[0] if len(kept) == 1 else None
+    return annotations[0] if len(annotations) == 1 else None
 
 
 def _left_out(where: str, task: Task) -> list[Refusal]:
-    kept = _kept_annotations(task)
-    skipped = len(task.annotations) - len(kept)
+    counted = _kept_annotations(task)
+    skipped = len(task.annotations) - len(counted)
     faults = []
     if skipped:
         reason = f"{skipped} skipped by annotators; left out"
         faults.append(Refusal(f"{where} skipped", "skipped", reason))
-    if len(kept) > 1:
+    if len(counted) > 1:
         if _chosen_annotation(task) is None:
-            reason = f"{len(kept)} annotations and no single ground truth, so none became gold"
+            reason = f"{len(counted)} annotations and no single ground truth, so none became gold"
         else:
-            reason = f"{len(kept) - 1} annotations other than the ground truth were left out"
+            reason = f"{len(counted) - 1} annotations other than the ground truth were left out"
         faults.append(Refusal(f"{where} annotations", "several_annotations", reason))
     return faults
 

@@ -82,11 +82,11 @@ def _same_borders(before: Sequence[Fact], after: Sequence[Fact]) -> dict[Fact, F
 def _overlapping(before: Sequence[Fact], after: Sequence[Fact]) -> dict[Fact, Fact]:
     """Pairs of overlapping facts; each fact is in at most one pair."""
     pairs: dict[Fact, Fact] = {}
-    taken: set[Fact] = set()
-    for _, _, _, was, now in sorted(_overlaps(before, after), key=lambda found: found[:3]):
-        if was not in pairs and now not in taken:
+    paired: set[Fact] = set()
+    for _, _, _, was, now in sorted(_overlaps(before, after), key=lambda overlap: overlap[:3]):
+        if was not in pairs and now not in paired:
             pairs[was] = now
-            taken.add(now)
+            paired.add(now)
     return pairs
 
 
@@ -95,18 +95,18 @@ def _overlaps(
 ) -> list[tuple[bool, int, int, Fact, Fact]]:
     """(label differs, -length of the overlap, start, was, now) of all overlapping pairs."""
     was_in_order, now_in_order = sorted(before, key=_place), sorted(after, key=_place)
-    found: list[tuple[bool, int, int, Fact, Fact]] = []
+    overlaps: list[tuple[bool, int, int, Fact, Fact]] = []
     i = j = 0
     while i < len(was_in_order) and j < len(now_in_order):
         was, now = was_in_order[i], now_in_order[j]
         common = min(was.end, now.end) - max(was.start, now.start)
         if common > 0:
-            found.append((was.type != now.type, -common, was.start, was, now))
+            overlaps.append((was.type != now.type, -common, was.start, was, now))
         if was.end <= now.end:
             i += 1
         else:
             j += 1
-    return found
+    return overlaps
 
 
 def _same_sequence(before: Sequence[Fact], after: Sequence[Fact]) -> dict[Fact, Fact]:
@@ -119,8 +119,8 @@ def _same_sequence(before: Sequence[Fact], after: Sequence[Fact]) -> dict[Fact, 
     return pairs
 
 
-def _rest(facts: Sequence[Fact], taken: "set[Fact] | dict[Fact, Fact]") -> list[Fact]:
-    return [fact for fact in facts if fact not in taken]
+def _rest(facts: Sequence[Fact], matched: "set[Fact] | dict[Fact, Fact]") -> list[Fact]:
+    return [fact for fact in facts if fact not in matched]
 
 
 def _order(change: FactChange) -> tuple[int, int, bool]:
@@ -238,9 +238,9 @@ def _paired(
 def _compare(was: PublishedItem | None, now: PublishedItem | None) -> ItemChange | None:
     """The change; None if there is none."""
     if was is None or now is None:
-        one = was or now
-        assert one is not None
-        return ItemChange(one.name, was, now)
+        item = was or now
+        assert item is not None
+        return ItemChange(item.name, was, now)
     # The hash misses facts that are not in the HTML.
     if (
         was.gold
@@ -283,8 +283,8 @@ def _fields(path: str, was: Any, now: Any) -> Iterator[FieldChange]:
         for key in sorted({*was, *now}):
             yield from _fields(f"{path}.{key}" if path else key, was.get(key), now.get(key))
     elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
-        for index, (one, other) in enumerate(zip(was, now, strict=True)):
-            yield from _fields(f"{path}[{index}]", one, other)
+        for index, (before, after) in enumerate(zip(was, now, strict=True)):
+            yield from _fields(f"{path}[{index}]", before, after)
     # 1 and 1.0, or true, are not the same gold.
     elif (type(was), was) != (type(now), now):
         yield FieldChange(path, was, now)
