@@ -68,13 +68,13 @@ class TaskFolder:
 
     @cached_property
     def benchmark(self) -> Benchmark:
-        found = get_benchmark(str(self.about["benchmark"]))
-        if found.version != self.about["benchmark_version"]:
+        current = get_benchmark(str(self.about["benchmark"]))
+        if current.version != self.about["benchmark_version"]:
             raise TaskFolderError(
                 f"{self.folder / TASK}: was exported for version {self.about['benchmark_version']} "
-                f"of {found.key}, but {found.version} is installed; export it again"
+                f"of {current.key}, but {current.version} is installed; export it again"
             )
-        return found
+        return current
 
     @cached_property
     def _options(self) -> dict[str, str]:
@@ -93,20 +93,20 @@ class TaskFolder:
         """Scores an answer as `factboard run` would submit it."""
         payload, fault = None, ""
         line = json.dumps(self._prediction(item, kind, answer)).encode()
-        for found in self.benchmark.read_predictions(BytesIO(line)):
-            if isinstance(found, PredictionLine):
-                payload = found.payload
+        for line_read in self.benchmark.read_predictions(BytesIO(line)):
+            if isinstance(line_read, PredictionLine):
+                payload = line_read.payload
             else:
-                fault = str(found)
+                fault = str(line_read)
         result = self.benchmark.score_item(self._gold[item], payload, self._options)
         return Scored(result, self.benchmark.summarise(result, self._options).score, fault)
 
     def figures(self, results: Iterable[Mapping[str, Any]]) -> dict[str, float]:
         """The figures of the leaderboard, over these items. NaN where there is nothing to score."""
-        scores = self.benchmark.aggregate((dict(each) for each in results), self._options).scores
+        scores = self.benchmark.aggregate(map(dict, results), self._options).scores
         columns = [c.key for c in self.benchmark.columns_for(self._options) if c.headline]
-        found = {key: scores.get(key) for key in columns}
-        return {key: math.nan if v is None else float(v) for key, v in found.items()}
+        headline = {key: scores.get(key) for key in columns}
+        return {key: math.nan if v is None else float(v) for key, v in headline.items()}
 
     def write_submission(self, answers: Iterable[tuple[str, str, str]], path: Path) -> Path:
         """Writes the board's submission file from (id, kind, answer), and returns its path."""
@@ -217,15 +217,15 @@ def _samples(out: Path, kit: Kit, prompts: PromptSet) -> Iterator[dict[str, Any]
 def _gold(kit: Kit, gold: Source) -> Iterator[dict[str, Any]]:
     benchmark = get_benchmark(kit.benchmark)
     wanted = {item.id for item in kit.items}
-    found: dict[str, dict[str, Any]] = {}
+    payloads: dict[str, dict[str, Any]] = {}
     for line in benchmark.read_gold(gold):
         if isinstance(line, ReadFault):
             raise ExportError(str(line))
         if line.id in wanted:
-            found[line.id] = line.payload
-    if missing := sorted(wanted - found.keys()):
+            payloads[line.id] = line.payload
+    if missing := sorted(wanted - payloads.keys()):
         raise ExportError(f"the gold has no line for {missing[0]} ({len(missing):,} in all)")
-    yield from (found[item.id] for item in kit.items)
+    yield from (payloads[item.id] for item in kit.items)
 
 
 def _lines(rows: Iterator[dict[str, Any]]) -> Iterator[str]:

@@ -46,13 +46,13 @@ def citations(
     """Return how to cite the paper, the release, the board and, if one is chosen, an entry. `root`
     is the URL of the site. Parts that do not exist or that the user may not open are left out."""
     board, phase = table.board, table.phase
-    found = [Citation("paper", "Benchmark paper", benchmark_bibtex(board.benchmark))]
+    cited = [Citation("paper", "Benchmark paper", benchmark_bibtex(board.benchmark))]
     if phase and may_open_release(user, phase.release):
-        found.append(Citation("release", "Dataset release", _release_bibtex(phase.release, root)))
-    found.append(Citation("board", "This leaderboard", _board_bibtex(board, phase, root, accessed)))
+        cited.append(Citation("release", "Dataset release", _release_bibtex(phase.release, root)))
+    cited.append(Citation("board", "This leaderboard", _board_bibtex(board, phase, root, accessed)))
     if entry:
-        found.append(Citation("entry", entry.entry.name, _entry_bibtex(entry, root, accessed)))
-    return [each for each in found if each.bibtex]
+        cited.append(Citation("entry", entry.entry.name, _entry_bibtex(entry, root, accessed)))
+    return [citation for citation in cited if citation.bibtex]
 
 
 def _release_bibtex(release: Release, root: str) -> str:
@@ -219,7 +219,7 @@ def _badge(table: Leaderboard, row: Row) -> Badge:
     """Count all ranked rows that the row is compared with."""
     rank = next(column for column in table.columns if column.decides).key
     [section] = [section for section in table.sections if row in section.rows]
-    ranked = sum(each.ranks[rank] is not None for each in section.rows)
+    ranked = sum(ranked_row.ranks[rank] is not None for ranked_row in section.rows)
     return Badge(table.board, row.entry.name, row.ranks[rank], ranked)
 
 
@@ -337,18 +337,18 @@ def cite_page(
 def export_query(asked: Mapping[str, str], export: Export) -> str:
     """Return the query string of a file of the table."""
     own = {"width", "rows", "intervals", "columns", SUBMISSION, CHARTS}
-    kept: dict[str, Any] = {
+    query: dict[str, Any] = {
         name: value for name, value in asked.items() if name not in own and value
     }
     if export.columns:
-        kept["columns"] = export.columns
+        query["columns"] = export.columns
     if export.rows:
-        kept["rows"] = export.rows
+        query["rows"] = export.rows
     if export.intervals:
-        kept["intervals"] = 1
+        query["intervals"] = 1
     if export.width != TEXT:
-        kept["width"] = export.width
-    return urlencode(kept, doseq=True)
+        query["width"] = export.width
+    return urlencode(query, doseq=True)
 
 
 def cited_charts(

@@ -172,7 +172,7 @@ def _kept(sections: Iterable[Section], wanted: RowFilter) -> Iterator[Section]:
 
 def rows_between(sections: Iterable[Section], first: int, end: int) -> list[Section]:
     """Return the sections with the rows from place `first` up to `end` of all of them."""
-    found, place = [], 0
+    cut, place = [], 0
     for section in sections:
         groups = []
         for group in section.groups:
@@ -180,8 +180,8 @@ def rows_between(sections: Iterable[Section], first: int, end: int) -> list[Sect
             groups += [RowGroup(group.heading, rows)] if rows else []
             place += len(group.rows)
         if groups:
-            found.append(replace(section, groups=tuple(groups)))
-    return found
+            cut.append(replace(section, groups=tuple(groups)))
+    return cut
 
 
 def _belongs(entry: Entry, views: Iterable[View], chosen: View | None) -> bool:
@@ -359,7 +359,7 @@ def ranked_scores(board: Board, phase: Phase) -> dict[int, RankedScore]:
     """Return the board ranks and scores of a phase's graded rows by the main score, by entry
     key. One query."""
     table = leaderboard(board, phase)
-    column = next(each for each in table.columns if each.decides)
+    column = next(candidate for candidate in table.columns if candidate.decides)
     return {
         row.entry.pk: RankedScore(row.ranks[column.key], row.values[column.basis])
         for section in table.sections
@@ -380,13 +380,13 @@ class StampedBoard:
         the stamp covers everything else, including which phases are open now."""
         parts = [
             [
-                _fields(each.phase),
-                _fields(each.phase.release),
-                _fields(each.phase.release.dataset),
-                each.window,
-                are_scores_due(each.phase),
+                _fields(window.phase),
+                _fields(window.phase.release),
+                _fields(window.phase.release.dataset),
+                window.window,
+                are_scores_due(window.phase),
             ]
-            for each in self.windows
+            for window in self.windows
         ]
         return etag_of(_fields(self.board), parts, dict(asked), is_organiser(user))
 
@@ -400,7 +400,7 @@ class StampedBoard:
     def has_variants(self) -> bool:
         """Whether rows of other boards may be shown too, which this board's revision does not
         cover."""
-        datasets: list[Dataset] = [each.phase.release.dataset for each in self.windows]
+        datasets: list[Dataset] = [window.phase.release.dataset for window in self.windows]
         return any(dataset.derived_from_id is not None for dataset in datasets)
 
 
@@ -418,11 +418,11 @@ def stamped_board(user: Viewer, slug: str) -> StampedBoard:
     """Return the board. Raises Http404 unless the user may see it. One query; two for a board
     without phases."""
     phases = _ALL_PHASES if is_organiser(user) else _PUBLISHED_PHASES
-    found = phases.rows(slug=slug)
-    if not found:
+    rows = phases.rows(slug=slug)
+    if not rows:
         return StampedBoard(board_for(user, slug), [])
-    board = found[0].board
-    return StampedBoard(board, windows_of(board, found))
+    board = rows[0].board
+    return StampedBoard(board, windows_of(board, rows))
 
 
 def _fields(row: Model) -> dict[str, Any]:

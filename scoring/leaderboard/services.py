@@ -61,10 +61,10 @@ def stored_replicates(row: Replicate) -> "Replicates":
 
 def kept_replicates(gradings: Sequence[Grading]) -> dict[int, ByFigure]:
     """Return the stored replicates by grading key and figure. One query."""
-    found: defaultdict[int, dict[str, Replicates]] = defaultdict(dict)
+    by_grading: defaultdict[int, dict[str, Replicates]] = defaultdict(dict)
     for row in Replicate.objects.filter(grading__in=gradings):
-        found[row.grading_id][row.figure] = stored_replicates(row)
-    return dict(found)
+        by_grading[row.grading_id][row.figure] = stored_replicates(row)
+    return dict(by_grading)
 
 
 def shown_intervals(phase: Phase, grading_id: int | None) -> dict[str, list[float]]:
@@ -154,10 +154,12 @@ def _ranks(entries: Sequence[Entry], column: Column) -> Sequence[int | None]:
     rows = Replicate.objects.filter(
         grading__in=[entry.grading_id for entry in entries], figure=column.key
     )
-    found = {row.grading_id: stored_replicates(row) for row in rows}
-    if len(found) < len(entries) or len({each.key for each in found.values()}) > 1:
+    stored = {row.grading_id: stored_replicates(row) for row in rows}
+    if len(stored) < len(entries) or len({replicates.key for replicates in stored.values()}) > 1:
         return [None] * len(entries)
-    return significance_ranks([found[entry.grading_id or 0] for entry in entries], column.direction)
+    return significance_ranks(
+        [stored[entry.grading_id or 0] for entry in entries], column.direction
+    )
 
 
 @transaction.atomic
@@ -210,14 +212,14 @@ def resample(grading_id: int) -> "dict[str, Replicates]":
     spec = grading.submission.phase.board.spec
     rows = list(_observations(grading))
     weights = resampled_documents(rows, itemgetter("stratum"), seed=grading.release.same_gold)
-    found = replicated(rows, itemgetter("added"), spec.combined, weights)
+    figures = replicated(rows, itemgetter("added"), spec.combined, weights)
     wanted = {
         column.key
         for column in spec.figures_for(grading.options).values()
         # Undefined figures, such as a mean over tracks with one missing, have no replicates.
         if (column.headline or column.rank) and grading.scores.get(column.key) is not None
     }
-    return {figure: each for figure, each in found.items() if figure in wanted}
+    return {figure: replicates for figure, replicates in figures.items() if figure in wanted}
 
 
 def _observations(grading: Grading) -> Iterator[Observation]:
@@ -237,11 +239,11 @@ def _observations(grading: Grading) -> Iterator[Observation]:
 
 
 @transaction.atomic
-def store_replicates(grading_id: int, found: "Mapping[str, Replicates]") -> None:
+def store_replicates(grading_id: int, replicates: "Mapping[str, Replicates]") -> None:
     """Replace the stored replicates of a grading and update the intervals of its entry."""
     Replicate.objects.filter(grading=grading_id).delete()
     Replicate.objects.bulk_create(
-        _row(grading_id, figure, found[figure]) for figure in sorted(found)
+        _row(grading_id, figure, replicates[figure]) for figure in sorted(replicates)
     )
     entries = Entry.objects.select_for_update(of=("self",)).select_related("phase")
     entry = entries.filter(grading=grading_id).first()
@@ -370,13 +372,13 @@ def _comparable_rows(board: Board) -> list[ReportedRow]:
     whole = {row.protocol for row in spec.reported if headline <= row.scores.keys()}
     of_views = [row for view in spec.views_for(options) for row in view.reported]
     # A view may have the rows of a table under the names of its own figures.
-    taken = {(row.provenance, row.name) for row in of_views}
+    in_views = {(row.provenance, row.name) for row in of_views}
     return [
         row
         for row in spec.reported
         if row.protocol in whole
         and row.scores.keys() <= known
-        and (row.provenance, row.name) not in taken
+        and (row.provenance, row.name) not in in_views
     ] + of_views
 
 

@@ -69,10 +69,10 @@ def read_manifest(file: IO[bytes]) -> RunManifest:
 
 def _form_faults(error: ValidationError) -> list[str]:
     """The first faults as `field: message`, without the values."""
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    faults = [f"{_place(fault['loc'])}: {fault['msg']}."[:300] for fault in found[:_FAULTS_SHOWN]]
-    if len(found) > _FAULTS_SHOWN:
-        faults.append(f"And {len(found) - _FAULTS_SHOWN:,} more errors.")
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    faults = [f"{_place(fault['loc'])}: {fault['msg']}."[:300] for fault in errors[:_FAULTS_SHOWN]]
+    if len(errors) > _FAULTS_SHOWN:
+        faults.append(f"And {len(errors) - _FAULTS_SHOWN:,} more errors.")
     return faults
 
 
@@ -133,11 +133,11 @@ def check_manifest(manifest: RunManifest, *, phase: Phase, file: IO[bytes]) -> N
 
 def _file_sha256(file: IO[bytes]) -> str:
     file.seek(0)
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     while block := file.read(_BLOCK):
-        found.update(block)
+        digest.update(block)
     file.seek(0)
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 def manifest_warnings(manifest: RunManifest, phase: Phase) -> list[str]:
@@ -169,8 +169,8 @@ def filled_card(card: Mapping[str, Any], manifest: RunManifest | None) -> dict[s
     """The card with its empty fields filled from the manifest."""
     if manifest is None:
         return dict(card)
-    found = _card_of(manifest)
-    return {**card} | {name: found[name] for name in found if card.get(name) in (None, "")}
+    filled = _card_of(manifest)
+    return {**card} | {name: filled[name] for name in filled if card.get(name) in (None, "")}
 
 
 def _card_of(manifest: RunManifest) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _card_of(manifest: RunManifest) -> dict[str, Any]:
 def _prompt_text(manifest: RunManifest) -> str:
     if len(manifest.prompts) == 1:
         return manifest.prompts[0].text
-    return "\n\n".join(f"[{each.name}]\n{each.text}" for each in manifest.prompts)
+    return "\n\n".join(f"[{prompt.name}]\n{prompt.text}" for prompt in manifest.prompts)
 
 
 def _decoding(manifest: RunManifest) -> list[tuple[str, Any]]:
@@ -272,7 +272,7 @@ def run_of(submission: Submission, *, is_keeper: bool) -> Run | None:
         # The hash of a release with hidden gold is not public.
         release_sha256=about["release_sha256"] if is_keeper else "",
         host=about["host"] if is_keeper else None,
-        prompts=[RunPrompt(**each) for each in about["prompts"]],
+        prompts=[RunPrompt(**prompt) for prompt in about["prompts"]],
         decoding=about["decoding"],
         items=sum(states.values()),
         **{name: states.get(name, 0) for name in ("answered", "empty", "refused", "failed")},
@@ -281,7 +281,7 @@ def run_of(submission: Submission, *, is_keeper: bool) -> Run | None:
         uncertain=tokens["uncertain"],
         latency_median=latency.get("median"),
         latency_p95=latency.get("p95"),
-        repairs=[RunRepair(**each) for each in about["repairs"]],
+        repairs=[RunRepair(**repair) for repair in about["repairs"]],
         versions=about["versions"],
         started_at=datetime.fromisoformat(about["started_at"]),
         finished_at=datetime.fromisoformat(about["finished_at"]),

@@ -106,18 +106,18 @@ def _folded(text: str) -> str:
     return _BEFORE_TIME.sub(" ", plain)
 
 
-def _fact_of(found: dict[str, str]) -> Fact:
-    if code := found.get("code"):
+def _fact_of(groups: dict[str, str]) -> Fact:
+    if code := groups.get("code"):
         return Fact("code", text=code)
-    if number := found.get("number"):
+    if number := groups.get("number"):
         return _number(number)
-    if word := found.get("word"):
+    if word := groups.get("word"):
         return Fact("number", values=(float(words_number(word)),))
-    if "hour" in found:
-        return _time(found)
-    if numeric := found.get("numeric"):
+    if "hour" in groups:
+        return _time(groups)
+    if numeric := groups.get("numeric"):
         return _numeric_date(numeric)
-    parts = {name[0]: part for name, part in found.items() if name[1:].isdigit()}
+    parts = {name[0]: part for name, part in groups.items() if name[1:].isdigit()}
     month = parts["m"].rstrip(".")
     return Fact(
         "date",
@@ -139,13 +139,13 @@ def _number(digits: str) -> Fact:
     return Fact("code", text=digits) if is_code or not values else Fact("number", values=values)
 
 
-def _time(found: dict[str, str]) -> Fact:
-    hour = int(found["hour"])
-    minute = int(found.get("minute") or found.get("minute2") or 0)
-    half = found.get("half") or found.get("half2") or found.get("before", "")
+def _time(groups: dict[str, str]) -> Fact:
+    hour = int(groups["hour"])
+    minute = int(groups.get("minute") or groups.get("minute2") or 0)
+    half = groups.get("half") or groups.get("half2") or groups.get("before", "")
     if half:
         hour = hour % 12 + 12 * (half in _AFTERNOON)
-    return Fact("time", written=(hour, minute, int(found.get("second", 0))))
+    return Fact("time", written=(hour, minute, int(groups.get("second", 0))))
 
 
 def _numeric_date(digits: str) -> Fact:
