@@ -121,7 +121,7 @@ def test_canonicalise_refuses_what_parsers_read_differently(
 
 def test_canonicalise_refuses_what_does_not_settle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("portal.facts.canonical.MAX_ROUNDS", 0)
-    with pytest.raises(RefusedHtml, match="settle"):
+    with pytest.raises(RefusedHtml, match="could not be cleaned"):
         canonicalise("<p>1</p>")
 
 
