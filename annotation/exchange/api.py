@@ -6,13 +6,13 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from rest_framework import serializers
 from rest_framework.exceptions import PermissionDenied
-from rest_framework.generics import GenericAPIView
 from rest_framework.response import Response
 
 from annotation.access import CampaignAccess, managed_campaign
 from annotation.api_base import TOO_LARGE, AnnotationView, reads, writes
 from annotation.models import CampaignImport
 from portal.accounts.models import User
+from portal.web.answers import ListingView
 from portal.web.api import NamedField, PlainMultiPartParser, file_answers
 
 from .selectors import FILES, campaign_file
@@ -78,7 +78,7 @@ class CampaignExport(AnnotationView):
         return response
 
 
-class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
+class CampaignImports(AnnotationView, ListingView):
     queryset = CampaignImport.objects.none()
     serializer_class = CampaignImportRow
     parser_classes = [PlainMultiPartParser]
@@ -89,8 +89,7 @@ class CampaignImports(AnnotationView, GenericAPIView[CampaignImport]):
         gives=CampaignImportRow(many=True),
     )
     def get(self, access: CampaignAccess) -> Response:
-        page = self.paginate_queryset(access.campaign.imports.select_related("annotator"))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(access.campaign.imports.select_related("annotator"))
 
     @writes(
         "Import labels into a campaign (leads, organisers)",

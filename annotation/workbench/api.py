@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
-from rest_framework.generics import GenericAPIView, ListAPIView
+from rest_framework.generics import ListAPIView
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -38,7 +38,7 @@ from annotation.review.api import ReviewedFact
 from annotation.spans import MAX_SPANS, Draft, recorded_span
 from portal.accounts.models import User
 from portal.datasets.models import DocumentContent
-from portal.web.answers import answer
+from portal.web.answers import ListingView, answer
 
 from . import selectors, services
 from .offers import read_dismissed
@@ -341,7 +341,7 @@ class AssignmentTakeBack(AnnotationView):
         return take_back(assignment=assignment, actor=user)
 
 
-class RevisionList(AnnotationView, GenericAPIView[Revision]):
+class RevisionList(AnnotationView, ListingView):
     queryset = Revision.objects.none()
     serializer_class = RevisionRow
 
@@ -352,8 +352,7 @@ class RevisionList(AnnotationView, GenericAPIView[Revision]):
         description="Leads can read it after all annotators have submitted.",
     )
     def get(self, assignment: Assignment) -> Response:
-        page = self.paginate_queryset(_revisions(assignment))
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(_revisions(assignment))
 
 
 def _revisions(assignment: Assignment) -> QuerySet[Revision]:

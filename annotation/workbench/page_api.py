@@ -11,7 +11,6 @@ from django.shortcuts import get_object_or_404
 from django.utils.cache import get_conditional_response, patch_cache_control
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -45,7 +44,7 @@ from portal.accounts.models import User
 from portal.datasets.documents.selectors import document_boxes
 from portal.datasets.responses import file_response
 from portal.files.uploads import checked_upload
-from portal.web.answers import answer
+from portal.web.answers import ListingView, answer
 from portal.web.api import PlainMultiPartParser, file_answers
 
 from .api import SAVE_REFUSED, AssignmentFlag, SpansReplaced, assignment_remarks, replacement_answer
@@ -376,7 +375,7 @@ class CampaignSuggestionsView(AnnotationView):
         )
 
 
-class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):
+class SuggestionUploads(AnnotationView, ListingView):
     queryset = SuggestionUpload.objects.none()
     serializer_class = SuggestionUploadRow
     parser_classes = [PlainMultiPartParser]
@@ -387,8 +386,7 @@ class SuggestionUploads(AnnotationView, GenericAPIView[SuggestionUpload]):
         gives=SuggestionUploadRow(many=True),
     )
     def get(self, access: CampaignAccess) -> Response:
-        page = self.paginate_queryset(access.campaign.suggestion_uploads.all())
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(access.campaign.suggestion_uploads.all())
 
     @writes(
         "Upload a model's labels as suggestions (leads, organisers)",

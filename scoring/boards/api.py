@@ -10,7 +10,6 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,7 +18,7 @@ from rest_framework.views import APIView
 from portal.accounts.access import IsOrganiser, is_organiser
 from portal.accounts.teams.selectors import teams_of
 from portal.datasets.models import Release
-from portal.web.answers import answer
+from portal.web.answers import ListingView, answer
 from scoring.access import board_for, may_open_release
 from scoring.benchmarks import BENCHMARKS
 from scoring.leaderboard.columns import group_names, sort_columns
@@ -312,7 +311,7 @@ def _board_shown(request: Request, board: Board) -> Any:
     return BoardSerializer(board, context=context).data
 
 
-class BoardList(GenericAPIView[Any]):
+class BoardList(ListingView):
     """Lists the boards the user may see. Organisers can create boards, each with a first phase."""
 
     queryset = Board.objects.none()
@@ -321,8 +320,7 @@ class BoardList(GenericAPIView[Any]):
 
     @extend_schema(responses=BoardLineSerializer(many=True))
     def get(self, request: Request) -> Response:
-        page = self.paginate_queryset(boards_for_list(request.user)) or []
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(boards_for_list(request.user))
 
     @extend_schema(request=NewBoardSerializer, responses={201: BoardSerializer})
     def post(self, request: Request) -> Response:

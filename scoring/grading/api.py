@@ -1,18 +1,18 @@
 """Endpoints of re-grades and of the change log, with their JSON forms."""
 
+from functools import partial
 from typing import Any
 
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import display_name
-from portal.web.answers import answer
+from portal.web.answers import ListingView, answer
 from scoring.access import board_for
 from scoring.models import Board, Regrade, RegradedPhase
 from scoring.web import DetailSerializer, actor_of, conflicts
@@ -109,7 +109,7 @@ class LogEntrySerializer(serializers.Serializer[LogEntry]):
     phases = PhaseChangeSerializer(many=True)
 
 
-class BoardChanges(GenericAPIView[Any]):
+class BoardChanges(ListingView):
     """The rank changes after each re-grade of the board, with reasons, newest first."""
 
     queryset = Regrade.objects.none()
@@ -118,12 +118,10 @@ class BoardChanges(GenericAPIView[Any]):
     @extend_schema(responses=LogEntrySerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         board = board_for(request.user, slug)
-        page = self.paginate_queryset(done_regrades(board)) or []
-        entries = log_entries(request.user, board, page)
-        return self.get_paginated_response(self.get_serializer(entries, many=True).data)
+        return self.listed(done_regrades(board), partial(log_entries, request.user, board))
 
 
-class RegradeList(GenericAPIView[Any]):
+class RegradeList(ListingView):
     """The re-grades of a board, newest first. A new one grades all scored submissions again."""
 
     queryset = Regrade.objects.none()
@@ -132,8 +130,7 @@ class RegradeList(GenericAPIView[Any]):
 
     @extend_schema(responses=RegradeSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        page = self.paginate_queryset(board_regrades(board_for(request.user, slug))) or []
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(board_regrades(board_for(request.user, slug)))
 
     @extend_schema(
         request=NewRegradeSerializer,

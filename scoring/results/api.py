@@ -1,16 +1,16 @@
 """API endpoints and serializers of items and comparisons."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.web.answers import answer
+from portal.web.answers import ListingView, answer
 from scoring.access import board_for, require_items, submission_for
 from scoring.benchmarks.graded import FieldRow
 from scoring.grading.selectors import finished_grading
@@ -31,7 +31,15 @@ from .comparisons import (
 from .fact_pairs import FIRST, SECOND, FactPair, FactSide, differing_facts
 from .facts import FactLine
 from .fields import FieldTable
-from .item_lists import LONGEST_SEARCH, SHOWN, ItemQuery, item_line, item_scores, orders_of
+from .item_lists import (
+    LONGEST_SEARCH,
+    SHOWN,
+    ItemLine,
+    ItemQuery,
+    item_line,
+    item_scores,
+    orders_of,
+)
 from .items import Extra, item_page
 from .training_dates import training_dates
 
@@ -309,7 +317,7 @@ _FACTS_EXAMPLE = OpenApiExample(
 )
 
 
-class BoardCompareFacts(GenericAPIView[Any]):
+class BoardCompareFacts(ListingView):
     """The facts that one of two entries has right and the other wrong, in the order of the release;
     the fields, for benchmarks without facts. Only if all gold of the phase is public and the phase
     shows every fact of both submissions to this account."""
@@ -334,9 +342,7 @@ class BoardCompareFacts(GenericAPIView[Any]):
         if asked["type"] not in {"", *both.types}:
             named = ", ".join(both.types)
             raise ValidationError({"type": [f"Unknown type. Choose one of {named}."]})
-        page = self.paginate_queryset(both.chosen(asked["right"], asked["type"]))
-        lines = both.lines(page or [])
-        return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+        return self.listed(both.chosen(asked["right"], asked["type"]), both.lines)
 
 
 class DatedRowSerializer(serializers.Serializer[Any]):
@@ -384,7 +390,7 @@ class BoardTraining(APIView):
         return Response(TrainingSerializer(found or {}).data)
 
 
-class SubmissionItems(GenericAPIView[Any]):
+class SubmissionItems(ListingView):
     """The items of a graded submission with their scores, if the phase shows individual items."""
 
     queryset = ItemScore.objects.none()
@@ -396,9 +402,11 @@ class SubmissionItems(GenericAPIView[Any]):
         grading = finished_grading(request.user, submission, earlier_result(request))
         level = require_items(request.user, submission, grading.release)
         asked = _wanted_items(request, grading).at(level, grading)
-        page = self.paginate_queryset(item_scores(grading, asked)) or []
-        lines = [item_line(submission, grading, score, level) for score in page]
-        return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+
+        def lines(scores: Sequence[ItemScore]) -> list[ItemLine]:
+            return [item_line(submission, grading, score, level) for score in scores]
+
+        return self.listed(item_scores(grading, asked), lines)
 
 
 def _wanted_items(request: Request, grading: Grading) -> ItemQuery:

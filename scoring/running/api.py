@@ -6,14 +6,13 @@ from typing import Any
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
-from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
 from portal.files.uploads import checked_upload
-from portal.web.answers import answer
+from portal.web.answers import ListingView, answer
 from portal.web.api import PlainMultiPartParser
 from scoring.access import board_for, submission_for
 from scoring.judging.api import JudgeTrialSerializer
@@ -138,7 +137,7 @@ def _shown(run: ModelRun) -> Any:
     return ModelRunDetailSerializer(run, context={"page": run_page(run)}).data
 
 
-class BoardModelRuns(GenericAPIView[ModelRun]):
+class BoardModelRuns(ListingView):
     """The runs of a board, newest first."""
 
     permission_classes = [IsOrganiser]
@@ -147,8 +146,7 @@ class BoardModelRuns(GenericAPIView[ModelRun]):
 
     @extend_schema(responses=ModelRunSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        page = self.paginate_queryset(board_runs(board_for(request.user, slug))) or []
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(board_runs(board_for(request.user, slug)))
 
     @extend_schema(
         request=NewModelRunSerializer,

@@ -1,6 +1,7 @@
 """Endpoints of submissions, actions on them, similar submissions, and webhooks."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import IO, Any
 
 from django.db.models import QuerySet
@@ -14,7 +15,6 @@ from drf_spectacular.utils import (
 )
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, ValidationError
-from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,6 +24,7 @@ from portal.accounts.access import IsOrganiser
 from portal.accounts.models import Team, User
 from portal.accounts.teams.selectors import teams_of
 from portal.files.uploads import upload_limit_message, was_too_large
+from portal.web.answers import ListingView
 from portal.web.api import PlainMultiPartParser
 from scoring.access import (
     board_for,
@@ -160,14 +161,12 @@ class SubmissionPin(_Action):
     act = staticmethod(services.pin_submission)
 
 
-class _SubmissionList(GenericAPIView[Submission]):
+class _SubmissionList(ListingView):
     queryset = Submission.objects.none()
     serializer_class = SubmissionLineSerializer
 
     def page_of(self, request: Request, submissions: QuerySet[Submission]) -> Response:
-        page = self.paginate_queryset(for_lists(submissions))
-        lines = submission_lines(request.user, page or [])
-        return self.get_paginated_response(self.get_serializer(lines, many=True).data)
+        return self.listed(for_lists(submissions), partial(submission_lines, request.user))
 
 
 class UploadTooLarge(APIException):
@@ -400,7 +399,7 @@ class SimilaritySerializer(serializers.ModelSerializer[Similarity]):
         fields = ["submission", "counterpart", "same", "compared", "share", "found_at"]
 
 
-class BoardSimilarities(GenericAPIView[Any]):
+class BoardSimilarities(ListingView):
     """Near-identical submissions of different owners, newest first. For organisers."""
 
     queryset = Similarity.objects.none()
@@ -409,5 +408,4 @@ class BoardSimilarities(GenericAPIView[Any]):
 
     @extend_schema(responses=SimilaritySerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        page = self.paginate_queryset(board_pairs(board_for(request.user, slug))) or []
-        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+        return self.listed(board_pairs(board_for(request.user, slug)))

@@ -129,7 +129,13 @@ def upload(content: bytes, name: str = "predictions.jsonl") -> SimpleUploadedFil
 
 
 def send_file(
-    phase: Phase, owner: User, content: bytes, *, name: str = "Reader", **more: Any
+    phase: Phase,
+    owner: User,
+    content: bytes,
+    *,
+    name: str = "Reader",
+    card: Mapping[str, str] | None = None,
+    **more: Any,
 ) -> Submission:
     """Submits predictions.jsonl with this content. `more` are arguments of the service."""
     file = upload(content)
@@ -137,10 +143,11 @@ def send_file(
     return create_submission(
         phase=phase,
         owner=owner,
+        card={"name": name, **(card or {})},
         file=file,
         filename=filename,
         checked=check_upload(phase=phase, file=file, filename=filename),
-        **{"card": {"name": name}, **more},
+        **more,
     )
 
 
@@ -159,7 +166,8 @@ def make_submission(
         first_phase(board),
         owner,
         lines_of(predictions),
-        card={"name": name, **card},
+        name=name,
+        card=card,
         team=team,
         replaces=replaces,
     )

@@ -148,12 +148,17 @@ def test_raising(visibility: str, cast: Cast, client_of: ClientOf, api_of: ApiOf
     in_turn(ROLES, check)
 
 
-def test_deciding(cast: Cast, researcher: User, client_of: ClientOf, api_of: ApiOf) -> None:
+def two_disputes(by: User) -> list[str]:
+    """The URLs of their pages."""
     release = released()
-    disputes = [make_dispute(release, researcher, claim=str(number)) for number in range(2)]
+    disputes = [make_dispute(release, by, claim=str(number)) for number in range(2)]
+    return [f"/datasets/world/disputes/{dispute.pk}/" for dispute in disputes]
+
+
+def test_deciding(cast: Cast, researcher: User, client_of: ClientOf, api_of: ApiOf) -> None:
+    page, other = two_disputes(researcher)
     enrol(cast)
-    page = f"/datasets/world/disputes/{disputes[0].pk}/"
-    endpoint = f"/api/v1/datasets/world/disputes/{disputes[1].pk}/decide/"
+    endpoint = f"/api/v1{other}decide/"
 
     def check(role: str) -> None:
         client = client_of(cast[role])
@@ -190,11 +195,9 @@ def test_nobody_decides_their_own(
 
 
 def test_withdrawing(cast: Cast, researcher: User, client_of: ClientOf, api_of: ApiOf) -> None:
-    release = released()
-    disputes = [make_dispute(release, researcher, claim=str(number)) for number in range(2)]
+    page, other = two_disputes(researcher)
     enrol(cast)
-    page = f"/datasets/world/disputes/{disputes[0].pk}/"
-    endpoint = f"/api/v1/datasets/world/disputes/{disputes[1].pk}/withdraw/"
+    endpoint = f"/api/v1{other}withdraw/"
 
     def check(role: str) -> None:
         client = client_of(cast[role])

@@ -17,6 +17,12 @@ from .rows import ItemGold, PublishedItem
 Kind = Literal["added", "removed", "changed"]
 
 
+def _kind(before: object | None, after: object | None) -> Kind:
+    if before is None:
+        return "added"
+    return "removed" if after is None else "changed"
+
+
 @dataclass(frozen=True)
 class FactChange:
     """A fact before and after; None where it does not exist."""
@@ -26,9 +32,7 @@ class FactChange:
 
     @property
     def kind(self) -> Kind:
-        if self.before is None:
-            return "added"
-        return "removed" if self.after is None else "changed"
+        return _kind(self.before, self.after)
 
     @property
     def aspects(self) -> tuple[str, ...]:
@@ -158,9 +162,7 @@ class ItemChange:
 
     @property
     def kind(self) -> Kind:
-        if self.before is None:
-            return "added"
-        return "removed" if self.after is None else "changed"
+        return _kind(self.before, self.after)
 
     @property
     def splits(self) -> tuple[str, str] | None:
