@@ -60,7 +60,10 @@ class BoardForm(_WithOptions):
     class Meta:
         model = Board
         fields = ["title", "slug", "benchmark", "description"]
-        help_texts = {"slug": "Used in the URL: /boards/SLUG/."}
+        help_texts = {
+            "slug": "Used in the URL: /boards/SLUG/.",
+            "description": "Shown on the methodology page, in Markdown.",
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -156,7 +159,8 @@ class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Board
         fields = BOARD_SETTINGS
         help_texts = {
-            "terms": "Submitters must accept these terms. Markdown. Leave empty for no terms.",
+            "description": "Shown on the methodology page, in Markdown.",
+            "terms": "Markdown. Submitters must accept these terms; leave empty for none.",
         }
 
     field_order = ["title", "description", "rules", "terms", "card_fields", "column_groups"]
@@ -201,8 +205,8 @@ class PhaseForm(_WithOptions):
             "diagnostics": "Submitters see",
             "opens_at": "Opens",
             "closes_at": "Closes",
-            "per_day": "Scores per day",
-            "in_total": "Scores in total",
+            "per_day": "Scored submissions per day",
+            "in_total": "Scored submissions in total",
             "failed_per_day": "Failed attempts per day",
             "takes_incomplete": "Accept incomplete files",
             "score_decimals": "Score decimals",
@@ -210,7 +214,7 @@ class PhaseForm(_WithOptions):
             "public_share": "Public share (%)",
         }
         help_texts = {
-            "split": "Leave empty for the whole release.",
+            "split": "",
             "options": "",
             "diagnostics": "",
             "time_zone": "Example: Asia/Tokyo.",

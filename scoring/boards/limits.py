@@ -87,14 +87,14 @@ class Quota:
         if spent is None:
             return ""
         words = (
-            f"{self.holder.has} used up {self.holder.whose} {spent.limit} {spent.name} in "
-            f"“{self.phase.title}”."
+            f"{self.holder.has} used up {self.holder.whose} limit of {spent.limit} {spent.name} "
+            f"in “{self.phase.title}”."
         )
         if spent is self.total and not spent.held:
             return words
         if self.free_at_words:
             return f"{words} You can submit again on {self.free_at_words}."
-        return f"{words} You can submit again if one that is being graded fails."
+        return f"{words} You can submit again if a submission that is being graded fails."
 
 
 def quota(phase: Phase, user: User, *, holder: Holder = YOU) -> Quota:
@@ -170,13 +170,15 @@ def _quota(phase: Phase, team: Team | None, holder: Holder, counts: Mapping[str,
         team=team,
         holder=holder,
         day=_allowance(
-            "scores within 24 hours",
+            "scored submissions within 24 hours",
             phase.per_day,
             counts.get("charged_today", 0),
             held,
             counts.get("first_today"),
         ),
-        total=_allowance("scores", phase.in_total, counts.get("charged", 0), held, None),
+        total=_allowance(
+            "scored submissions", phase.in_total, counts.get("charged", 0), held, None
+        ),
         failed=_allowance(
             "failed attempts within 24 hours",
             phase.failed_per_day,
@@ -193,7 +195,7 @@ def _allowance(
     if limit is None:
         return None
     if limit == 1:
-        name = name.replace("scores", "score").replace("attempts", "attempt")
+        name = name.replace("submissions", "submission").replace("attempts", "attempt")
     is_spent = used + held >= limit
     return Allowance(name, limit, used, held, first + DAY if first and is_spent else None)
 

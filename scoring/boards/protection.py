@@ -24,8 +24,8 @@ PROTECTED: Mapping[str, Any] = MappingProxyType(
 _WORDS: Mapping[str, str] = MappingProxyType(
     {
         "score_decimals": f"{PROTECTED['score_decimals']} decimal and no counts",
-        "per_day": f"{PROTECTED['per_day']} scores per day",
-        "in_total": f"{PROTECTED['in_total']} scores in total",
+        "per_day": f"{PROTECTED['per_day']} scored submissions per day",
+        "in_total": f"{PROTECTED['in_total']} scored submissions in total",
         "takes_incomplete": "no incomplete files",
         "diagnostics": "totals only",
     }
@@ -208,9 +208,9 @@ def _limit_leaks(phase: Settings) -> Iterator[Leak]:
     for name, period in (("per_day", "per day"), ("in_total", "in total")):
         limit = getattr(phase, name)
         if limit is None:
-            words = f"The number of scores {period} is not limited"
+            words = f"The number of scored submissions {period} is not limited"
         elif limit > PROTECTED[name]:
-            words = f"Each submitter gets {limit} scores {period}"
+            words = f"Each submitter gets {limit} scored submissions {period}"
         else:
             continue
         yield Leak(name, f"{words}: submitters can try answers until the score goes up.")

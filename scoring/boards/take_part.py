@@ -44,8 +44,8 @@ class PhaseToEnter:
     def limits(self) -> Sequence[str]:
         phase = self.phase
         limits = (
-            (phase.per_day, "score{} per day"),
-            (phase.in_total, "score{} in total"),
+            (phase.per_day, "scored submission{} per day"),
+            (phase.in_total, "scored submission{} in total"),
             (phase.failed_per_day, "failed attempt{} per day"),
         )
         return [

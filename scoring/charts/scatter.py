@@ -299,7 +299,7 @@ def _told(axis: Axis, value: float | date, ends: tuple[float, float] | None) -> 
 
 def _tooltip_fields(chart: Scatter) -> list[tuple[str, str]]:
     fields = [("whole", "System"), ("told_x", chart.x.title), ("told_y", chart.y.title)]
-    return [*fields, *([("group", "Kind")] if chart.groups else [])]
+    return [*fields, *([("group", "Category")] if chart.groups else [])]
 
 
 def _names_of(chart: Scatter, room: Room) -> list[str]:

@@ -84,7 +84,7 @@ class Scatter:
             *_end_heads(self.x, self._has("x_ends")),
             self.y.label,
             *_end_heads(self.y, self._has("y_ends")),
-            *(("Kind",) if self.groups else ()),
+            *(("Category",) if self.groups else ()),
         )
 
     def _cells(self, point: Point) -> list[tuple[Cell, str]]:

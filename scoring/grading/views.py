@@ -19,13 +19,13 @@ from .regrades import cancel_regrade, start_regrade
 
 
 class RegradeForm(forms.Form):
-    phase = forms.ChoiceField(required=False, label="Re-grade")
+    phase = forms.ChoiceField(required=False, label="Phases")
     release = forms.ModelChoiceField(
         queryset=Release.objects.none(),
         required=False,
         label="Gold",
         empty_label="The current release of each phase",
-        help_text="Another release of the same dataset, with the same items.",
+        help_text="To change the gold, select another release with the same items.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -37,7 +37,7 @@ class RegradeForm(forms.Form):
         assert isinstance(phase, forms.ChoiceField)
         assert isinstance(release, forms.ModelChoiceField)
         titles = [(each.slug, f"Phase “{each.title}”") for each in self.phases.values()]
-        phase.choices = [("", "Whole board"), *titles]
+        phase.choices = [("", "All phases"), *titles]
         datasets = {each.release.dataset_id for each in self.phases.values()}
         release.queryset = (
             Release.objects.filter(dataset__in=datasets, benchmark=board.benchmark)

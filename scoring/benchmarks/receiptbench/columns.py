@@ -215,7 +215,7 @@ _VIEWS = (
     _by_field(
         WRONG,
         "Errors",
-        "Errors of any kind, by field.",
+        "Number of errors by field, over all error types.",
         "Errors in all fields",
     ),
     _weights(),
@@ -277,7 +277,7 @@ _ERROR_COLUMNS = tuple(
         error_key(error),
         f"Errors: {error}",
         "Checks",
-        "Share of errors of this kind among all errors",
+        "Share of this error type among all errors",
         direction="down",
         headline=False,
     )

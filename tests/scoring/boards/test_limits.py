@@ -67,7 +67,9 @@ def test_without_a_place_nothing_is_stored(researcher: User, run_jobs: RunJobs) 
     board = limited(in_total=1)
     make_submission(board, researcher)
     run_jobs()
-    with pytest.raises(SubmissionRefused, match="used up your 1 score in “Test”"):
+    with pytest.raises(
+        SubmissionRefused, match="used up your limit of 1 scored submission in “Test”"
+    ):
         make_submission(board, researcher)
     assert Submission.objects.count() == 1
 
@@ -75,7 +77,7 @@ def test_without_a_place_nothing_is_stored(researcher: User, run_jobs: RunJobs) 
 def test_one_that_is_being_graded_holds_its_place(researcher: User) -> None:
     board = limited(per_day=1)
     make_submission(board, researcher)
-    with pytest.raises(SubmissionRefused, match="if one that is being graded fails"):
+    with pytest.raises(SubmissionRefused, match="if a submission that is being graded fails"):
         make_submission(board, researcher)
 
 
@@ -93,7 +95,7 @@ def test_a_cancelled_attempt_gives_its_place_back_and_counts_as_failed(researche
 def test_failed_attempts_have_a_limit_of_their_own(researcher: User) -> None:
     board = limited(failed_per_day=1)
     fail_grading(pk=latest_grading(make_submission(board, researcher)).pk, reason="broken")
-    with pytest.raises(SubmissionRefused, match="1 attempt without a score"):
+    with pytest.raises(SubmissionRefused, match="1 failed attempt"):
         make_submission(board, researcher)
 
 
@@ -107,7 +109,8 @@ def test_only_failed_attempts_of_the_last_day_count_as_failed(researcher: User) 
 
 
 @pytest.mark.parametrize(
-    ("charged", "ending"), [(2, "scores in “Test”."), (1, "if one that is being graded fails.")]
+    ("charged", "ending"),
+    [(2, "scored submissions in “Test”."), (1, "if a submission that is being graded fails.")],
 )
 def test_a_spent_total_says_whether_a_place_may_come_back(
     researcher: User, charged: int, ending: str

@@ -191,7 +191,7 @@ def test_the_fourth_score_of_a_day_is_refused(researcher: User, api_of: ApiOf) -
     data = {"name": "Fourth", "file": upload(lines_of(PERFECT))}
     answer = api_of(researcher).post("/api/v1/boards/board/submissions/", data, format="multipart")
     assert answer.status_code == 409
-    assert "3 scores within 24 hours" in answer.json()["detail"]
+    assert "3 scored submissions within 24 hours" in answer.json()["detail"]
 
 
 # --- looser settings say what they give away --------------------------------------------------

@@ -81,7 +81,7 @@ def test_private_release_is_not_linked(client_of: ClientOf) -> None:
 def test_limits_are_those_of_the_phase(board: Board) -> None:
     change(board, per_day=1, in_total=20, failed_per_day=None)
     [phase] = take_part_page(READER, board).phases
-    assert phase.limits == ["1 score per day", "20 scores in total"]
+    assert phase.limits == ["1 scored submission per day", "20 scored submissions in total"]
 
 
 def test_everything_of_public_gold_can_be_seen(board: Board) -> None:

@@ -165,7 +165,7 @@ def test_a_team_submits_together_until_its_limit(
     expect(second.get_by_role("row", name="Reader of Rex")).to_contain_text("Ledger Lab, by Rex")
     submit(second, name="Reader of Ann")
     expect(second.get_by_role("alert")).to_contain_text(
-        "The team “Ledger Lab” has used up its 1 score in “Test”."
+        "The team “Ledger Lab” has used up its limit of 1 scored submission in “Test”."
     )
     second.get_by_label("Submit for").select_option("Myself")
     second.get_by_role("button", name="Submit", exact=True).click()

@@ -49,7 +49,10 @@ def test_a_score_for_a_team_uses_up_a_place_of_both(team: Team, researcher: User
 def test_many_members_do_not_multiply_the_limit(team: Team, researcher: User, ben: User) -> None:
     board = make_board(in_total=1)
     make_submission(board, researcher, team=team)
-    with pytest.raises(SubmissionRefused, match="The team “Fact finders” has used up its 1 score"):
+    with pytest.raises(
+        SubmissionRefused,
+        match="The team “Fact finders” has used up its limit of 1 scored submission",
+    ):
         make_submission(board, ben, team=team)
     # Ben himself has submitted nothing.
     assert make_submission(board, ben).team is None
@@ -58,9 +61,13 @@ def test_many_members_do_not_multiply_the_limit(team: Team, researcher: User, be
 def test_many_teams_do_not_multiply_the_limit(team: Team, researcher: User) -> None:
     board, second = make_board(in_total=1), team_of(researcher, name="Second")
     make_submission(board, researcher, team=team)
-    with pytest.raises(SubmissionRefused, match="You have used up your 1 score"):
+    with pytest.raises(
+        SubmissionRefused, match="You have used up your limit of 1 scored submission"
+    ):
         make_submission(board, researcher, team=second)
-    with pytest.raises(SubmissionRefused, match="You have used up your 1 score"):
+    with pytest.raises(
+        SubmissionRefused, match="You have used up your limit of 1 scored submission"
+    ):
         make_submission(board, researcher)
 
 
@@ -81,7 +88,9 @@ def test_going_on_asks_for_the_places_of_who_submitted_it(
     submission = make_submission(board, researcher, team=team)
     cancel_grading(grading=latest_grading(submission), actor=ben)
     make_submission(board, researcher)
-    with pytest.raises(GradingRefused, match="The submitter has used up their 1 score"):
+    with pytest.raises(
+        GradingRefused, match="The submitter has used up their limit of 1 scored submission"
+    ):
         retry_grading(grading=latest_grading(submission), actor=ben)
 
 
@@ -260,7 +269,7 @@ def test_limits_of_ones_teams_by_page_and_api(
     run_jobs()
     page = client_of(ben).get("/boards/board/submit/").content.decode()
     assert "Team submissions count" in page
-    assert "The team “Fact finders” has used up its 1 score" in page
+    assert "The team “Fact finders” has used up its limit of 1 scored submission" in page
     told = api_of(ben).get("/api/v1/boards/board/phases/test/limits/").json()
     assert (told["total"]["left"], told["refusal"]) == (1, "")
     [its] = told["teams"]
