@@ -60,10 +60,10 @@ def tagged_part(
     Raises TagError if a part has no visible text, unless the fact has an `identity`.
     """
     matches = (_VISIBLE.search(html, text.start, text.end) for text in texts)
-    found = [(text, match) for text, match in zip(texts, matches, strict=True) if match]
-    if found:
-        nodes = found[0][0].start, found[-1][0].end
-        visible = found[0][1].start(), found[-1][1].end()
+    visible_texts = [(text, match) for text, match in zip(texts, matches, strict=True) if match]
+    if visible_texts:
+        nodes = visible_texts[0][0].start, visible_texts[-1][0].end
+        visible = visible_texts[0][1].start(), visible_texts[-1][1].end()
         return TaggedPart(label, identity, *tags, nodes, visible)
     if not identity or not texts:
         raise _nothing_to_read(html, tags[0])
@@ -216,16 +216,16 @@ def unknown_tags(html: str, known: Collection[str]) -> list[UnknownTag]:
     suspects = names - labels - ELEMENT_NAMES - EDGAR_ELEMENTS
     if not suspects:
         return []
-    found: dict[str, UnknownTag] = {}
+    by_name: dict[str, UnknownTag] = {}
     inside = 0
     for token in tokens(html, xml=is_xhtml(html)):
         if token.name in _FOREIGN and token.kind in (Kind.START, Kind.END):
             inside = max(0, inside + (1 if token.kind is Kind.START else -1))
         elif token.kind is Kind.START and token.name in suspects and not inside:
             spelled = html[token.start + 1 : token.start + 1 + len(token.name)]
-            first = found.get(token.name, UnknownTag(spelled, 0, token.start))
-            found[token.name] = first._replace(times=first.times + 1)
-    return list(found.values())
+            first = by_name.get(token.name, UnknownTag(spelled, 0, token.start))
+            by_name[token.name] = first._replace(times=first.times + 1)
+    return list(by_name.values())
 
 
 def unknown_tags_reason(unknown: Collection[UnknownTag], labels: Collection[str]) -> str:
@@ -333,12 +333,12 @@ def write_tags(canonical_html: str, spans: Sequence[Span]) -> str:
     require_labels(labels)
     if faults := check_spans(canonical_text(canonical_html), ordered, labels):
         raise ValueError("; ".join(fault.message for fault in faults))
-    found = list(fragments(canonical_html, ordered))
-    counts = Counter(fragment.span for fragment in found)
+    pieces = list(fragments(canonical_html, ordered))
+    counts = Counter(fragment.span for fragment in pieces)
 
     def tags(fragment: Fragment) -> tuple[str, str]:
         label = ordered[fragment.span].label
         identity = f' id="f{fragment.span}"' if counts[fragment.span] > 1 else ""
         return f"<{label}{identity}>", f"</{label}>"
 
-    return enclose(canonical_html, found, tags)
+    return enclose(canonical_html, pieces, tags)

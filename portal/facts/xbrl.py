@@ -59,7 +59,7 @@ def read_xbrl(html: str, canonical: Canonical) -> list[XbrlFact]:
     >>> read_xbrl(page, canonicalise(page))
     [XbrlFact(start=4, end=9, kind='number', concept='us-gaap:Revenues')]
     """
-    return [found.fact for found in locate_elements(html, canonical)]
+    return [element.fact for element in locate_elements(html, canonical)]
 
 
 def locate_elements(html: str, canonical: Canonical) -> list[LocatedElement]:
@@ -70,18 +70,18 @@ def locate_elements(html: str, canonical: Canonical) -> list[LocatedElement]:
     tagged = list(_tagged(content))
     if not tagged:
         return []
-    located_in, facts = locate(content, [one.part for one in tagged])
+    located_in, facts = locate(content, [tag.part for tag in tagged])
     if located_in.html != canonical.html:
         raise TagError("inline XBRL from here on would change how the page is read", content, 0)
-    found = []
+    elements = []
     for fact in facts:
         part, concept = tagged[int(fact.identity)]
         kind: Literal["number", "date"] = "number" if fact.span.label == "number" else "date"
         opening = content[part.opening.start : part.opening.end]
-        found.append(
+        elements.append(
             LocatedElement(XbrlFact(fact.span.start, fact.span.end, kind, concept), opening)
         )
-    return found
+    return elements
 
 
 def _tagged(html: str) -> Iterator[_Tagged]:
@@ -311,8 +311,8 @@ def read_xbrl_details(
     (XbrlFact(start=5, end=7, kind='number', concept='a:Loss'), '-', 6)
     """
     details = []
-    for found in locate_elements(html, canonical):
-        details.append(_detail(found.fact, _attributes(found.opening), resources))
+    for element in locate_elements(html, canonical):
+        details.append(_detail(element.fact, _attributes(element.opening), resources))
     return details
 
 
@@ -332,7 +332,7 @@ def _detail(fact: XbrlFact, given: dict[str, str], resources: XbrlResources) -> 
 
 def _attributes(opening: str) -> dict[str, str]:
     """The attributes of a start tag by lower-case name; of duplicates the first."""
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(opening):
-        found.setdefault(match[1].lower(), match[2] if match[2] is not None else match[3])
-    return found
+        attributes.setdefault(match[1].lower(), match[2] if match[2] is not None else match[3])
+    return attributes

@@ -71,13 +71,13 @@ def stage_log(group: str, *, words: Words = kind_of_error) -> StageLog:
         events.exclude(_ROUTINE).select_related("job").order_by("-id")[: LINES_SHOWN + 1]
     )
     shown = [(event.at, event.pk, _line(event, words)) for event in special[:LINES_SHOWN]]
-    lines = sorted([*shown, *_routine(events.filter(_ROUTINE))], key=lambda found: found[:2])
+    lines = sorted([*shown, *_routine(events.filter(_ROUTINE))], key=lambda placed: placed[:2])
     return StageLog([line for _, _, line in lines], is_cut=len(special) > LINES_SHOWN)
 
 
 def _routine(events: Any) -> Iterator[tuple[datetime, int, StageLine]]:
     """Starts are placed at the first start, completions at the last completion."""
-    found = (
+    counts = (
         events.order_by()
         .values("kind", "what")
         .annotate(
@@ -89,7 +89,7 @@ def _routine(events: Any) -> Iterator[tuple[datetime, int, StageLine]]:
             last_id=Max("id"),
         )
     )
-    for row in found:
+    for row in counts:
         counted = _handler(row["kind"]).counted(row["jobs"])
         until = row["last"] if row["jobs"] > 1 else None
         if row["what"] == What.CLAIMED:
@@ -222,9 +222,9 @@ def _next_jobs(now: datetime) -> list[_Next]:
 def _before(waiting: Iterable[_Next], group: str) -> list[Head] | None:
     """The jobs before the group's next job; None if it has no due job."""
     order = sorted(
-        waiting, key=lambda each: (not each.head.is_finishing, each.served, each.head.job_id)
+        waiting, key=lambda job: (not job.head.is_finishing, job.served, job.head.job_id)
     )
-    heads = [each.head for each in order]
+    heads = [job.head for job in order]
     for place, head in enumerate(heads):
         if head.group == group:
             return heads[:place]
@@ -237,14 +237,14 @@ def _recent(now: datetime) -> tuple[dict[str, float], set[str]]:
     newest = done.order_by("-finished_at").values_list(
         "kind", "started_at", "finished_at", "worker"
     )
-    taken: dict[str, list[float]] = {}
+    durations: dict[str, list[float]] = {}
     workers: set[str] = set()
     for kind, started, finished, worker in newest[:RECENT]:
         if started and finished:
-            taken.setdefault(kind, []).append((finished - started).total_seconds())
+            durations.setdefault(kind, []).append((finished - started).total_seconds())
         if worker and finished and finished >= now - WORKER_SEEN:
             workers.add(worker)
-    return {kind: median(seconds) for kind, seconds in taken.items()}, workers
+    return {kind: median(seconds) for kind, seconds in durations.items()}, workers
 
 
 def _wait(

@@ -106,10 +106,10 @@ def _of_lists(endpoint: type[GenericAPIView[Any]]) -> Iterator[str]:
     view = endpoint()
     if endpoint.pagination_class is not None:
         pages = endpoint.pagination_class()
-        yield from (each["name"] for each in pages.get_schema_operation_parameters(view))
+        yield from (parameter["name"] for parameter in pages.get_schema_operation_parameters(view))
     for backend in endpoint.filter_backends:
-        found: Any = backend()
-        filters = found.get_filterset_class(view, endpoint.queryset)
+        filter_backend: Any = backend()
+        filters = filter_backend.get_filterset_class(view, endpoint.queryset)
         yield from filters.base_filters if filters else ()
 
 
@@ -191,11 +191,11 @@ def conditional(
 def kept_answer(etag: str, make: Callable[[], bytes]) -> bytes:
     """Return the response cached in this process for the ETag, or create it."""
     answers = caches["answers"]
-    found = answers.get(etag)
-    if found is None:
-        found = make()
-        answers.set(etag, found)
-    return bytes(found)
+    answer = answers.get(etag)
+    if answer is None:
+        answer = make()
+        answers.set(etag, answer)
+    return bytes(answer)
 
 
 class ObjectCache(BaseCache):
@@ -211,11 +211,11 @@ class ObjectCache(BaseCache):
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         with self._lock:
-            found = self._mine.pop(self.make_key(key, version), None)
-            if found is None:
+            value = self._mine.pop(self.make_key(key, version), None)
+            if value is None:
                 return default
-            self._mine[self.make_key(key, version)] = found
-            return found
+            self._mine[self.make_key(key, version)] = value
+            return value
 
     def set(
         self,

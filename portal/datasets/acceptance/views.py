@@ -233,8 +233,8 @@ REPORT_FORMS = ("json", "markdown", "csv")
 @require_safe
 def batches(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
-    found = batch_list(dataset, request.GET.get("page", "1"))
-    context = {"dataset": dataset, "list": found, "chart": accuracy_chart(dataset, found.closed)}
+    listed = batch_list(dataset, request.GET.get("page", "1"))
+    context = {"dataset": dataset, "list": listed, "chart": accuracy_chart(dataset, listed.closed)}
     return render(request, "datasets/acceptance/batches.html", context)
 
 
@@ -254,11 +254,11 @@ def new_batch(request: UserRequest, slug: str) -> HttpResponse:
 @organiser_required
 @require_safe
 def batch(request: UserRequest, slug: str, number: int) -> HttpResponse:
-    found = get_batch(slug, number)
-    held = held_by(found).count() if found.state == Batch.State.REJECTED else 0
+    batch = get_batch(slug, number)
+    held = held_by(batch).count() if batch.state == Batch.State.REJECTED else 0
     show = request.GET.get("show", "")
-    page = get_batch_page(found, show=show, page=request.GET.get("page", "1"), held=held)
-    context = {"page": page, "dataset": found.dataset, "batch": found}
+    page = get_batch_page(batch, show=show, page=request.GET.get("page", "1"), held=held)
+    context = {"page": page, "dataset": batch.dataset, "batch": batch}
     return render(request, "datasets/acceptance/batch.html", context)
 
 
@@ -324,10 +324,10 @@ def _save(request: UserRequest, sampled: BatchDocument) -> HttpResponse:
     except ValidationError as error:
         refused, status = " ".join(error.messages), 400
     fields = inspected_fields(sampled.batch, sampled)
-    shown = next((one for one in fields if one.name == field), None)
+    shown = next((inspected for inspected in fields if inspected.name == field), None)
     if request.headers.get("HX-Request") and shown is not None:
         # Only the verdict and the progress of the document change on the page.
-        said = sum(bool(one.said) for one in fields)
+        said = sum(bool(inspected.said) for inspected in fields)
         context = {"field": shown, "refused": refused, "said": said, "total": len(fields)}
         return render(
             request, "datasets/acceptance/parts/inspected_answer.html", context, status=status

@@ -302,15 +302,15 @@ def draw_splits(
 
 def _grouped(units: list[Unit], groups: Mapping[str, str]) -> dict[str, _Group]:
     """Group the units by the name of their first item, which determines the shuffled order."""
-    found: defaultdict[tuple[bool, str], _Group] = defaultdict(list)
+    by_name: defaultdict[tuple[bool, str], _Group] = defaultdict(list)
     for unit in units:
-        found[unit.key in groups, groups.get(unit.key, unit.key)].append(unit)
-    return {group[0].key: group for group in found.values()}
+        by_name[unit.key in groups, groups.get(unit.key, unit.key)].append(unit)
+    return {group[0].key: group for group in by_name.values()}
 
 
 def _kept_split(group: _Group, kept: Mapping[str, str]) -> str:
-    found = {kept[unit.key] for unit in group if unit.key in kept}
-    return "" if not found else DEV if DEV in found else TEST
+    splits = {kept[unit.key] for unit in group if unit.key in kept}
+    return "" if not splits else DEV if DEV in splits else TEST
 
 
 def _drawn(groups: Mapping[str, _Group], draw: SplitDraw) -> set[str]:

@@ -134,11 +134,11 @@ def _hand_over(original: Document, copy: Document, findings: Sequence[PiiFinding
 def _free_name(original: Document) -> str:
     """Return `NAME-masked`, with a number if that name is taken."""
     base = _MASKED.sub("", original.name)[: NAME_LENGTH - len(SUFFIX) - 5].rstrip(". ")
-    taken = set(
+    used = set(
         original.dataset.documents.filter(name__startswith=base).values_list("name", flat=True)
     )
-    names = [f"{base}{SUFFIX}", *(f"{base}{SUFFIX}-{n}" for n in range(2, len(taken) + 3))]
-    return next(name for name in names if name not in taken)
+    names = [f"{base}{SUFFIX}", *(f"{base}{SUFFIX}-{n}" for n in range(2, len(used) + 3))]
+    return next(name for name in names if name not in used)
 
 
 def _sha256(text: str) -> str:
@@ -301,8 +301,8 @@ def find_findings(dataset: Dataset, *, kind: str = "", decision: str = "") -> Qu
 def findings_page(
     dataset: Dataset, *, kind: str = "", decision: str = "", page: str = "1"
 ) -> FindingsPage:
-    found = find_findings(dataset, kind=kind, decision=decision)
-    shown: Page[PiiFinding] = Paginator(found, PER_PAGE).get_page(page)
+    findings = find_findings(dataset, kind=kind, decision=decision)
+    shown: Page[PiiFinding] = Paginator(findings, PER_PAGE).get_page(page)
     counts = count_by(find_findings(dataset, kind=kind), "decision")
     still = find_findings(dataset, decision=PiiFinding.Decision.OPEN).order_by()
     return FindingsPage(
@@ -356,9 +356,9 @@ def _contexts(keys: list[int]) -> dict[int, str]:
 
 
 def _releases(keys: list[int]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
+    versions: dict[int, list[str]] = {}
     items = ReleaseItem.objects.filter(document__in=keys).order_by("release_id")
     for key, version in items.values_list("document", "release__version"):
         if key is not None:
-            found.setdefault(key, []).append(version)
-    return found
+            versions.setdefault(key, []).append(version)
+    return versions

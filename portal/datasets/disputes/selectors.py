@@ -106,14 +106,14 @@ class DisputePage(DisputeRow):
 def filter_disputes(
     user: Any, dataset: Dataset, *, state: str = "", release: str = "", mine: bool = False
 ) -> QuerySet[Dispute]:
-    found = visible_disputes(user, dataset)
+    disputes = visible_disputes(user, dataset)
     if state:
-        found = found.filter(state=state)
+        disputes = disputes.filter(state=state)
     if release:
-        found = found.filter(item__release__version=release)
+        disputes = disputes.filter(item__release__version=release)
     if mine:
-        found = found.filter(raised_by=user) if user.is_authenticated else found.none()
-    return found
+        disputes = disputes.filter(raised_by=user) if user.is_authenticated else disputes.none()
+    return disputes
 
 
 def dispute_list(
@@ -126,13 +126,13 @@ def dispute_list(
     page: str = "1",
 ) -> DisputeList:
     """Return a page of disputes, with at most six queries."""
-    found = filter_disputes(user, dataset, release=release, mine=mine)
-    counted = count_by(found, "state")
+    disputes = filter_disputes(user, dataset, release=release, mine=mine)
+    counted = count_by(disputes, "state")
     counts = [("", "All", sum(counted.values()))]
     counts += [(value, str(label), counted.get(value, 0)) for value, label in Dispute.State.choices]
     if state in Dispute.State.values:
-        found = found.filter(state=state)
-    shown = Paginator(found, PER_PAGE).get_page(page)
+        disputes = disputes.filter(state=state)
+    shown = Paginator(disputes, PER_PAGE).get_page(page)
     rows = dispute_rows(user, dataset, list(shown))
     return DisputeList(shown, rows, counts, list(visible_releases(user, dataset)))
 

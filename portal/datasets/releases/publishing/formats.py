@@ -113,8 +113,8 @@ def _read_item(
             raise PublishingError(name, f"the line of {entry.name} is missing")
     assert gold is not None
     assert facts is not None
-    found = _unmarked(read_line(GOLD_LINES, *gold), entry.sha256)
-    if found is None:
+    unmarked = _unmarked(read_line(GOLD_LINES, *gold), entry.sha256)
+    if unmarked is None:
         reason = f"its hash differs from that of {entry.name}"
         raise PublishingError(f"{GOLD_LINES}:{gold[0]}", reason)
     where = f"{FACT_LINES}:{facts[0]}"
@@ -125,13 +125,13 @@ def _read_item(
         name=entry.name,
         split=entry.split,
         gold=ItemGold(
-            line=found[0],
+            line=unmarked[0],
             sha256=entry.sha256,
             facts=read_facts(where, about.get("facts")),
             text_chars=_optional(where, about, "text_chars", int),
             text_sha256=_optional(where, about, "text_sha256", str),
         ),
-        canary=found[1],
+        canary=unmarked[1],
     )
 
 
@@ -288,12 +288,12 @@ def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 
 def _check_columns(schema: "pa.Schema", name: str, *, strict: bool = False) -> None:
     """Checks that all columns of a known layout exist with their types, in any order."""
-    found = set(schema.names)
-    wanted = _schema(gold=bool(found & set(GOLD_COLUMNS)), images=IMAGES in found)
-    if strict and (more := sorted(found - set(wanted.names))):
+    names = set(schema.names)
+    wanted = _schema(gold=bool(names & set(GOLD_COLUMNS)), images=IMAGES in names)
+    if strict and (more := sorted(names - set(wanted.names))):
         raise PublishingError(name, f"{more[0]}: not a column of a release")
     for field in wanted:
-        if field.name not in found:
+        if field.name not in names:
             raise PublishingError(name, f"the column {field.name} is missing")
         if schema.field(field.name).type != field.type:
             kind = schema.field(field.name).type
@@ -334,17 +334,17 @@ def _gold(where: str, row: dict[str, Any]) -> tuple[ItemGold, str]:
         raise PublishingError(where, "record: must be a JSON object")
     if row["html"] is not None:
         line["html"] = row["html"]
-    found = _unmarked(line, row["sha256"])
-    if found is None:
+    unmarked = _unmarked(line, row["sha256"])
+    if unmarked is None:
         raise PublishingError(where, f"its hash differs from that of {row['id']}")
     gold = ItemGold(
-        line=found[0],
+        line=unmarked[0],
         sha256=row["sha256"],
         facts=read_facts(where, row["facts"]),
         text_chars=row["text_chars"],
         text_sha256=row["text_sha256"],
     )
-    return gold, found[1]
+    return gold, unmarked[1]
 
 
 LABEL_STUDIO = "labelstudio.json"
