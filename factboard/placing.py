@@ -65,11 +65,11 @@ class Piece:
 
     @property
     def places(self) -> list[int]:
-        found: list[int] = []
+        offsets: list[int] = []
         for start, end, after in self._stretches():
-            found.extend(range(start, end))
-            found.extend([end] * len(after))
-        return found
+            offsets.extend(range(start, end))
+            offsets.extend([end] * len(after))
+        return offsets
 
     def _stretches(self) -> Iterator[tuple[int, int, str]]:
         borders = self.page.borders
@@ -86,7 +86,7 @@ def read_pages(path: Path, labels: Sequence[str]) -> list[Page]:
     pages: dict[str, Page] = {}
     try:
         with open_archive(path, _LIMITS) as archive:
-            for member in sorted(each.name for each in archive.members()):
+            for member in sorted(archived.name for archived in archive.members()):
                 name = PurePosixPath(member)
                 if name.suffix.lower() not in SUFFIXES:
                     continue
@@ -162,22 +162,22 @@ def place_answer(answer: str, piece: Piece, labels: Sequence[str]) -> Placed:
     placed = Placed()
     text, _ = repaired(answer, "json")
     try:
-        found = json.loads(text)
+        entries = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, list):
+        entries = None
+    if not isinstance(entries, list):
         placed.left_out[UNREADABLE] += 1
         return placed
     finder = _Finder(piece)
     known = {label.lower(): label for label in labels}
-    for entry in found[:_MOST_FACTS]:
+    for entry in entries[:_MOST_FACTS]:
         fact = _named(entry)
         label = known.get(fact.label.lower()) if fact else None
         if fact is None or label is None:
             placed.left_out[NO_FACT if fact is None else OTHER_LABEL] += 1
             continue
         finder.place(fact, label, placed)
-    placed.left_out[NO_FACT] += max(len(found) - _MOST_FACTS, 0)
+    placed.left_out[NO_FACT] += max(len(entries) - _MOST_FACTS, 0)
     placed.spans.sort()
     return placed
 
@@ -203,7 +203,7 @@ class _Finder:
         self._last = 0
 
     def place(self, fact: NamedFact, label: str, placed: Placed) -> None:
-        matches = [found.span() for found in _pattern(fact.quote).finditer(self._shown)]
+        matches = [match.span() for match in _pattern(fact.quote).finditer(self._shown)]
         free = [match for match in matches if self._is_free(match)]
         if not free:
             placed.left_out[REPEATED if matches else NOT_FOUND] += 1

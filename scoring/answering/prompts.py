@@ -82,11 +82,11 @@ def named_prompts(
     """The prompts of a version, as a release pins them, else as they are shipped."""
     if version == OWN:
         return PromptSet(OWN, {}, language)
-    known = {(each.version, each.name): each.text for each in item_prompts(benchmark)}
-    known |= {(each.version, each.name): each.text for each in pinned}
-    texts = {name: text for (found, name), text in known.items() if found == version}
+    known = {(prompt.version, prompt.name): prompt.text for prompt in item_prompts(benchmark)}
+    known |= {(prompt.version, prompt.name): prompt.text for prompt in pinned}
+    texts = {name: text for (listed, name), text in known.items() if listed == version}
     if not texts:
-        versions = ", ".join(sorted({found for found, _ in known} | {OWN}))
+        versions = ", ".join(sorted({listed for listed, _ in known} | {OWN}))
         raise PromptError(f"{benchmark} has no prompt {version!r}; choose from {versions}")
     return PromptSet(version, texts, language)
 

@@ -91,8 +91,8 @@ class BoardSerializer(serializers.ModelSerializer[Board]):
         settings reveal hidden gold."""
         if not self.context.get("for_organisers"):
             return []
-        found = all_warnings(each.phase for each in phase_windows(board))
-        return [f"{phase.title}: {words}" for phase, sentences in found for words in sentences]
+        by_phase = all_warnings(window.phase for window in phase_windows(board))
+        return [f"{phase.title}: {words}" for phase, sentences in by_phase for words in sentences]
 
 
 class BoardLineSerializer(serializers.Serializer[Any]):
@@ -404,14 +404,14 @@ class PhaseDetail(APIView):
         request=NewPhaseSerializer, responses={200: PhaseSerializer, 409: DetailSerializer}
     )
     def patch(self, request: Request, slug: str, phase: str) -> Response:
-        found = _phase(request, slug, phase)
+        edited = _phase(request, slug, phase)
         wanted = NewPhaseSerializer(
-            found, data=request.data, partial=True, context={"board": found.board}
+            edited, data=request.data, partial=True, context={"board": edited.board}
         )
         wanted.is_valid(raise_exception=True)
         with board_refusals():
             edit_phase(
-                phase=found,
+                phase=edited,
                 wanted=wanted.validated_data["phase"],
                 actor=actor_of(request),
                 confirm_disclosure=wanted.validated_data["confirm_disclosure"],
@@ -424,10 +424,10 @@ class PhaseIds(APIView):
 
     @extend_schema(responses=PhaseIdsSerializer)
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        found = _phase(request, slug, phase)
-        if not may_open_release(request.user, found.release):
+        shown = _phase(request, slug, phase)
+        if not may_open_release(request.user, shown.release):
             raise Http404("The ids of this phase are not public.")
-        return Response({"ids": phase_ids(found)})
+        return Response({"ids": phase_ids(shown)})
 
 
 class PhaseLimits(APIView):
@@ -437,10 +437,10 @@ class PhaseLimits(APIView):
 
     @extend_schema(responses=QuotaSerializer)
     def get(self, request: Request, slug: str, phase: str) -> Response:
-        found, user = _phase(request, slug, phase), actor_of(request)
-        mine: Any = quota(found, user)
+        shown, user = _phase(request, slug, phase), actor_of(request)
+        mine: Any = quota(shown, user)
         mine_and_teams = {
             **{name: getattr(mine, name) for name in ("day", "total", "failed", "refusal")},
-            "teams": team_quotas(list(teams_of(user)), [found]),
+            "teams": team_quotas(list(teams_of(user)), [shown]),
         }
         return Response(QuotaSerializer(mine_and_teams).data)

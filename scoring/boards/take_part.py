@@ -107,7 +107,7 @@ class TakePartPage:
         return [
             "A JSON Lines file in UTF-8, plain or gzipped, with one object per line; or a ZIP of "
             "such files.",
-            *(f"Also accepted: {each.rstrip('.;')}." for each in self.board.spec.layouts),
+            *(f"Also accepted: {layout.rstrip('.;')}." for layout in self.board.spec.layouts),
             f"The file can have up to {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB.",
         ]
 
@@ -119,20 +119,20 @@ class TakePartPage:
     @property
     def submitted_phase(self) -> Phase | None:
         """The phase that the commands name: the first open one, or else the first."""
-        by_state = sorted(self.phases, key=lambda each: each.window.window != Window.OPEN)
+        by_state = sorted(self.phases, key=lambda entered: entered.window.window != Window.OPEN)
         return by_state[0].phase if by_state else None
 
 
 def take_part_page(user: Viewer, board: Board) -> TakePartPage:
     """One query for the phases; one more for splits, and one more on a sample board."""
     windows = phase_windows(board)
-    shown = [each for each in windows if each.window != Window.CLOSED] or windows[-1:]
+    shown = [window for window in windows if window.window != Window.CLOSED] or windows[-1:]
     counts = _item_counts(shown)
     return TakePartPage(
         board=board,
-        phases=[_to_enter(user, each, counts) for each in shown],
+        phases=[_to_enter(user, window, counts) for window in shown],
         example=example_file(board),
-        may_submit=any(is_open_to(each, user) for each in windows),
+        may_submit=any(is_open_to(window, user) for window in windows),
     )
 
 
@@ -154,7 +154,7 @@ def _to_enter(
 
 def _item_counts(windows: Sequence[PhaseWindow]) -> dict[tuple[int, str], int]:
     """The number of items by release and split. One query, or none if no phase has a split."""
-    releases = {each.phase.release_id for each in windows if each.phase.split}
+    releases = {window.phase.release_id for window in windows if window.phase.split}
     if not releases:
         return {}
     counted = (

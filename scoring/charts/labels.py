@@ -57,7 +57,7 @@ def place_labels(
     """
     dots = [_Box(x - 6, x + 6, y - 6, y + 6) for x, y in points]
     dots += [_Box(left - 1, right + 1, low - 1, high + 1) for left, right, low, high in bars]
-    taken: list[_Box] = []
+    covered: list[_Box] = []
     placed: list[Label | None] = []
     for (x, y), name in zip(points, names, strict=False):
         length = LETTER * len(name)
@@ -66,11 +66,11 @@ def place_labels(
             (x, y),
             length,
             [dot for dot in dots if dot.overlap(near)],
-            [box for box in taken if box.overlap(near)],
+            [box for box in covered if box.overlap(near)],
             _Box(0, width, 0, height),
         )
         if best is not None:
-            taken += [_box(x, y, length, best), *_leader(x, y, best)]
+            covered += [_box(x, y, length, best), *_leader(x, y, best)]
         placed.append(best)
     return placed
 
@@ -97,27 +97,27 @@ def _best_place(
     point: tuple[float, float],
     length: float,
     dots: Sequence[_Box],
-    taken: Sequence[_Box],
+    names_placed: Sequence[_Box],
     picture: _Box,
 ) -> Label | None:
     """Return the first place that covers nothing, or the one that covers least; None if that is too
     much. `taken` is by names and lines."""
-    found: dict[Label, float] = {}
+    costs: dict[Label, float] = {}
     for label in _PLACES:
         name = _box(*point, length, label)
         outside = _outside(name, picture)
         if outside > _MOST_COVERED or _covered([name], dots) > _MOST_DOTS:
             continue
         boxes = [name, *_leader(*point, label)]
-        names = _covered(boxes, taken)
+        names = _covered(boxes, names_placed)
         if names > _MOST_COVERED:
             continue
         cost = names + outside + _covered(boxes, dots)
         if not cost:
             return label
         if cost <= _MOST_COVERED + _MOST_DOTS:
-            found[label] = cost
-    return min(found, key=lambda label: found[label]) if found else None
+            costs[label] = cost
+    return min(costs, key=lambda label: costs[label]) if costs else None
 
 
 def _box(x: float, y: float, length: float, label: Label) -> _Box:
@@ -136,8 +136,8 @@ def _leader(x: float, y: float, label: Label) -> list[_Box]:
     return [_Box(left - 2, left + 2, low - 2, low + 2) for left, low in spots]
 
 
-def _covered(boxes: Sequence[_Box], taken: Sequence[_Box]) -> float:
-    return sum(box.overlap(other) for box in boxes for other in taken)
+def _covered(boxes: Sequence[_Box], others: Sequence[_Box]) -> float:
+    return sum(box.overlap(other) for box in boxes for other in others)
 
 
 def _outside(name: _Box, picture: _Box) -> float:

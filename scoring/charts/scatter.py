@@ -42,7 +42,7 @@ class Span:
 
     def place(self, value: float) -> float:
         """Return the distance of the value from the low end, in units of the picture."""
-        low, high, at = (self._scaled(each) for each in (self.low, self.high, value))
+        low, high, at = (self._scaled(end) for end in (self.low, self.high, value))
         return (at - low) / (high - low) * self.length
 
     def value(self, place: float) -> float:
@@ -77,9 +77,9 @@ def log_ticks(room: Span) -> list[float]:
     """
     powers = range(math.floor(math.log10(room.low)), math.ceil(math.log10(room.high)) + 1)
     ticks = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
-    found = [tick for tick in ticks if room.low <= tick <= room.high]
-    if len(found) > 1:
-        return found
+    shown = [tick for tick in ticks if room.low <= tick <= room.high]
+    if len(shown) > 1:
+        return shown
     rounded = {float(f"{room.value(share * room.length):.2g}") for share in (0.1, 0.5, 0.9)}
     return sorted(tick for tick in rounded if room.low <= tick <= room.high)
 
@@ -138,8 +138,8 @@ def scatter_layers(chart: Scatter, room: Room) -> dict[str, Any]:
     }
 
 
-def _ends(axis: Axis, found: Sequence[tuple[float, float] | None]) -> list[float]:
-    return [axis.drawn(end) for ends in found if ends for end in ends]
+def _ends(axis: Axis, intervals: Sequence[tuple[float, float] | None]) -> list[float]:
+    return [axis.drawn(end) for ends in intervals if ends for end in ends]
 
 
 def _groups(chart: Scatter) -> list[str]:
@@ -190,7 +190,7 @@ def _axis(axis: Axis, field: str, span: Span, room: Room) -> dict[str, Any]:
     types = {"linear": "linear", "log": "log", "time": "utc"}
     domain: list[Any] = [span.low, span.high]
     if axis.scale == "time":
-        domain = [_moment(each) for each in domain]
+        domain = [_moment(end) for end in domain]
     scale = {"type": types[axis.scale], "domain": domain, "nice": False}
     if axis.scale == "linear":
         scale["zero"] = False
@@ -341,7 +341,7 @@ def _bars(chart: Scatter, across: Span, up: Span) -> list[Bar]:
     corners = [
         (across.place(_drawn(chart.x, x)), up.place(chart.y.drawn(y))) for x, y in chart.line
     ]
-    found: list[Bar] = [
+    bars: list[Bar] = [
         bar
         for (left, low), (right, high) in pairwise(corners)
         for bar in ((left, right, low, low), (right, right, min(low, high), max(low, high)))
@@ -350,11 +350,11 @@ def _bars(chart: Scatter, across: Span, up: Span) -> list[Bar]:
         x, y = across.place(_drawn(chart.x, point.x)), up.place(chart.y.drawn(point.y))
         if point.x_ends:
             low, high = (across.place(chart.x.drawn(end)) for end in point.x_ends)
-            found.append((low, high, y, y))
+            bars.append((low, high, y, y))
         if point.y_ends:
             low, high = (up.place(chart.y.drawn(end)) for end in point.y_ends)
-            found.append((x, x, low, high))
-    return found
+            bars.append((x, x, low, high))
+    return bars
 
 
 def _leaders(values: list[dict[str, Any]]) -> dict[str, Any]:

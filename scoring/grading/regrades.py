@@ -93,7 +93,10 @@ def finish_regrade(regrade: Regrade, unfinished: Iterable[Grading]) -> None:
 def _results(regrade: Regrade) -> dict[int, Grading]:
     """The batch by submission, without withdrawn submissions."""
     done = regrade.gradings.done().filter(submission__withdrawn_at__isnull=True)
-    return {each.submission_id: each for each in done.select_related("submission").order_by("pk")}
+    return {
+        grading.submission_id: grading
+        for grading in done.select_related("submission").order_by("pk")
+    }
 
 
 def _update_phase(regrade: Regrade, part: RegradedPhase) -> None:
@@ -107,9 +110,9 @@ def _update_phase(regrade: Regrade, part: RegradedPhase) -> None:
     # A running ranking job may have read the former entries.
     queue_ranking(phase)
     RankMove.objects.bulk_create(
-        _move(regrade, phase, each, before[each.entry.pk], after[each.entry.pk])
-        for each in moved
-        if each.entry.kind == Entry.Kind.GRADED
+        _move(regrade, phase, change, before[change.entry.pk], after[change.entry.pk])
+        for change in moved
+        if change.entry.kind == Entry.Kind.GRADED
     )
 
 
@@ -199,7 +202,7 @@ def start_regrade(
                 "A re-grade of this board is already running. Wait until it is done, or cancel it."
             )
         regrade = Regrade.objects.create(board=board, started_by=actor)
-        RegradedPhase.objects.bulk_create(_covered(regrade, each) for each in plan.phases)
+        RegradedPhase.objects.bulk_create(_covered(regrade, part) for part in plan.phases)
         advance(regrade.pk)
         record_event(verb="start_regrade", subject=regrade, actor=actor, **_event_data(plan))
     return regrade
@@ -225,7 +228,7 @@ def _event_data(plan: RegradePlan) -> dict[str, object]:
     return {
         "board": plan.board.pk,
         "submissions": plan.submissions,
-        "releases": {each.phase.slug: each.release.pk for each in plan.phases},
+        "releases": {part.phase.slug: part.release.pk for part in plan.phases},
     }
 
 
@@ -292,8 +295,8 @@ def _has_former_rules(batch: GradingQuerySet, phase: Phase) -> bool:
 
 def _faults(failed: list[Grading]) -> str:
     named = [
-        f"“{each.submission.name}” (submission {each.submission_id}): {each.error}"
-        for each in failed[:FAULTS_NAMED]
+        f"“{grading.submission.name}” (submission {grading.submission_id}): {grading.error}"
+        for grading in failed[:FAULTS_NAMED]
     ]
     more = len(failed) - len(named)
     return " · ".join(named) + (f" · and {more} more" if more else "")

@@ -121,7 +121,7 @@ def readable_results(
 ) -> list[Grading]:
     """The finished gradings that the user may see: all for keepers; for others those that are or
     were on the leaderboard, while the submission is public."""
-    done = [each for each in gradings if each.state == Grading.State.DONE]
+    done = [grading for grading in gradings if grading.state == Grading.State.DONE]
     if rights_for(user, submission).is_keeper or not done:
         return done
     if submission.publication != Submission.Publication.PUBLIC:
@@ -132,7 +132,7 @@ def readable_results(
         *moves.values_list("grading_before", flat=True),
         *entries.values_list("grading", flat=True),
     }
-    return [each for each in done if each.pk in published]
+    return [grading for grading in done if grading.pk in published]
 
 
 def earlier_grading(user: Viewer, submission: Submission, wanted: str) -> Grading:
@@ -147,10 +147,10 @@ def grading_history(
     user: Viewer, submission: Submission, gradings: Sequence[Grading], current: Grading | None
 ) -> list[HistoryLine]:
     """All results for this user; empty if there is only the current one."""
-    if all(each == current for each in gradings if each.state == Grading.State.DONE):
+    if all(grading == current for grading in gradings if grading.state == Grading.State.DONE):
         return []
     results = readable_results(user, submission, gradings)
-    return [_line(user, submission, each, is_current=each == current) for each in results]
+    return [_line(user, submission, result, is_current=result == current) for result in results]
 
 
 def _line(

@@ -90,15 +90,15 @@ def active_parameters(size: str) -> float | None:
     if len(text) > _LONGEST:
         return None
     models = [part for part in _JOINED.split(text) if _of_model(part) is not None]
-    active = [each.parameters for each in _amounts(text) if each.role == "active"]
+    active = [amount.parameters for amount in _amounts(text) if amount.role == "active"]
     # Of several models, each must state its own.
     return sum(active) if active and len(active) == max(1, len(models)) else None
 
 
 def _of_model(text: str) -> float | None:
-    amounts = [each for each in _amounts(text) if each.role != "active"]
-    totals = [each for each in amounts if each.role == "total"] or amounts
-    return max((each.parameters for each in totals), default=None)
+    amounts = [amount for amount in _amounts(text) if amount.role != "active"]
+    totals = [amount for amount in amounts if amount.role == "total"] or amounts
+    return max((amount.parameters for amount in totals), default=None)
 
 
 def _amounts(text: str) -> Iterator[_Amount]:
@@ -256,7 +256,9 @@ class QueryForm(forms.Form):
     def messages(self) -> dict[str, list[str]]:
         """Errors by parameter."""
         faults = self.errors.get_json_data()
-        return {name: [str(each["message"]) for each in errors] for name, errors in faults.items()}
+        return {
+            name: [str(error["message"]) for error in errors] for name, errors in faults.items()
+        }
 
 
 class RowFilterForm(QueryForm):

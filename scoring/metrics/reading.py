@@ -96,10 +96,10 @@ def _end_of(line: str, position: int, marks: tuple[str, ...]) -> int:
     """Return the end of the last mark, searching for each after the one before; -1 if one is
     missing."""
     for mark in marks:
-        found = line.find(mark, position)
-        if found < 0:
+        start = line.find(mark, position)
+        if start < 0:
             return -1
-        position = found + len(mark)
+        position = start + len(mark)
     return position
 
 
@@ -272,7 +272,7 @@ def _periods(spaced: str) -> set[int]:
     whole block and the block's next copy, one period later; since no block is shorter than the
     period, nothing equals it in between.
     """
-    found = set()
+    periods = set()
     least = int(MOST_OF_OUTPUT * (len(spaced) - 1)) + 1
     while least <= len(spaced):
         longest = (2 * least - 1) // (MOST_TIMES + 1)
@@ -281,9 +281,9 @@ def _periods(spaced: str) -> set[int]:
             end = start + size
             at = spaced.find(spaced[start:end], start + 1, end + longest)
             if at >= 0:
-                found.add(at - start)
+                periods.add(at - start)
         least *= 2
-    return found
+    return periods
 
 
 def _longest_stretch(flags: NDArray[np.bool_]) -> tuple[int, int]:
@@ -386,15 +386,15 @@ def match_words(gold: Sequence[Word], prediction: Sequence[Word], rule: UnitRule
         ),
     )
     keys = [_key(word, rule) for word in targets]
-    taken: set[int] = set()
+    matched: set[int] = set()
     right = 0
     for number in order:
         key = _key(prediction[number], rule)
         choices = nearest[number]
-        same = [choice for choice in choices if keys[choice] == key and choice not in taken]
+        same = [choice for choice in choices if keys[choice] == key and choice not in matched]
         target = same[0] if same else choices[0]
-        if target not in taken:
-            taken.add(target)
+        if target not in matched:
+            matched.add(target)
             right += keys[target] == key
     return Matches(right, len(prediction) - right, len(gold) - right)
 

@@ -124,8 +124,8 @@ class ItemPage:
         """The current fact if it was found, or else the last one before it that was."""
         if self.facts is None or self.facts.current is None:
             return None
-        found = (line.n for line in self.facts.lines if line.start is not None)
-        return max((n for n in found if n <= self.facts.current.n), default=None)
+        numbers = (line.n for line in self.facts.lines if line.start is not None)
+        return max((n for n in numbers if n <= self.facts.current.n), default=None)
 
     @property
     def frame_query(self) -> str:
@@ -203,10 +203,10 @@ def scored_item(
 
 
 def _extra(result: Mapping[str, Any]) -> Extra | None:
-    found = result.get("hallucinated")
-    if not isinstance(found, dict):
+    hallucinated = result.get("hallucinated")
+    if not isinstance(hallucinated, dict):
         return None
-    return Extra(found["tokens"], found["count"], tuple(found["shown"]))
+    return Extra(hallucinated["tokens"], hallucinated["count"], tuple(hallucinated["shown"]))
 
 
 def _both(score: ItemScore, grading: Grading) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -402,13 +402,13 @@ def marked_html(html: str, visible: str, facts: Sequence[FactLine], mark_tags: M
         clean = clean_html(html)
     except RefusedHtml:
         return _marked_text(visible, facts, mark_tags)
-    found = _places(visible, canonical_text(clean))
-    if found is None:
+    in_clean = _places(visible, canonical_text(clean))
+    if in_clean is None:
         return _marked_text(visible, facts, mark_tags) if facts else clean
     spans, marked, position = [], [], 0
     for segment in mark(visible, facts):
         start, position = position, position + len(segment.text)
-        places = [found[place] for place in range(start, position) if place in found]
+        places = [in_clean[place] for place in range(start, position) if place in in_clean]
         if segment.facts and places:
             spans.append(Span(places[0], places[-1] + 1, segment.facts[0].type))
             marked.append(segment.facts)

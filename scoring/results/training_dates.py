@@ -151,7 +151,7 @@ def training_dates(user: Viewer, board: Board, phase: Phase | None) -> TrainingD
         released=released,
         column=column,
         dated=len(dates),
-        by_day=sum(each.day is not None for each in dates.values()),
+        by_day=sum(dated.day is not None for dated in dates.values()),
         total=phase.items.count(),
         groups=tuple(DatedGroup(_TITLES[key], tuple(rows)) for key, rows in groups.items() if rows),
     )
@@ -160,11 +160,11 @@ def training_dates(user: Viewer, board: Board, phase: Phase | None) -> TrainingD
 def _document_dates(phase: Phase) -> dict[str, DocumentDate]:
     """The dates of the items that have one."""
     fields = ("name", "document__metadata", "document__fiscal_year")
-    found = {
+    dates = {
         name: document_date(metadata, year)
         for name, metadata, year in phase.items.values_list(*fields).iterator(chunk_size=1000)
     }
-    return {name: each for name, each in found.items() if each is not None}
+    return {name: dated for name, dated in dates.items() if dated is not None}
 
 
 def _row(entry: Entry, board: Board, column: Column, dates: Mapping[str, DocumentDate]) -> DatedRow:
@@ -172,8 +172,8 @@ def _row(entry: Entry, board: Board, column: Column, dates: Mapping[str, Documen
     if until is None:
         return DatedRow(entry, None, "", "")
     sides = (
-        [name for name, each in dates.items() if each.is_until(until)],
-        [name for name, each in dates.items() if not each.is_until(until)],
+        [name for name, dated in dates.items() if dated.is_until(until)],
+        [name for name, dated in dates.items() if not dated.is_until(until)],
     )
     before, after = (_score(entry, names, board, column) for names in sides)
     return DatedRow(entry, until, before, after)

@@ -322,33 +322,33 @@ def _headline(key: PartKey, part: Part) -> float:
 
 def _measures(normal: Parts) -> dict[str, float | None]:
     """Return each figure as the mean of the subsets that have it."""
-    found: defaultdict[str, list[float]] = defaultdict(list)
+    values: defaultdict[str, list[float]] = defaultdict(list)
     for key, part in normal.items():
         for name, value in figures_of(key.op, part).items():
-            found[name].append(value)
+            values[name].append(value)
     names = ("macro_f1", "micro_f1", "score", "teds", "teds_s", "f1", "acc")
-    return {name: mean(found[name]) for name in names}
+    return {name: mean(values[name]) for name in names}
 
 
 def _subset_scores(normal: Parts) -> dict[str, float | None]:
     """Return the headline figure of each of the 39 subsets, None for missing ones."""
-    found = {}
+    scores = {}
     for key, part in normal.items():
         subset = find_subset(key.track, key.subset)
         if subset is not None and subset.op == key.op:
-            found[subset.key] = _headline(key, part)
-    return {subset.key: found.get(subset.key) for subset in SUBSETS}
+            scores[subset.key] = _headline(key, part)
+    return {subset.key: scores.get(subset.key) for subset in SUBSETS}
 
 
 def _grounding_scores(parts: Parts) -> dict[str, float | None]:
-    found = {}
+    by_subset = {}
     scores = []
     for key, part in parts.items():
         if key.op == "grounding" and key.orientation is None:
             scores.append(_headline(key, part))
             subset = find_subset(key.track, key.subset.removesuffix("_grounding"))
-            found[subset.name if subset else ""] = scores[-1]
-    named = {f"{_GROUNDING_PREFIX}{subset.key}": found.get(subset.name) for subset in GROUNDED}
+            by_subset[subset.name if subset else ""] = scores[-1]
+    named = {f"{_GROUNDING_PREFIX}{subset.key}": by_subset.get(subset.name) for subset in GROUNDED}
     return {"grounding": mean(scores), **named}
 
 
@@ -377,9 +377,9 @@ def _difference(normal: Parts, rotated: Mapping[str, float]) -> float | None:
 def _views(parts: Parts) -> dict[str, SubsetFigures]:
     """Return the figures of every subset, then of every orientation."""
     shared = Counter(key.subset for key in {key._replace(orientation=None) for key in parts})
-    found: dict[str, SubsetFigures] = {}
+    views: dict[str, SubsetFigures] = {}
     for key in sorted(parts, key=_order):
-        found[_name(key, shared)] = {
+        views[_name(key, shared)] = {
             "items": parts[key].items,
             "missing": parts[key].missing,
             **figures_of(key.op, parts[key]),
@@ -387,8 +387,8 @@ def _views(parts: Parts) -> dict[str, SubsetFigures]:
     for orientation in sorted({key.orientation for key in parts if key.orientation is not None}):
         scores = _rotated(parts, orientation)
         if scores:
-            found[f"multi_scene@{orientation}"] = {"macro_f1": _mean_of(scores.values())}
-    return found
+            views[f"multi_scene@{orientation}"] = {"macro_f1": _mean_of(scores.values())}
+    return views
 
 
 def _name(key: PartKey, shared: Mapping[str, int]) -> str:

@@ -132,7 +132,7 @@ def score_with(
             {"n": fact.n, "type": fact.type, "value": fact.value, **vars(verdict)}
             for fact, verdict in zip(page.facts, verdicts, strict=True)
         ],
-        "beside": {name: _correct(page.facts, found) for name, found in others.items()},
+        "beside": {name: _correct(page.facts, verdicts) for name, verdicts in others.items()},
     }
 
 
@@ -200,8 +200,8 @@ def page_scores(result: Mapping[str, Any]) -> dict[str, float]:
     """Return the judge's scores of the whole page, if a judge was used. A page without facts has no
     overall score."""
     said = result.get("judge", {})
-    found = {figure: said.get(name) for figure, name in PAGE_SCORES.items()}
-    return {figure: value for figure, value in found.items() if value is not None}
+    scores = {figure: said.get(name) for figure, name in PAGE_SCORES.items()}
+    return {figure: value for figure, value in scores.items() if value is not None}
 
 
 def summarise(result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSummary:
@@ -269,8 +269,8 @@ def score_judged(
         "structure_explanation": excerpt(answer.structure_explanation if answer else ""),
         "overall_explanation": excerpt(answer.overall_explanation if answer else NOTHING_TO_JUDGE),
         "overruled": [
-            {**asdict(each), "said_matched_text": excerpt(each.said_matched_text)}
-            for each in checked.overruled
+            {**asdict(overrule), "said_matched_text": excerpt(overrule.said_matched_text)}
+            for overrule in checked.overruled
         ],
     }
     return result
@@ -306,8 +306,8 @@ def _by_judge(result: ItemResult, options: Options) -> ItemResult | None:
 def _by_matcher(result: ItemResult, options: Options) -> ItemResult | None:
     if main_matcher(options) != JUDGE:
         return result
-    found = (_by(name, result) for name in other_matchers(options))
-    return next((each for each in found if each is not None), None)
+    results = (_by(name, result) for name in other_matchers(options))
+    return next((other for other in results if other is not None), None)
 
 
 def _by(matcher: str, result: ItemResult) -> ItemResult | None:

@@ -175,9 +175,9 @@ class _Matcher:
         self._find_readings()
         return [self._verdicts.get(fact.n, MISSING) for fact in self._facts]
 
-    def _assign(self, facts: Sequence[GoldFact], found: Sequence[Occurrence]) -> list[_Claim]:
+    def _assign(self, facts: Sequence[GoldFact], occurrences: Sequence[Occurrence]) -> list[_Claim]:
         """Assign occurrences in their places to facts of one value, for the best total fit."""
-        free = [occurrence for occurrence in found if self._is_free(occurrence)]
+        free = [occurrence for occurrence in occurrences if self._is_free(occurrence)]
         if not free:
             return []
         fit = self._fit(facts, free)
@@ -189,30 +189,32 @@ class _Matcher:
             if in_place[row, column] > 0
         ]
 
-    def _fit(self, facts: Sequence[GoldFact], found: Sequence[Occurrence]) -> NDArray[np.float64]:
+    def _fit(
+        self, facts: Sequence[GoldFact], occurrences: Sequence[Occurrence]
+    ) -> NDArray[np.float64]:
         """Return how well each occurrence fits each fact's place; -inf if it is not the value."""
-        spans = [self._span(occurrence) for occurrence in found]
-        fit = np.full((len(facts), len(found)), -np.inf)
+        spans = [self._span(occurrence) for occurrence in occurrences]
+        fit = np.full((len(facts), len(occurrences)), -np.inf)
         for row, fact in enumerate(facts):
-            alone = [is_whole_value(fact.value, fact.kind, o, fact.place) for o in found]
+            alone = [is_whole_value(fact.value, fact.kind, o, fact.place) for o in occurrences]
             if any(alone):
                 scores = self._judge.fit(self._gold_span(fact), spans)
-                scores += _ADDRESS * self._positions(fact, found)
+                scores += _ADDRESS * self._positions(fact, occurrences)
                 fit[row] = np.where(alone, scores, -np.inf)
         return fit
 
-    def _positions(self, fact: GoldFact, found: Sequence[Occurrence]) -> NDArray[np.float64]:
+    def _positions(self, fact: GoldFact, occurrences: Sequence[Occurrence]) -> NDArray[np.float64]:
         """Return what the tables say of each occurrence: 1 for the fact's position, -1 for another,
         0 for unknown."""
         place = (fact.fact.start, fact.fact.end)
-        spans = (self._prediction.source_span(o.start, o.end) for o in found)
+        spans = (self._prediction.source_span(o.start, o.end) for o in occurrences)
         return np.array([self._tables.compare(place, span) for span in spans], dtype=np.float64)
 
     def _open(self) -> list[GoldFact]:
         return [fact for fact in self._facts if fact.n not in self._verdicts]
 
     def _elsewhere(
-        self, facts: Sequence[GoldFact], found: Sequence[Occurrence]
+        self, facts: Sequence[GoldFact], occurrences: Sequence[Occurrence]
     ) -> list[tuple[GoldFact, Occurrence]]:
         """Find the exact value in a wrong place, for facts without one in their place; in page
         order."""
@@ -221,7 +223,7 @@ class _Matcher:
             return []
         is_short = sum(map(str.isalnum, facts[0].value)) < _LEAST_MISPLACED
         places = {self._gold_span(fact)[0] for fact in left}
-        free = [o for o in found if self._is_free(o) and self._is_stray(o, places, is_short)]
+        free = [o for o in occurrences if self._is_free(o) and self._is_stray(o, places, is_short)]
         pairs: list[tuple[GoldFact, Occurrence]] = []
         for fact in left:
             at = next(
@@ -298,13 +300,13 @@ class _Matcher:
 
     def _mark_slid(self) -> None:
         """Mark values that slid into another column as misplaced, damaged ones as missing."""
-        found = {
+        places = {
             n: (verdict.start, verdict.end)
             for n, verdict in self._verdicts.items()
             if verdict.start is not None and verdict.end is not None
         }
         numbers = {fact.n for fact in self._facts if fact.kind == "number"}
-        for n in sorted(slid(*self._pages, found) & numbers):
+        for n in sorted(slid(*self._pages, places) & numbers):
             verdict = self._verdicts[n]
             is_exact = verdict.correct
             self._verdicts[n] = (
