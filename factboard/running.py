@@ -359,7 +359,7 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="show three prompts and the estimated cost; call nothing",
+        help="show three prompts and the estimated cost, without calling the model",
     )
     parser.add_argument(
         "--raw", action="store_true", help="do not repair answers, such as by removing code fences"

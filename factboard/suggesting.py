@@ -217,7 +217,9 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
     parser.add_argument(
         "--new", action="store_true", help="start over; earlier answers are moved to a subfolder"
     )
-    parser.add_argument("--dry-run", action="store_true", help="show one request; call nothing")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show one request, without calling the model"
+    )
     parser.add_argument("--prompt-file", type=Path, help="your own prompt, with $labels and $text")
     parser.add_argument(
         "--piece",

@@ -24,9 +24,9 @@ def check_url(url: str) -> None:
     parts = urlsplit(url)
     schemes = {"https", "http"} if settings.OUTGOING_TO_PRIVATE else {"https"}
     if parts.scheme not in schemes:
-        raise OutgoingError(f"the link must begin with {' or '.join(sorted(schemes))}://")
+        raise OutgoingError(f"the URL must begin with {':// or '.join(sorted(schemes))}://")
     if not parts.hostname or parts.username or parts.password:
-        raise OutgoingError("the link must name a host, without user and password")
+        raise OutgoingError("the URL must contain a host, and no user or password")
     try:
         _ = parts.port
     except ValueError as error:
@@ -75,7 +75,7 @@ def post(url: str, body: bytes, headers: dict[str, str]) -> int:
                 preload_content=False,
             )
         except HTTPError as error:
-            raise OutgoingError(f"{host} did not answer: {type(error).__name__}") from error
+            raise OutgoingError(f"{host} did not respond: {type(error).__name__}") from error
         status: int = answer.status
         answer.close()
     return status
@@ -85,7 +85,7 @@ def _looked_up(host: str, port: int) -> str:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise OutgoingError(f"there is no host {host}") from error
+        raise OutgoingError(f"the host {host} cannot be found") from error
     addresses = [str(entry[4][0]) for entry in found]
     if not settings.OUTGOING_TO_PRIVATE:
         # A host with both public and private addresses is suspicious, so one is enough.

@@ -39,7 +39,8 @@ def add_webhook(*, user: User, url: str) -> Webhook:
     try:
         check_url(url)
     except OutgoingError as error:
-        raise WebhookRefused(f"{error}".capitalize() + ".") from error
+        reason = str(error)
+        raise WebhookRefused(f"{reason[0].upper()}{reason[1:]}.") from error
     if Webhook.objects.of(user).filter(url=url).exists():
         raise WebhookRefused("You already have a webhook with this URL.")
     if Webhook.objects.of(user).count() >= WEBHOOKS:
@@ -119,7 +120,7 @@ def deliver(delivery: Delivery) -> int:
     headers = {"Content-Type": "application/json", SIGNATURE: signed(delivery.webhook, body)}
     status = post(delivery.webhook.url, body, headers)
     if not 200 <= status < 300:
-        raise OutgoingError(f"it answered {status}")
+        raise OutgoingError(f"the response has status {status}")
     return status
 
 
@@ -134,7 +135,7 @@ def send_notice(grading: Grading) -> None:
     submission = grading.submission
     if not submission.email_origin or not submission.owner.is_active:
         return
-    words = "re-graded" if grading.regrade_id else f"the grading is {grading.state}"
+    words = "re-graded" if grading.regrade_id else f"grading is {grading.state}"
     send_email(
         to=submission.owner.email,
         subject=f"“{submission.name}”: {words}",

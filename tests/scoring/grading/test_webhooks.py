@@ -118,7 +118,7 @@ def test_an_address_that_answers_otherwise_is_tried_again_and_then_given_up(
     run_jobs()
     job = Job.objects.get(kind="deliver_webhook")
     assert (job.state, job.max_attempts) == (Job.State.QUEUED, 5)
-    assert f"it answered {status}" in job.error
+    assert f"the response has status {status}" in job.error
     for _ in range(5):
         Job.objects.filter(pk=job.pk).update(not_before=timezone.now())
         run_jobs()
@@ -142,7 +142,7 @@ def test_one_that_was_taken_away_is_told_nothing(
     [
         ("http://example.org/", "must begin with https://"),
         ("ftp://example.org/", "must begin with https://"),
-        ("https:///graded", "must name a host"),
+        ("https:///graded", "must contain a host"),
         ("https://user:secret@example.org/", "without user and password"),
         ("https://example.org:99999/", "the port must be a number"),
     ],
@@ -187,7 +187,7 @@ def test_the_page_shows_ones_own(
     assert secret not in client_of(stranger).get("/submissions/webhooks/").content.decode()
     wrong = client_of(researcher).post("/submissions/webhooks/", {"url": "mine"})
     assert wrong.status_code == 400
-    assert "The link must begin with https://" in wrong.content.decode()
+    assert "The URL must begin with https://" in wrong.content.decode()
 
 
 def test_by_the_api(api_of: ApiOf, researcher: User, stranger: User) -> None:
