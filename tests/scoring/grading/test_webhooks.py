@@ -143,7 +143,7 @@ def test_one_that_was_taken_away_is_told_nothing(
         ("http://example.org/", "must begin with https://"),
         ("ftp://example.org/", "must begin with https://"),
         ("https:///graded", "must contain a host"),
-        ("https://user:secret@example.org/", "without user and password"),
+        ("https://user:secret@example.org/", "no user or password"),
         ("https://example.org:99999/", "the port must be a number"),
     ],
 )
