@@ -409,7 +409,7 @@ def _parts(
         keys = [column.key for column in views[0].columns if column.key != deciding.key]
         return f"score by {spec.part_name.lower() or 'part'}", keys
     near = [column.key for column in columns if column.group == deciding.group]
-    return f"figures: {deciding.group}", [key for key in near if key != deciding.key]
+    return f"scores: {deciding.group}", [key for key in near if key != deciding.key]
 
 
 def _worst(title: str, columns: Sequence[Column], done: Grading) -> Losses:

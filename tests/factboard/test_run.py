@@ -281,7 +281,7 @@ def test_every_answer_makes_a_line_that_the_benchmark_reads(
         (["nowhere.zip", "--model", "m", "--base-url", "http://h/v1"], "no such file"),
         (["board", "--model", "m", "--base-url", "http://h/v1"], "--site URL"),
         (["kit", "--model", "m"], "needs --model NAME and --base-url URL"),
-        (["kit", "--model", "m", "--base-url", "http://u:p@h/v1"], "no user, password"),
+        (["kit", "--model", "m", "--base-url", "http://u:p@h/v1"], "not contain a user, password"),
         (["kit", "--engine", "fax"], "no engine 'fax'"),
         (["kit", "--engine", "python"], "module:function"),
         (["kit", "--engine", "python", "none_such:f"], "none_such cannot be imported"),
@@ -312,7 +312,7 @@ def test_own_text_without_the_question_is_refused_where_items_have_one(
     kit = make_kit(tmp_path / "kit", benchmark="fcmbench", question="Which shop?")
     with serve(echo) as server:
         assert run(server, kit, "--prompt-file", "own.md") == 2
-        assert "has no $question" in capsys.readouterr().err
+        assert "does not contain $question" in capsys.readouterr().err
         assert main(["export", str(kit), "--to", "inspect", "task", "--prompt-file", "own.md"]) == 2
         assert not server.calls
 

@@ -142,7 +142,7 @@ def test_refused_temperature_is_left_out_unless_it_was_asked_for() -> None:
         assert engine.decoding == {"max_tokens": 20}
     answer, _ = answer_of(script, optional=frozenset())
     assert answer.state == "failed"
-    assert "it names temperature" in answer.reason
+    assert "about temperature" in answer.reason
 
 
 def test_wrong_key_stops_the_run() -> None:
