@@ -142,7 +142,7 @@ def _release(sample: SampleBenchmark, dataset: Dataset, organiser: User) -> Rele
         dataset=dataset,
         gold=_gold(sample, dataset),
         version=VERSION,
-        notes="Gold made together with the sample documents.",
+        notes="Gold generated together with the sample documents.",
         visibility=visibility.GOLD_HIDDEN if sample.is_hidden else visibility.PUBLIC,
         licence="",
         citation={},

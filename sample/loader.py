@@ -119,7 +119,7 @@ def load_release(dataset: Dataset, cast: Cast) -> Release:
             labels=LABELS,
         ),
         labels=LABELS,
-        notes="Gold made together with the sample documents.",
+        notes="Gold generated together with the sample documents.",
         visibility=Release.Visibility.PUBLIC,
         actor=cast["organiser"],
     )

@@ -224,7 +224,7 @@ class NewCampaignRelease(serializers.Serializer[Any]):
         allow_blank=True,
         max_length=160,
         default="",
-        help_text="Users must accept it before a download.",
+        help_text="Users must accept it before they download gold.",
     )
     citation = CitationSerializer(required=False)
     test_share = serializers.FloatField(

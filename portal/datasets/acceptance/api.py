@@ -111,7 +111,7 @@ class NewBatchSerializer(serializers.Serializer[Any]):
 
 WrongValueSerializer = answer(
     WrongValue,
-    correct_value="Null if it was not given; an empty text if the field should be empty.",
+    correct_value="Null if none was given; empty text if the field should be empty.",
 )
 BatchFaultCountSerializer = answer(FaultCount, "BatchFaultCount")
 BatchValidationSerializer = answer(
@@ -157,7 +157,7 @@ class InspectionSerializer(serializers.Serializer[Any]):
         required=False,
         allow_null=True,
         default=None,
-        help_text="For a wrong field. An empty text means that the field should be empty.",
+        help_text="For a wrong field. Empty text means that the field should be empty.",
     )
     comment = serializers.CharField(
         required=False, default="", allow_blank=True, max_length=LONGEST_COMMENT

@@ -112,11 +112,11 @@ class SelectionDrawSerializer(serializers.Serializer[Any]):
         child=serializers.ChoiceField(choices=list(STRATA.items())), min_length=1
     )
     size = serializers.IntegerField(
-        required=False, min_value=1, help_text="Total number, in proportion to the strata."
+        required=False, min_value=1, help_text="Total number, divided in proportion to the strata."
     )
     per_stratum = serializers.IntegerField(required=False, min_value=1)
     evenly = serializers.BooleanField(
-        required=False, default=False, help_text="Share the size evenly among the strata."
+        required=False, default=False, help_text="Divide the size evenly among the strata."
     )
     seed = serializers.IntegerField(required=False, min_value=0, max_value=MAX_SEED)
     filter = DocumentFilterSerializer(required=False)

@@ -57,10 +57,14 @@ class FindingFilterForm(forms.Form):
     """Filters of the findings. Unknown values are ignored."""
 
     kind = forms.ChoiceField(
-        required=False, label="Kind", choices=[("", "All kinds"), *PiiFinding.Kind.choices]
+        required=False,
+        label="Kind",
+        choices=[("", "All kinds"), *capitalised(PiiFinding.Kind.choices)],
     )
     decision = forms.ChoiceField(
-        required=False, choices=[("", "All"), *PiiFinding.Decision.choices], label="Decision"
+        required=False,
+        label="Decision",
+        choices=[("", "All decisions"), *capitalised(PiiFinding.Decision.choices)],
     )
 
     def wanted(self) -> dict[str, str]:

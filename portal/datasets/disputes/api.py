@@ -64,7 +64,7 @@ class DisputeRowSerializer(ReadableSerializer):
     )
     raised_at = serializers.DateTimeField(source="dispute.raised_at")
     decided_at = serializers.DateTimeField(source="dispute.decided_at", allow_null=True)
-    settled_in = serializers.SerializerMethodField(help_text="The release that settles it.")
+    settled_in = serializers.SerializerMethodField(help_text="The release that resolves it.")
 
     HIDDEN = ("fact", "claim", "reason", "answer", "correction")
 
@@ -150,7 +150,7 @@ class PlannedCorrectionSerializer(serializers.Serializer[Any]):
     fact = serializers.IntegerField(source="dispute.fact", allow_null=True)
     correction = GoldCorrectionSerializer(source="dispute.correction", allow_null=True)
     applies = serializers.BooleanField()
-    reason = serializers.CharField(help_text="Why it does not apply; empty if it applies.")
+    reason = serializers.CharField(help_text="Why it cannot be applied; empty if it can.")
 
 
 class DisputeList(ListingView):

@@ -52,11 +52,15 @@ class DisputeForm(forms.Form):
         help_text="Where is it on the page, and why is it correct?",
     )
 
-    def __init__(self, *args: Any, sees_gold: bool, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, sees_gold: bool, has_facts: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not has_facts:
+            self.fields["claim"].label = "Correct gold"
+            self.fields["reason"].help_text = "Why is it correct?"
         if not sees_gold:
             self.fields["claim"].label = "Problem"
             self.fields["claim"].help_text = "For example: the image is unreadable."
+            self.fields["reason"].help_text = "Why is the item or its gold wrong?"
 
 
 class DecisionForm(forms.Form):
@@ -160,6 +164,7 @@ def new_dispute(request: UserRequest, slug: str, version: str, name: str) -> Htt
     form = DisputeForm(
         request.POST if request.method == "POST" else None,
         sees_gold=sees_gold,
+        has_facts=item.release.has_pages,
     )
     if form.is_valid():
         with errors_in(form):

@@ -20,21 +20,27 @@ from .services import BULK_EDITABLE, Hold, check_fields, read_metadata
 from .table import PARAMETERS, UNKNOWN, DocumentFilter, Facets, document_facets
 
 
+def capitalised(choices: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
+    """Choices that begin with a capital, as the options of a field do."""
+    return [(value, f"{str(label)[:1].upper()}{str(label)[1:]}") for value, label in choices]
+
+
 class EditDatasetForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Dataset
         fields = ["title", "description", "licence", "visibility"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        visibility = self.fields["visibility"]
+        assert isinstance(visibility, forms.ChoiceField)
+        visibility.choices = capitalised(Dataset.Visibility.choices)
 
 
 class DatasetForm(EditDatasetForm):
     class Meta(EditDatasetForm.Meta):
         fields = ["title", "slug", "description", "licence", "visibility"]
         labels = {"slug": "Short name"}
-
-
-def capitalised(choices: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
-    """Choices that begin with a capital, as the options of a field do."""
-    return [(value, f"{str(label)[:1].upper()}{str(label)[1:]}") for value, label in choices]
 
 
 class DocumentSearchForm(forms.Form):
@@ -207,6 +213,9 @@ class DocumentForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        doc_type = self.fields["doc_type"]
+        assert isinstance(doc_type, forms.ChoiceField)
+        doc_type.choices = capitalised(DocumentType.choices)
         written = json.dumps(self.instance.metadata, ensure_ascii=False, indent=2)
         self.initial.setdefault("metadata", written)
 

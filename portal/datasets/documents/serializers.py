@@ -28,7 +28,9 @@ class DatasetSerializer(serializers.ModelSerializer[Dataset]):
     )
     derivation = serializers.JSONField(read_only=True, allow_null=True)
     simulated_as = serializers.CharField(
-        source="simulation", read_only=True, help_text="Description; empty for real images."
+        source="simulation",
+        read_only=True,
+        help_text="The simulation in words; empty for real images.",
     )
 
     class Meta:
@@ -157,7 +159,9 @@ class DocumentSerializer(_PublicSerializer):
 
     readable = YesField(default=True)
     html = serializers.CharField(
-        source="content.html", allow_null=True, help_text="Canonical HTML; null for a picture."
+        source="content.html",
+        allow_null=True,
+        help_text="Canonical HTML; null for an image document.",
     )
     text = serializers.CharField(source="content.text", allow_null=True)
 
@@ -329,8 +333,8 @@ StratumFiguresSerializer = answer(
     StratumCount,
     "StratumFigures",
     field="category, subset, condition or language.",
-    value="Empty: unknown.",
-    images="Different images.",
+    value="Empty if unknown.",
+    images="Number of distinct images.",
     share="Share of the documents, from 0 to 1.",
 )
 

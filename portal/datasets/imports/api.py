@@ -82,7 +82,7 @@ class ImportReportSerializer(serializers.Serializer[ImportReport]):
         source="run.ignored",
         help_text="Counts of files that were not read, by folder.",
     )
-    left_out = answer(LeftOut)(many=True, help_text="The same with a hint per folder.")
+    left_out = answer(LeftOut)(many=True, help_text="The same, with a hint for each folder.")
     error = serializers.CharField(source="run.error", help_text="Why the import failed.")
     trouble = serializers.CharField(help_text="The error of the last attempt, before a retry.")
     created_at = serializers.DateTimeField(source="run.created_at")

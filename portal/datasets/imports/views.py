@@ -35,6 +35,14 @@ LAYOUTS: dict[str, str] = {
 }
 
 
+BENCHMARK_NAMES = {
+    "fincriticaled": "FinCriticalED",
+    "fcmbench": "FCMBench",
+    "ccocr": "CC-OCR",
+    "receiptbench": "ReceiptBench",
+}
+
+
 class Layout(NamedTuple):
     """A choice of layout: its radio button, description and the extensions of single files."""
 
@@ -57,7 +65,7 @@ class ImportForm(UploadForm):
     benchmark = forms.ChoiceField(
         label="Benchmark",
         required=False,
-        choices=[("", "None (no gold)"), *((b, b) for b in BENCHMARKS)],
+        choices=[("", "None (no gold)"), *((key, BENCHMARK_NAMES[key]) for key in BENCHMARKS)],
         help_text="For Parquet only: the benchmark whose gold the file contains.",
     )
 

@@ -70,20 +70,22 @@ class FreezeCommand(BaseCommand, ABC):
             choices=Release.Visibility.values,
             help="Who may see the gold (default: %(default)s).",
         )
-        parser.add_argument("--licence", default="", help="Users must accept it before a download.")
+        parser.add_argument(
+            "--licence", default="", help="Users must accept it before they download gold."
+        )
         parser.add_argument(
             "--citation", default="", help='JSON: {"authors": ["Doe, Jane"], "year", "doi", "url"}.'
         )
         parser.add_argument(
             "--test-share",
             type=float,
-            help="Draws splits, stratified by type, with this share of test items, such as 0.8.",
+            help="Draw a random split by type, with this share of test items, such as 0.8.",
         )
         parser.add_argument(
             "--group-by",
             default=FILING,
             choices=GROUPINGS,
-            help="Groups that a draw keeps in one split (default: %(default)s).",
+            help="Groups of documents that stay in one split (default: %(default)s).",
         )
         parser.add_argument(
             "--seed", type=int, default=1, help="Seed of the draw (default: %(default)s)."

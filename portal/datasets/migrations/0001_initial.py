@@ -290,7 +290,7 @@ class Migration(migrations.Migration):
                 ('about', models.JSONField(help_text="{dataset, title, description, licence, keywords, notes, frozen_at} as the release was frozen; null in older releases, which show the dataset's current state.", null=True)),
                 ('item_count', models.PositiveIntegerField()),
                 ('fact_count', models.PositiveIntegerField()),
-                ('licence', models.CharField(blank=True, help_text='If set, users must accept it before a download.', max_length=160)),
+                ('licence', models.CharField(blank=True, help_text='If set, users must accept it before they download gold.', max_length=160)),
                 ('citation', models.JSONField(default=dict, help_text='{authors: [name, …], year, doi, url}: how to cite the release.')),
                 ('draw', models.JSONField(default=dict, help_text='{share, seed, group_by, …} and the outcome of a drawn split; empty if none was drawn.')),
                 ('frozen_at', models.DateTimeField(default=django.utils.timezone.now)),

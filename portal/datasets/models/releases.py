@@ -79,7 +79,9 @@ class Release(ImmutableModel):
     item_count = models.PositiveIntegerField()
     fact_count = models.PositiveIntegerField()
     licence = models.CharField(
-        max_length=160, blank=True, help_text="If set, users must accept it before a download."
+        max_length=160,
+        blank=True,
+        help_text="If set, users must accept it before they download gold.",
     )
     citation = models.JSONField(
         default=dict, help_text="{authors: [name, …], year, doi, url}: how to cite the release."

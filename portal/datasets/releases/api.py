@@ -191,7 +191,7 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
     )
     licence = serializers.CharField(
         required=False, allow_blank=True, max_length=160, default="",
-        help_text="Users must accept it before a download.",
+        help_text="Users must accept it before they download gold.",
     )  # fmt: skip
     citation = CitationSerializer(required=False)
     split_by = serializers.ChoiceField(
@@ -214,7 +214,7 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         choices=GROUPS,
         required=False,
         default=FILING,
-        help_text="Groups that a draw keeps in one split.",
+        help_text="Groups of documents that stay in one split.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -262,7 +262,7 @@ class FrozenReleaseSerializer(ReleaseSerializer):
 
     remarks = serializers.SerializerMethodField(help_text="The outcome of the draw of splits.")
     warnings = serializers.SerializerMethodField(
-        help_text="Unsettled disputes, and hidden gold that is public elsewhere."
+        help_text="Disputes that are not resolved, and hidden gold that is public elsewhere."
     )
 
     class Meta(ReleaseSerializer.Meta):

@@ -35,9 +35,7 @@ class NewVariantSerializer(serializers.Serializer[Any]):
     """The parameters of a new variant."""
 
     kind = serializers.CharField(max_length=40, help_text="For example off_axis or rotate_90.")
-    strength = serializers.FloatField(
-        default=0.5, help_text="Above 0 and up to 1; higher is worse."
-    )
+    strength = serializers.FloatField(default=0.5, help_text="Above 0, at most 1; higher is worse.")
     seed = serializers.IntegerField(
         required=False,
         min_value=0,

@@ -30,7 +30,7 @@ class Command(BaseCommand):
             "--kind", required=True, help="Such as off_axis; an unknown kind lists all."
         )
         parser.add_argument(
-            "--strength", type=float, default=0.5, help="Above 0 up to 1 (default: %(default)s)."
+            "--strength", type=float, default=0.5, help="Above 0, at most 1 (default: %(default)s)."
         )
         parser.add_argument("--seed", type=int, help="Seed of the captures (default: random).")
         parser.add_argument("--name", default="", help="The variant's slug.")

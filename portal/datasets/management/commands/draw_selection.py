@@ -26,10 +26,14 @@ class Command(BaseCommand):
             " (default: %(default)s).",
         )
         number = parser.add_mutually_exclusive_group(required=True)
-        number.add_argument("--size", type=int, help="Number of documents in all, in proportion.")
+        number.add_argument(
+            "--size",
+            type=int,
+            help="Total number of documents, divided in proportion to the strata.",
+        )
         number.add_argument("--per-stratum", type=int, help="Number of documents per stratum.")
         parser.add_argument(
-            "--evenly", action="store_true", help="Share the size evenly among the strata."
+            "--evenly", action="store_true", help="Divide the size evenly among the strata."
         )
         parser.add_argument("--seed", type=int, help="A whole number (default: random).")
         parser.add_argument("--title", required=True, help="Title of the selection.")

@@ -30,7 +30,7 @@ class Command(FreezeCommand):
         source.add_argument(
             "--from-release",
             metavar="VERSION",
-            help="Take the gold of this release, with the corrections of accepted disputes.",
+            help="Use the gold of this release, with the corrections of accepted disputes.",
         )
         parser.add_argument(
             "--labels",
