@@ -298,7 +298,7 @@ def _told(axis: Axis, value: float | date, ends: tuple[float, float] | None) -> 
 
 
 def _tooltip_fields(chart: Scatter) -> list[tuple[str, str]]:
-    fields = [("whole", "System"), ("told_x", chart.x.title), ("told_y", chart.y.title)]
+    fields = [("whole", "Model"), ("told_x", chart.x.title), ("told_y", chart.y.title)]
     return [*fields, *([("group", "Category")] if chart.groups else [])]
 
 

@@ -79,7 +79,7 @@ class Scatter:
 
     def _heads(self) -> tuple[str, ...]:
         return (
-            "System",
+            "Model",
             self.x.label,
             *_end_heads(self.x, self._has("x_ends")),
             self.y.label,
@@ -121,7 +121,7 @@ class Slopes:
     def table(self) -> Table:
         lines = tuple((slope.name, slope.left, slope.right) for slope in self.slopes)
         texts = tuple(tuple(map(str, line)) for line in lines)
-        return Table(("System", self.left, self.right), lines, texts)
+        return Table(("Model", self.left, self.right), lines, texts)
 
 
 class GridRow(NamedTuple):

@@ -171,7 +171,7 @@ def _lines(
             "color": scaled("change", changes, colours, width),
             "strokeDash": scaled("change", changes, dashes, width),
             "opacity": highlighted(),
-            "tooltip": tooltip(("whole", "System"), *ranks),
+            "tooltip": tooltip(("whole", "Model"), *ranks),
         },
     }
 

@@ -32,7 +32,7 @@ from .regrades import cancel_regrade, start_regrade
 
 
 class NewRegradeSerializer(serializers.Serializer[Any]):
-    """The phase to grade again, and the release to use."""
+    """The phase to re-grade, and the release to use."""
 
     phase = serializers.SlugField(
         required=False, default="", help_text="A phase's slug; by default all phases."
@@ -58,7 +58,7 @@ class RegradedPhaseSerializer(serializers.ModelSerializer[RegradedPhase]):
 
 
 class RegradeSerializer(serializers.ModelSerializer[Regrade]):
-    """A re-grade; `error` says why it failed."""
+    """A re-grade; `error` is the reason if it failed."""
 
     board = serializers.SlugField(source="board.slug")
     phases = RegradedPhaseSerializer(many=True)
@@ -87,7 +87,7 @@ class RankMoveSerializer(serializers.Serializer[Any]):
 
 
 class PhaseChangeSerializer(serializers.Serializer[PhaseChange]):
-    """The changes in a phase and their reasons. `column` is the figure that decides the ranks."""
+    """The changes in a phase and their reasons. `column` is the main score."""
 
     phase = serializers.SlugField(source="phase.slug")
     release_before = serializers.CharField(source="part.release_before.version")
@@ -164,7 +164,7 @@ class RegradeDetail(APIView):
 
 
 class RegradeCancel(APIView):
-    """Cancels a re-grade; the board does not change."""
+    """Cancels a re-grade; the leaderboard does not change."""
 
     permission_classes = [IsOrganiser]
 

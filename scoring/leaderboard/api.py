@@ -78,7 +78,7 @@ class RowSerializer(serializers.ModelSerializer[Entry]):
     )
 
     has_manifest = serializers.BooleanField(
-        help_text="Whether its submission has a run manifest, which says how it was made."
+        help_text="Whether its submission has a run manifest, which states how it was made."
     )
 
     class Meta:
@@ -138,7 +138,7 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     views = ViewSerializer(many=True)
     part = serializers.CharField(
         allow_blank=True,
-        help_text="Which items the graded rows count, for a phase with public and private parts.",
+        help_text="The items that the graded rows cover, in a phase with public and private parts.",
     )
     columns = ColumnSerializer(many=True)
     total = serializers.IntegerField(
@@ -188,7 +188,7 @@ class LeaderboardQuerySerializer(serializers.Serializer[Any]):
 
 
 class BoardLeaderboard(APIView):
-    """The rows of a board: graded rows of one phase and rows reported by papers.
+    """The rows of a board: graded rows of one phase and reported rows.
 
     Returns JSON, or one table with stable columns with `?format=csv` (or `Accept: text/csv`); the
     CSV gives interval bounds as `KEY_low` and `KEY_high`. Send the ETag of an earlier response as
@@ -270,9 +270,9 @@ class CiteQuerySerializer(LeaderboardQuerySerializer):
         help_text="Keys of the columns. Can be repeated. Default: all.",
     )
     rows = serializers.IntegerField(
-        required=False, min_value=1, help_text="Number of the best rows. Default: all."
+        required=False, min_value=1, help_text="Number of rows, best first. Default: all."
     )
-    intervals = serializers.BooleanField(required=False, help_text="Print intervals.")
+    intervals = serializers.BooleanField(required=False, help_text="Include intervals.")
     width = serializers.ChoiceField(
         choices=[TEXT, COLUMN],
         required=False,
@@ -281,7 +281,7 @@ class CiteQuerySerializer(LeaderboardQuerySerializer):
 
 
 class BoardCite(APIView):
-    """How to cite a board, its benchmark and an entry, and its table as LaTeX and Markdown."""
+    """Citations of a board, its benchmark and a submission, and the table as LaTeX and Markdown."""
 
     @extend_schema(parameters=[CiteQuerySerializer], responses=CiteSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -318,11 +318,11 @@ class ChartFileQuerySerializer(ChartQuerySerializer):
 
 
 class ChartSerializer(serializers.Serializer[Any]):
-    """A chart and the rows it draws. If there are too few, `too_little` says why."""
+    """A chart and the rows it draws. `too_little` states what is missing if it cannot be drawn."""
 
     key = serializers.CharField()
     title = serializers.CharField()
-    told = serializers.CharField(help_text="Description of the chart in one sentence.")
+    told = serializers.CharField(help_text="A description of the chart, as alternative text.")
     heads = serializers.ListField(child=serializers.CharField())
     rows = serializers.ListField(
         child=serializers.ListField(),

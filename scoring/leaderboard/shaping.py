@@ -241,7 +241,7 @@ def _grid(chart: Chart, source: ChartSource, *, style: Any) -> Shape | None:
     label = "Share" if style == "cells" else columns[0].group
     return Grid(
         style,
-        "System",
+        "Model",
         Axis(label, columns[0].unit, 1 if style == "cells" else columns[0].decimals),
         _names_of(columns),
         tuple(rows[:MOST_ROWS]),

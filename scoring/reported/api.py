@@ -129,7 +129,7 @@ class RowDetail(APIView):
 
     @extend_schema(request=ReportedRowSerializer(partial=True), responses=ReportedRowSerializer)
     def patch(self, request: Request, slug: str, pk: int) -> Response:
-        """Changes the given fields and figures; null removes a figure."""
+        """Changes the given fields and scores; null removes a score."""
         board = board_for(request.user, slug)
         entry = entered_row(board, pk)
         row = _form(board, _object(request), entry).row()
@@ -139,7 +139,7 @@ class RowDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
-        """Withdraws the row. The log keeps its content."""
+        """Withdraws the row. The event log keeps its content."""
         entry = entered_row(board_for(request.user, slug), pk)
         withdraw_row(entry=entry, actor=actor_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -185,8 +185,8 @@ TableRefusalSerializer = answer(CheckedTable, "TableRefusal", leave_out=["rows"]
 
 
 class RowTable(APIView):
-    """A table of rows as CSV, for organisers. A row with the source and name of an entered one
-    replaces it."""
+    """A table of rows as CSV, for organisers. A line replaces the entered row with the
+    same source and name."""
 
     permission_classes = [IsOrganiser]
     parser_classes = [PlainMultiPartParser]
@@ -196,7 +196,7 @@ class RowTable(APIView):
         responses={200: ReportedRowSerializer(many=True), 422: TableRefusalSerializer},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Loads all rows, or none if there is a fault."""
+        """Saves all rows, or none if there is an error."""
         board = board_for(request.user, slug)
         wanted = TableRequestSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
@@ -226,7 +226,7 @@ class StratumSerializer(serializers.Serializer[Any]):
 class SampleSerializer(serializers.Serializer[Any]):
     """The drawn items."""
 
-    total = serializers.IntegerField(help_text="Items of the phase.")
+    total = serializers.IntegerField(help_text="Number of items in the phase.")
     ids = serializers.ListField(child=serializers.CharField(), source="names")
     strata = serializers.SerializerMethodField()
 
@@ -254,7 +254,7 @@ class HumanRunSample(APIView):
 
 
 class HumanRunRequestSerializer(SampleRequestSerializer):
-    """The answers of people to the items that the seed draws."""
+    """Human answers to the items that the seed draws."""
 
     name = serializers.CharField(max_length=120)
     organisation = serializers.CharField(required=False, max_length=120)

@@ -74,7 +74,7 @@ class ItemQuerySerializer(EarlierResultSerializer):
         choices=[key for key in SHOWN if key], required=False, default="", allow_blank=True
     )
     part = _search("A document type, task or subset. Only if the phase shows every fact.")
-    error = _search("A kind of error. Only if the phase shows every fact.")
+    error = _search("An error type. Only if the phase shows every fact.")
     q = _search("Part of the id.")
 
     def validate_order(self, order: str) -> str:
@@ -119,7 +119,7 @@ class ItemLineSerializer(serializers.Serializer[Any]):
         source="errors",
         child=serializers.CharField(),
         allow_null=True,
-        help_text="Its kinds of errors. Null if they are not shown.",
+        help_text="Its error types. Null if they are not shown.",
     )
     scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
 
@@ -193,8 +193,8 @@ class IntervalSerializer(serializers.Serializer[Any]):
 
 
 class DifferenceSerializer(serializers.Serializer[Any]):
-    """The difference between two entries in a figure. `p_value` and `interval` are null if there is
-    no test for this reader or figure, or none yet."""
+    """The difference between two entries in a score. `p_value` and `interval` are null if there is
+    no test for this reader or score, or none yet."""
 
     value = serializers.FloatField(allow_null=True)
     p_value = serializers.FloatField(source="test.p_value", allow_null=True, default=None)
@@ -213,7 +213,7 @@ FigureCellSerializer = answer(
 
 
 class FigureRowSerializer(serializers.Serializer[Any]):
-    """A figure of every entry, in order, with its difference from the first."""
+    """A score of every entry, in order, with its difference from the first."""
 
     key = serializers.CharField(source="column.key")
     direction = serializers.CharField(source="column.direction")
@@ -254,8 +254,8 @@ class ComparisonSerializer(serializers.Serializer[Any]):
 
 
 class BoardCompare(APIView):
-    """Compare two to five entries of one phase that were graded by the same rules on the same
-    release."""
+    """Compare two to five entries of one phase that were graded on the same release with the
+    same signature."""
 
     @extend_schema(parameters=[ComparisonQuerySerializer], responses=ComparisonSerializer)
     def get(self, request: Request, slug: str) -> Response:
@@ -278,19 +278,19 @@ class ComparedFactsQuerySerializer(serializers.Serializer[Any]):
         choices=[FIRST, SECOND],
         required=False,
         default=FIRST,
-        help_text="Which of the two entries has the facts right.",
+        help_text="Which of the two entries has the correct facts.",
     )
     type = serializers.CharField(
         required=False,
         default="",
         allow_blank=True,
         max_length=LONGEST_SEARCH,
-        help_text="A type of facts or a kind of fields. Default: all.",
+        help_text="A type of facts or fields. Default: all.",
     )
 
 
 FactSideSerializer = answer(
-    FactSide, text="Null if nothing was found.", error="Empty if it is right."
+    FactSide, text="Null if nothing was found.", error="Empty if it is correct."
 )
 FactPairSerializer = answer(
     FactPair,
@@ -318,7 +318,7 @@ _FACTS_EXAMPLE = OpenApiExample(
 
 
 class BoardCompareFacts(ListingView):
-    """The facts that one of two entries has right and the other wrong, in the order of the release;
+    """The facts that are correct in one of two entries and wrong in the other, in release order;
     the fields, for benchmarks without facts. Only if all gold of the phase is public and the phase
     shows every fact of both submissions to this account."""
 
@@ -351,10 +351,11 @@ class DatedRowSerializer(serializers.Serializer[Any]):
     entry = serializers.IntegerField(source="entry.pk")
     name = serializers.CharField(source="entry.name")
     until = serializers.DateField(
-        allow_null=True, help_text="Date of the newest training data, else the release date."
+        allow_null=True,
+        help_text="Date of the newest training data, or the release date if not stated.",
     )
-    before = serializers.CharField(help_text="Empty: no document is from up to that date.")
-    after = serializers.CharField(help_text="Empty: no document is from later.")
+    before = serializers.CharField(help_text="Empty if no document is from that date or earlier.")
+    after = serializers.CharField(help_text="Empty if no document is from a later date.")
 
 
 class DatedGroupSerializer(serializers.Serializer[Any]):

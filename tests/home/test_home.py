@@ -68,7 +68,7 @@ def test_reported_entries_stand_in_where_nothing_was_graded(client: Client) -> N
     make_reported(board, "Paper B", 0.8, source="Table 4")
     make_reported(board, "Other", 0.99, source="Another paper")
     assert _places() == [(1, "Paper A", "90.00"), (2, "Paper B", "80.00")]
-    assert "Reported by papers" in client.get("/").content.decode()
+    assert "Results from papers only" in client.get("/").content.decode()
 
 
 def test_rows_of_a_view_have_no_place_on_the_home_page() -> None:

@@ -313,7 +313,7 @@ def test_intervals_of_points_are_lines_on_both_axes() -> None:
     assert specification(chart)["encoding"]["x"]["scale"]["domain"] == [21, 79]
     assert specification(chart)["encoding"]["y"]["scale"]["domain"] == pytest.approx([38.4, 61.6])
     assert chart.table().heads == (
-        *("System", "FFA", "FFA low", "FFA high"),
+        *("Model", "FFA", "FFA low", "FFA high"),
         *("N-FFA", "N-FFA low", "N-FFA high"),
     )
     assert chart.table().lines[0] == ("A", 0.5, 0.25, 0.75, 0.5, 0.4, 0.6)

@@ -523,7 +523,7 @@ def test_a_chart_as_csv_is_safe_for_spreadsheets(client_of: ClientOf, rows: Boar
     Entry.objects.filter(name="B").update(name="=1+1")
     answer = client_of(None).get(f"{PAGE}ranks.csv")
     assert cells(answer) == [
-        ["System", "by General mean", "by FFA"],
+        ["Model", "by General mean", "by FFA"],
         ["'=1+1", "2", "1"],
         ["A", "1", "2"],
     ]

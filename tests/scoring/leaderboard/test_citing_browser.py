@@ -39,7 +39,7 @@ def test_a_reader_copies_a_table_and_a_badge(page_of: PageOf, rows: Board) -> No
     copied = page.evaluate("navigator.clipboard.readText()")
     assert "| Reader | – | **90.00** |" in copied
     assert "Second" not in copied
-    page.get_by_label("System").select_option("Second")
+    page.get_by_label("Model").select_option("Second")
     page.get_by_role("button", name="Show badge and citation").click()
     picture = page.get_by_role("img", name="Second: rank 2 of 2 on Board board")
     expect(picture).to_be_visible()
