@@ -6,7 +6,6 @@ import zipfile
 
 import pytest
 from allauth.account.models import EmailAddress
-from django.core.cache import cache
 from playwright.sync_api import expect
 
 from portal.accounts.models import User
@@ -19,11 +18,6 @@ from tests.looks import faults_in_both_looks
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NORA, SECRET = "nora@example.org", "battery staple 7"
-
-
-@pytest.fixture(autouse=True)
-def _no_tries_yet() -> None:
-    cache.clear()
 
 
 @pytest.mark.journey

@@ -7,7 +7,6 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.contrib.auth import SESSION_KEY
 from django.contrib.sessions.models import Session
-from django.core.cache import cache
 from django.core.files.storage import default_storage
 from django.db import connection
 from django.test import Client
@@ -47,11 +46,6 @@ from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ADDRESSES = ("ann@example.org", "second@example.org")
-
-
-@pytest.fixture(autouse=True)
-def _no_tries_yet() -> None:
-    cache.clear()
 
 
 def whole_database() -> dict[str, str]:

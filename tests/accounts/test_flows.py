@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
@@ -18,12 +17,6 @@ from tests.fixture_types import ClientOf
 
 pytestmark = pytest.mark.django_db
 NEW_PASSWORD = "battery staple 7"
-
-
-@pytest.fixture(autouse=True)
-def _no_tries_yet() -> None:
-    """Rate limits are counted in the cache, which persists between tests."""
-    cache.clear()
 
 
 def _sign_up(client: Client, **changes: str) -> Any:

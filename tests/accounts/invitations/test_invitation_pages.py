@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
-from django.core.cache import cache
 from django.test import Client
 
 from portal.accounts.invitations.services import make_invitation, revoke_invitation
@@ -19,11 +18,6 @@ from .emails import ORIGIN, expire, invite
 pytestmark = pytest.mark.django_db
 NORA = "nora@example.org"
 NEW = {"name": "Nora", "password1": "battery staple 7", "password2": "battery staple 7"}
-
-
-@pytest.fixture(autouse=True)
-def _no_tries_yet() -> None:
-    cache.clear()
 
 
 @pytest.fixture

@@ -63,11 +63,6 @@ ENDPOINTS = {
 BODY = {"name": "Readers", "about": "", "link": "", "emails": "x@example.org", "is_owner": True}
 
 
-@pytest.fixture(autouse=True)
-def _no_tries_yet() -> None:
-    cache.clear()
-
-
 @pytest.fixture
 def cast(ann: User, ben: User, organiser: User, stranger: User) -> dict[str, User | None]:
     people: list[User | None] = [ann, ben, organiser, stranger, None]

@@ -1,7 +1,6 @@
 """The agreement page in a real browser: readable, linked, within its width."""
 
 import pytest
-from django.core.cache import cache
 from playwright.sync_api import expect
 
 from annotation.agreement.selectors import campaign_agreement
@@ -16,12 +15,6 @@ from .agreement_campaign import labelled_campaign
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 ADDRESS = "/campaigns/spring-round/agreement/"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_remembered() -> None:
-    """Rows of one test can have the keys and times of another test."""
-    cache.clear()
 
 
 @pytest.fixture

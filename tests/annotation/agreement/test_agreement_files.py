@@ -7,7 +7,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from django.core.cache import cache
 
 from annotation.agreement.files import agreement_latex
 from annotation.agreement.selectors import campaign_agreement
@@ -26,12 +25,6 @@ pytestmark = pytest.mark.django_db
 
 EXPORT = "/campaigns/spring-round/agreement/export/"
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_remembered() -> None:
-    """Rows of one test can have the keys and times of another test."""
-    cache.clear()
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from django.core.cache import cache
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
@@ -34,12 +33,6 @@ pytestmark = pytest.mark.django_db
 
 CLOSE = 1e-12
 LABELS = ("Number", "Date")
-
-
-@pytest.fixture(autouse=True)
-def _nothing_remembered() -> None:
-    """Rows of one test can have the keys and times of another test."""
-    cache.clear()
 
 
 @pytest.fixture
