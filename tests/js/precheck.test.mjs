@@ -40,9 +40,10 @@ test("a byte order mark is taken on the first line only", () => {
 
 test("an id must be there, a string, and neither empty nor endless", () => {
   assert.deepEqual(one("{}"), ["has no 'id'"]);
-  assert.deepEqual(one('{"id": 3}'), ["'id' must be a string"]);
-  assert.deepEqual(one('{"id": " "}'), ["'id' must have 1 to 160 characters"]);
-  assert.deepEqual(one(`{"id": "${"x".repeat(161)}"}`), ["'id' must have 1 to 160 characters"]);
+  assert.deepEqual(one('{"id": 3}'), ["'id' must be a string, not a number"]);
+  assert.deepEqual(one('{"id": null}'), ["'id' must be a string, not null"]);
+  assert.deepEqual(one('{"id": " "}'), ["'id' must have 1 to 160 printable characters"]);
+  assert.deepEqual(one(`{"id": "${"x".repeat(161)}"}`), ["'id' is longer than 160 characters"]);
   assert.deepEqual(one('{"__proto__": 1}'), ["has no 'id'"]);
 });
 

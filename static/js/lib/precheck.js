@@ -104,9 +104,17 @@ export class Precheck {
 function idProblem(value, key) {
   if (!Object.hasOwn(value, key)) return `has no '${key}'`;
   const part = value[key];
-  if (typeof part !== "string") return `'${key}' must be a string`;
-  if (!part.trim() || part.length > LONGEST_ID) return `'${key}' must have 1 to ${LONGEST_ID} printable characters`;
+  if (typeof part !== "string") return `'${key}' must be a string, not ${kindOf(part)}`;
+  if (!part.trim()) return `'${key}' must have 1 to ${LONGEST_ID} printable characters`;
+  if (part.length > LONGEST_ID) return `'${key}' is longer than ${LONGEST_ID} characters`;
   return null;
+}
+
+/** The kind of a JSON value, in the words of the server. */
+function kindOf(value) {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return { boolean: "true or false", number: "a number" }[typeof value] ?? "an object";
 }
 
 const MISSING_SHOWN = 5;
