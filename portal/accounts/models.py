@@ -124,10 +124,12 @@ class Team(models.Model):
     A closed team has no members; the row is kept while other rows refer to it.
     """
 
-    name = models.CharField(max_length=80, help_text="Public.")
+    name = models.CharField(max_length=80, help_text="Shown publicly.")
     slug = models.SlugField(max_length=80, unique=True)
-    about = models.TextField(blank=True, max_length=2000, help_text="Markdown, public.")
-    link = LinkField(blank=True, help_text="Your website.")
+    about = models.TextField(
+        blank=True, max_length=2000, help_text="Shown publicly. You can use Markdown."
+    )
+    link = LinkField(blank=True, help_text="The team's website. Shown publicly.")
     created_by = user_field()
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, editable=False)

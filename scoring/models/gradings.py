@@ -230,7 +230,7 @@ class Entry(ModelCard):
     verdict = models.CharField(
         max_length=12, choices=Submission.Verdict, blank=True, default=Submission.Verdict.NONE
     )
-    verdict_reason = models.TextField(blank=True, help_text="Public.")
+    verdict_reason = models.TextField(blank=True, help_text="Shown publicly.")
     is_pinned = models.BooleanField(default=False)
     is_entered = models.BooleanField(
         default=False, help_text="Entered by an organiser, not from the benchmark's own tables."

@@ -174,7 +174,7 @@ class Submission(ModelCard):
     version = models.PositiveIntegerField(default=1)
     withdrawn_at = models.DateTimeField(null=True)
     verdict = models.CharField(max_length=12, choices=Verdict, blank=True, default=Verdict.NONE)
-    verdict_reason = models.TextField(blank=True, help_text="Public.")
+    verdict_reason = models.TextField(blank=True, help_text="Shown publicly.")
     is_pinned = models.BooleanField(
         default=False, help_text="Shown on the leaderboard whatever the filters."
     )
