@@ -12,6 +12,7 @@ from portal.datasets.curation import draws as stratified
 from portal.datasets.curation import near_duplicates as duplicates
 from portal.datasets.curation import pii as check_digits
 from portal.datasets.curation import pii as masking
+from portal.datasets.disputes import gold_view
 from portal.datasets.documents import statistics
 from portal.datasets.imports import filings as filing_types
 from portal.datasets.imports import items
@@ -28,6 +29,7 @@ MODULES = [
     draws,
     duplicates,
     filing_types,
+    gold_view,
     image_paths,
     items,
     masking,

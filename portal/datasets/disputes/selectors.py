@@ -1,7 +1,6 @@
 """Data for the pages of disputes and of release items with their facts."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,11 +30,9 @@ from portal.datasets.releases.corrections import correction_words
 from portal.facts.page_text import Context, Excerpts
 from portal.web.queries import count_by
 
+from .gold_view import GoldPart, gold_json, gold_parts
+
 FACTS_PER_PAGE = 100
-# The part of a gold line that is shown, in characters.
-LONGEST_LINE = 20_000
-# Longest list or object that is written in one line, in characters.
-LINE_WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -72,8 +69,8 @@ class FactRow:
 class ItemPage:
     """An item of a release. `gold` is true if the user may see its facts.
 
-    `line` is the start of the gold line of a benchmark without facts; `prompt` is the question to a
-    model.
+    `parts` and `line` (JSON) are the gold of a benchmark without facts; `prompt` is the question to
+    a model.
     """
 
     item: ReleaseItem
@@ -81,6 +78,7 @@ class ItemPage:
     images: list[PageImage]
     facts: list[FactRow]
     page: Page[dict[str, Any]]
+    parts: list[GoldPart]
     line: str
     prompt: str
     disputes: list[DisputeRow]
@@ -160,13 +158,15 @@ def item_page(user: Any, item: ReleaseItem, *, page: str = "1") -> ItemPage:
     dataset = item.release.dataset
     disputes = list(visible_disputes(user, dataset).filter(item=item))
     shown = Paginator(item.facts if gold else [], FACTS_PER_PAGE).get_page(page)
+    is_shown = gold and not item.release.has_pages
     return ItemPage(
         item=item,
         gold=gold,
         images=item_images(item),
         facts=_fact_rows(item, list(shown), disputes),
         page=shown,
-        line=_line(item) if gold and not item.release.has_pages else "",
+        parts=gold_parts(item.gold) if is_shown else [],
+        line=gold_json(item.gold) if is_shown else "",
         prompt=document_prompt(item.document) if item.document else "",
         disputes=dispute_rows(user, dataset, disputes),
         may_dispute=dataset.derived_from_id is None,
@@ -230,36 +230,6 @@ def _fact_rows(
         )
         for fact in facts
     ]
-
-
-def _line(item: ReleaseItem) -> str:
-    text = "\n".join(_written(item.gold))
-    return text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}\n…"
-
-
-def _written(value: Any) -> list[str]:
-    """The lines of a JSON value. Lists and objects that fit into a short line stay in one."""
-    if isinstance(value, Mapping):
-        opening, closing = "{", "}"
-        parts = [
-            (f"{json.dumps(key, ensure_ascii=False)}: ", _written(part))
-            for key, part in value.items()
-        ]
-    elif isinstance(value, list):
-        opening, closing = "[", "]"
-        parts = [("", _written(part)) for part in value]
-    else:
-        return [json.dumps(value, ensure_ascii=False)]
-    if all(len(lines) == 1 for _, lines in parts):
-        line = f"{opening}{', '.join(key + lines[0] for key, lines in parts)}{closing}"
-        if len(line) <= LINE_WIDTH:
-            return [line]
-    written = [opening]
-    for number, (key, lines) in enumerate(parts, start=1):
-        indented = [f"  {line}" for line in [f"{key}{lines[0]}", *lines[1:]]]
-        comma = "," if number < len(parts) else ""
-        written += [*indented[:-1], f"{indented[-1]}{comma}"]
-    return [*written, closing]
 
 
 def _is_own(user: Any, dispute: Dispute) -> bool:

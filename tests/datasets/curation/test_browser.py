@@ -121,7 +121,7 @@ def test_selection_is_drawn_and_drawn_again(
     accessible(page)
     page.get_by_role("link", name="Draw a selection").click()
     page.get_by_label("fiscal year").check()
-    page.get_by_label("Per stratum").check()
+    page.get_by_label("The same number from each stratum").check()
     page.get_by_label("Number", exact=True).fill("1")
     page.get_by_label("Seed").fill("7")
     page.get_by_role("button", name="Preview strata").click()
