@@ -145,7 +145,7 @@ def campaign_page(
     `name` is the page's heading, by default that of its tab; `below` if it is a subpage of the tab.
     """
     groups = _campaign_tabs(access, tab)
-    current = next(each for group in groups for each in group.tabs if each.name == tab)
+    current = next(entry for group in groups for entry in group.tabs if entry.name == tab)
     frame = {
         "access": access,
         "navigation": navigation(groups, tab, below=below),

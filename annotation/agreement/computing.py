@@ -296,19 +296,19 @@ class TextCollector:
 
     def most_confused(self, labels: Sequence[str]) -> tuple[ConfusedText, ...]:
         """The most disputed first; among equals, the one with the fewest items."""
-        disputed = [(text, found) for text, found in self._found.items() if found.disputed]
+        disputed = [(text, tallied) for text, tallied in self._found.items() if tallied.disputed]
         disputed.sort(key=lambda pair: (-pair[1].disputed, pair[1].items, pair[0]))
-        return tuple(_confused(text, found, labels) for text, found in disputed[:_MOST_TEXTS])
+        return tuple(_confused(text, tallied, labels) for text, tallied in disputed[:_MOST_TEXTS])
 
 
-def _confused(text: str, found: _Found, labels: Sequence[str]) -> ConfusedText:
+def _confused(text: str, tallied: _Found, labels: Sequence[str]) -> ConfusedText:
     answers = [
-        Answer(label, found.answers[code])
+        Answer(label, tallied.answers[code])
         for code, label in [*enumerate(labels, 1), (0, NOT_MARKED)]
-        if found.answers[code]
+        if tallied.answers[code]
     ]
-    document, start, end = min(found.places)
-    return ConfusedText(text, found.items, found.disputed, tuple(answers), document, start, end)
+    document, start, end = min(tallied.places)
+    return ConfusedText(text, tallied.items, tallied.disputed, tuple(answers), document, start, end)
 
 
 def _shown(quote: str) -> str:

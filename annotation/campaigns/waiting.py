@@ -287,7 +287,7 @@ def campaign_waiting(campaign: Campaign) -> CampaignWaiting:
         _person(memberships, shared, own.get(pk, {}), active.get(pk), reminded.get(pk))
         for pk, memberships in members.items()
     ]
-    roles = {membership.role for each in members.values() for membership in each}
+    roles = {membership.role for memberships in members.values() for membership in memberships}
     now = timezone.now()
     people.sort(key=lambda person: (not person.work, person.since or now, person.name))
     return CampaignWaiting(
@@ -311,13 +311,13 @@ def _person(
 ) -> PersonWaiting:
     user = memberships[0].user
     roles = tuple(membership.role for membership in memberships)
-    work = [each for each in shared if SHARED_BY[each.kind] in roles]
+    work = [item for item in shared if SHARED_BY[item.kind] in roles]
     work += own.values()
     return PersonWaiting(
         user=user,
         name=display_name(user),
         roles=roles,
-        work=tuple(sorted(work, key=lambda each: list(WORDS).index(each.kind))),
+        work=tuple(sorted(work, key=lambda item: list(WORDS).index(item.kind))),
         last_activity=last_activity.date() if last_activity else None,
         reminded_at=reminded_at,
     )
@@ -341,16 +341,16 @@ def _own_work(campaign: Campaign) -> dict[int, dict[str, Work]]:
     has_round = CampaignDocument.objects.filter(
         campaign=campaign, purpose=Purpose.QUALIFICATION
     ).exists()
-    found: dict[int, dict[str, Work]] = {}
+    by_annotator: dict[int, dict[str, Work]] = {}
     for annotator, qualified_at, purpose, n, since in rows:
         must_qualify = has_round and qualified_at is None
         if must_qualify != (purpose == Purpose.QUALIFICATION):
             continue
         kind = QUALIFICATION if must_qualify else ANNOTATION
-        mine = found.setdefault(annotator, {})
+        mine = by_annotator.setdefault(annotator, {})
         former = mine.get(kind, Work(kind, 0, since))
         mine[kind] = Work(kind, former.count + n, min(former.since or since, since))
-    return found
+    return by_annotator
 
 
 def _shared_work(campaign: Campaign) -> list[Work]:
@@ -378,7 +378,7 @@ def _shared_work(campaign: Campaign) -> list[Work]:
         Work(ADJUDICATION, cases["n"], cases["since"]),
         Work(REVIEW, items["n"], items["since"]),
     ]
-    return [each for each in work if each.count]
+    return [item for item in work if item.count]
 
 
 def _shared_out(campaign: Campaign) -> datetime | None:

@@ -125,16 +125,16 @@ def candidates(campaign: Campaign, source: Source) -> list[Candidate]:
     inside = set(campaign.documents.values_list("document", flat=True))
     # A page with the same text would be labelled by annotators who know the answers, and names
     # must be unique.
-    taken: defaultdict[str, set[int]] = defaultdict(set)
+    documents_with: defaultdict[str, set[int]] = defaultdict(set)
     others = Document.objects.filter(dataset=campaign.dataset_id).exclude(
         pk__in=qualification_pages(campaign).values("document")
     )
     for document, digest in others.values_list("pk", "text_sha256"):
-        taken[digest].add(document)
+        documents_with[digest].add(document)
     known = Document.objects.filter(Q(dataset=campaign.dataset_id) | Q(pk__in=inside))
     for document, name in known.values_list("pk", "name"):
-        taken[name].add(document)
-    found = []
+        documents_with[name].add(document)
+    listed = []
     for name, document, digest, kind, state in rows.order_by("document__name"):
         obstacle = ""
         if kind == Document.Kind.PICTURE:
@@ -143,12 +143,12 @@ def candidates(campaign: Campaign, source: Source) -> list[Candidate]:
             obstacle = "is held back"
         elif document in inside:
             obstacle = "is already in the campaign"
-        elif taken[digest] - {document}:
+        elif documents_with[digest] - {document}:
             obstacle = "has the same text as a page of the campaign"
-        elif taken[name] - {document}:
+        elif documents_with[name] - {document}:
             obstacle = "has the name of another page of the campaign"
-        found.append(Candidate(name, document, obstacle))
-    return found
+        listed.append(Candidate(name, document, obstacle))
+    return listed
 
 
 def _source_pages(source: Source) -> QuerySet[Any]:
@@ -175,7 +175,7 @@ def draw_names(names: Iterable[str], count: int, seed: int) -> list[str]:
 
 def known_spans(source: Source, chosen: Sequence[Candidate]) -> dict[int, list[Span]]:
     """The gold of the chosen pages by document, in text order; raises UnusableGold."""
-    documents = [each.document for each in chosen]
+    documents = [candidate.document for candidate in chosen]
     if isinstance(source, Release):
         items = ReleaseItem.objects.filter(release=source, document__in=documents)
         return {
@@ -394,10 +394,10 @@ def _reasons(campaign: Campaign) -> dict[int, str]:
         subject_type=campaign._meta.label_lower,
         subject_id=str(campaign.pk),
     ).order_by("id")
-    found: defaultdict[int, str] = defaultdict(str)
+    reasons: defaultdict[int, str] = defaultdict(str)
     for data in events.values_list("data", flat=True):
-        found[data["user"]] = data["reason"]
-    return dict(found)
+        reasons[data["user"]] = data["reason"]
+    return dict(reasons)
 
 
 def _f1(results: Sequence[QualificationResult]) -> float | None:
