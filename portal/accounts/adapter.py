@@ -1,4 +1,5 @@
-"""The allauth adapter: who may sign up, and which email addresses count as confirmed."""
+"""The allauth adapter, which decides who may sign up and which email addresses count as confirmed,
+and the forms of accounts."""
 
 from typing import Any, ClassVar
 

@@ -75,8 +75,8 @@ def accounts_of(emails: Iterable[str]) -> dict[str, User]:
     main = Q()
     for email in wanted:
         main |= Q(email__iexact=email)
-    found = {address.email.lower(): address.user for address in added}
-    return found | {user.email.lower(): user for user in User.objects.filter(main)}
+    accounts = {address.email.lower(): address.user for address in added}
+    return accounts | {user.email.lower(): user for user in User.objects.filter(main)}
 
 
 def is_addressed_to(invitation: Invitation, user: User) -> bool:
@@ -114,9 +114,9 @@ def email_states(invitations: Sequence[Invitation]) -> dict[int, str]:
     groups = {email_group(invitation): invitation.pk for invitation in invitations}
     words = {Job.State.DONE: done, Job.State.FAILED: FAILED, Job.State.CANCELLED: FAILED}
     # Missing jobs were done and deleted long ago.
-    found = dict.fromkeys(groups.values(), done)
+    states = dict.fromkeys(groups.values(), done)
     jobs = Job.objects.filter(group__in=groups).order_by("id").values_list("group", "state")
-    return found | {groups[group]: words.get(Job.State(state), WAITING) for group, state in jobs}
+    return states | {groups[group]: words.get(Job.State(state), WAITING) for group, state in jobs}
 
 
 @dataclass(frozen=True)
@@ -179,11 +179,11 @@ def unanswered_rows(
 
     return [
         invitation_row(
-            each,
-            email_state=states[each.pk],
-            urls=(url("resend", each), url("revoke", each), url("link", each)),
+            invitation,
+            email_state=states[invitation.pk],
+            urls=(url("resend", invitation), url("revoke", invitation), url("link", invitation)),
         )
-        for each in waiting
+        for invitation in waiting
     ]
 
 

@@ -204,9 +204,15 @@ def audit_report(
         fields=list(acceptance.fields),
         overall=acceptance.overall,
         errors=[
-            WrongValue(one.document, one.field, one.value, one.correct_value, one.comment)
-            for one in sorted(verdicts, key=lambda verdict: verdict[:2])
-            if not one.is_right
+            WrongValue(
+                verdict.document,
+                verdict.field,
+                verdict.value,
+                verdict.correct_value,
+                verdict.comment,
+            )
+            for verdict in sorted(verdicts, key=lambda verdict: verdict[:2])
+            if not verdict.is_right
         ],
         validation=validation_counts(faults),
     )
@@ -214,9 +220,9 @@ def audit_report(
 
 def validation_counts(faults: Mapping[str, Sequence[FieldFault]]) -> Validation:
     """Count the documents with faults, and each fault."""
-    kinds = Counter((fault.field, fault.code) for found in faults.values() for fault in found)
+    kinds = Counter((fault.field, fault.code) for listed in faults.values() for fault in listed)
     return Validation(
-        documents_with_faults=sum(bool(found) for found in faults.values()),
+        documents_with_faults=sum(bool(listed) for listed in faults.values()),
         counts=[
             FaultCount(field, code, count)
             for (field, code), count in sorted(kinds.items(), key=lambda kind: (-kind[1], kind))

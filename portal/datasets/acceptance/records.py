@@ -258,8 +258,8 @@ def read_amount(value: Any) -> Decimal | None:
         return None
     if comma := _DECIMAL_COMMA.fullmatch(written):
         return Decimal(f"{comma[1]}.{comma[2]}")
-    found = read_value(written, "Number").value
-    return Decimal(found) if found and "/" not in found else None
+    amount = read_value(written, "Number").value
+    return Decimal(amount) if amount and "/" not in amount else None
 
 
 def _field_faults(
@@ -420,12 +420,14 @@ def _rules(records: Iterable[Mapping[str, Any]], *, deep: bool) -> list[dict[str
         for name, value in record.items():
             if name not in kinds and len(kinds) == MAX_FIELDS:
                 continue
-            found = kinds.setdefault(name, set())
+            own_kinds = kinds.setdefault(name, set())
             if not is_empty(value):
-                found.add(_kind(value))
+                own_kinds.add(_kind(value))
             if deep and isinstance(value, list):
-                inner.setdefault(name, []).extend(one for one in value if isinstance(one, Mapping))
-    return [_rule(name, found, inner.get(name, [])) for name, found in kinds.items()]
+                inner.setdefault(name, []).extend(
+                    item for item in value if isinstance(item, Mapping)
+                )
+    return [_rule(name, own_kinds, inner.get(name, [])) for name, own_kinds in kinds.items()]
 
 
 def _rule(name: str, kinds: set[Kind], inner: list[Mapping[str, Any]]) -> dict[str, Any]:

@@ -129,8 +129,8 @@ def _pending(dataset: Dataset) -> list[tuple[int, str, str]]:
 
 def _number(rows: QuerySet[Any], dataset: str) -> Subquery:
     """The number of rows; `dataset` is the path to their dataset."""
-    found = rows.filter(**{dataset: OuterRef("pk")}).order_by().values(dataset)
-    return Subquery(found.annotate(number=Count("pk")).values("number"))
+    matching = rows.filter(**{dataset: OuterRef("pk")}).order_by().values(dataset)
+    return Subquery(matching.annotate(number=Count("pk")).values("number"))
 
 
 def type_counts(dataset: Dataset) -> list[TypeCount]:
@@ -224,8 +224,8 @@ def page_content(document: Document) -> list[str] | None:
     """Return the labels of the page's content; None for a picture or a page that is too long."""
     if document.kind == Document.Kind.PICTURE or document.text_chars > MOST_CHARACTERS:
         return None
-    found = find_content(document.content.html)
-    return [CONTENT_LABELS[content] for content in CONTENTS if content in found]
+    contents = find_content(document.content.html)
+    return [CONTENT_LABELS[content] for content in CONTENTS if content in contents]
 
 
 PER_PAGE = 50
@@ -273,11 +273,11 @@ def image_counts(dataset: Dataset) -> dict[str, int]:
 def first_images(documents: list[Document]) -> dict[int, PageImage]:
     """Return the first image of each document by the document's key, with one query."""
     by_pk = {document.pk: document for document in documents}
-    found: dict[int, PageImage] = {}
+    images: dict[int, PageImage] = {}
     for image in PageImage.objects.filter(document__in=by_pk).order_by("document", "-number"):
         image.document = by_pk[image.document_id]
-        found[image.document_id] = image
-    return found
+        images[image.document_id] = image
+    return images
 
 
 def document_boxes(document: int) -> list[dict[str, Any]]:

@@ -260,8 +260,8 @@ def _lines(statistics: DatasetStatistics) -> Iterator[tuple[object, ...]]:
         yield "type", kind.doc_type, kind.documents, kind.facts, "", "", ""
     for year in statistics.years:
         yield "year", "unknown" if year.year is None else year.year, year.documents, *[""] * 4
-    for each in statistics.strata:
-        yield each.field, each.value or "unknown", each.documents, "", "", each.share, each.images
+    for part in statistics.strata:
+        yield part.field, part.value or "unknown", part.documents, "", "", part.share, part.images
 
 
 def _fact_row(row: FactRow) -> Row:

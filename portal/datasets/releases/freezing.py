@@ -56,22 +56,22 @@ def gold_of_release(*, release: Release, over: Over = iter) -> Gold:
     """
     items = release.items.select_related("document").defer("document__metadata", "pinned")
     held = Document.State.HELD
-    kept = [
+    frozen = [
         item
         for item in items.order_by("position")
         if item.document is None or item.document.state != held
     ]
-    if not kept:
+    if not frozen:
         raise ReleaseError([f"all documents of release {release.version} are held back"])
-    splits = {item.name: item.split for item in kept}
+    splits = {item.name: item.split for item in frozen}
     if not release.has_pages:
-        lines = {item.name: item.gold for item in kept}
-        documents = {item.name: item.document for item in kept if item.document}
+        lines = {item.name: item.gold for item in frozen}
+        documents = {item.name: item.document for item in frozen if item.document}
         return Gold(release.benchmark, lines=lines, documents=documents, splits=splits)
     corrected = corrections_for(release).facts
     pages = [
         GoldItem(item.document, _spans(corrected.get(item.name, item.facts)))
-        for item in over(kept)
+        for item in over(frozen)
         if item.document
     ]
     return Gold(release.benchmark, items=pages, labels=release.labels, splits=splits)
@@ -171,7 +171,9 @@ def _with_records(dataset: Dataset, benchmark: str) -> Iterator[Document]:
 def _records_by_id(dataset: Dataset, benchmark: str) -> dict[str, Document]:
     """Documents by the id of their record's gold line; skips unreadable records."""
     documents = list(_with_records(dataset, benchmark))
-    read = _format(benchmark).read_records([(one.name, one.record.gold) for one in documents])
+    read = _format(benchmark).read_records(
+        [(document.name, document.record.gold) for document in documents]
+    )
     return {item: documents[place] for item, place in read.places.items()}
 
 

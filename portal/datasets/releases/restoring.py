@@ -71,15 +71,15 @@ def read_meta(archive: Archive, manifest: Manifest) -> Mapping[str, RestoredMeta
     """Metadata by document; empty for older archives. Raises PublishingError."""
     if META_LINES not in {file.path for file in manifest.files}:
         return {}
-    found: dict[str, RestoredMeta] = {}
+    meta: dict[str, RestoredMeta] = {}
     for number, line in enumerate(archive_lines(archive, META_LINES), 1):
         about = read_line(META_LINES, number, line)
         try:
             name, restored = _read(about, line)
         except ValueError as error:
             raise PublishingError(f"{META_LINES}:{number}", str(error)) from error
-        found[name] = restored
-    return found
+        meta[name] = restored
+    return meta
 
 
 def _read(about: dict[str, Any], line: bytes) -> tuple[str, RestoredMeta]:
@@ -294,18 +294,18 @@ def restore_release(
 
 
 def _verified(path: Path, limits: ArchiveLimits) -> Manifest:
-    found = verify_release(path, limits=limits)
-    if found.faults:
-        raise ReleaseError([str(fault) for fault in found.faults])
-    assert found.manifest is not None
-    if found.hidden:
+    result = verify_release(path, limits=limits)
+    if result.faults:
+        raise ReleaseError([str(fault) for fault in result.faults])
+    assert result.manifest is not None
+    if result.hidden:
         raise ReleaseError(
-            [f"the archive lacks the gold of {found.hidden:,} items; restore from an archive that"
+            [f"the archive lacks the gold of {result.hidden:,} items; restore from an archive that"
              " an organiser downloaded"]
         )  # fmt: skip
-    if not found.manifest.items:
+    if not result.manifest.items:
         raise ReleaseError(["the archive has no items"])
-    return found.manifest
+    return result.manifest
 
 
 def _restore(dataset: Dataset, archive: Archive, manifest: Manifest, actor: User | None) -> Release:

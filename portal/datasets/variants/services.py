@@ -237,8 +237,8 @@ def carry_release(*, release: Release, variant: Dataset, actor: User | None) -> 
         return there
     captures = _captures(variant)
     copies: dict[str, list[Document]] = defaultdict(list)
-    for each in variant.documents.only("name", "dataset").order_by("name"):
-        copies[captures.get(each.pk, {}).get("original", each.name)].append(each)
+    for copy in variant.documents.only("name", "dataset").order_by("name"):
+        copies[captures.get(copy.pk, {}).get("original", copy.name)].append(copy)
     items = [
         (item, document)
         for item in release.items.select_related("document").order_by("position")
@@ -292,8 +292,8 @@ def _document_name(item: ReleaseItem) -> str:
 def _captures(variant: Dataset) -> dict[int, dict[str, Any]]:
     """Return the parameters of the first image of each document."""
     images = PageImage.objects.filter(document__dataset=variant, transform__isnull=False)
-    found = images.order_by("document", "-number").values_list("document", "transform")
-    return {document: transform for document, transform in found if transform}
+    transforms = images.order_by("document", "-number").values_list("document", "transform")
+    return {document: transform for document, transform in transforms if transform}
 
 
 def _notes(release: Release, items: int, variant: Dataset) -> str:
@@ -352,11 +352,11 @@ def variant_list(user: Any, dataset: Dataset, *, page: str = "1") -> VariantList
 
 def _newest_tasks(variants: Page[Dataset]) -> dict[int, DatasetTask]:
     tasks = DatasetTask.objects.filter(dataset__in=list(variants), kind=DatasetTask.Kind.DERIVE)
-    found = {task.dataset_id: task for task in tasks.defer("report").order_by("pk")}
+    newest = {task.dataset_id: task for task in tasks.defer("report").order_by("pk")}
     for variant in variants:
-        if variant.pk in found:
-            found[variant.pk].dataset = variant
-    return found
+        if variant.pk in newest:
+            newest[variant.pk].dataset = variant
+    return newest
 
 
 def _carriable(variant: Dataset, released: list[Release]) -> list[Release]:

@@ -34,31 +34,31 @@ class Command(BaseCommand):
         if not path.exists():
             raise CommandError(f"{path}: no such file or folder")
         expected = options["sha256"].strip().lower()
-        found = verify_release(path, expected=expected)
-        for fault in found.faults[:SHOWN]:
+        check = verify_release(path, expected=expected)
+        for fault in check.faults[:SHOWN]:
             self.stderr.write(f"{fault} [{fault.code}]")
-        if found.faults:
-            more = len(found.faults) - SHOWN
+        if check.faults:
+            more = len(check.faults) - SHOWN
             left_out = f", {more:,} not shown" if more > 0 else ""
-            count = "1 error" if len(found.faults) == 1 else f"{len(found.faults):,} errors"
+            count = "1 error" if len(check.faults) == 1 else f"{len(check.faults):,} errors"
             raise CommandError(f"{path}: {count}{left_out}")
-        self._report(path, found, is_compared=bool(expected))
+        self._report(path, check, is_compared=bool(expected))
 
-    def _report(self, path: Path, found: Verification, *, is_compared: bool) -> None:
-        assert found.manifest is not None
-        name = f"{found.manifest.dataset} {found.manifest.version}"
-        self.stdout.write(f"{path}: {name} is valid: {found.files:,} files, {found.items:,} items")
-        if found.hidden:
+    def _report(self, path: Path, check: Verification, *, is_compared: bool) -> None:
+        assert check.manifest is not None
+        name = f"{check.manifest.dataset} {check.manifest.version}"
+        self.stdout.write(f"{path}: {name} is valid: {check.files:,} files, {check.items:,} items")
+        if check.hidden:
             self.stdout.write(
-                f"items with hidden gold: {found.hidden:,}; the release's hash cannot be checked"
+                f"items with hidden gold: {check.hidden:,}; the release's hash cannot be checked"
                 " without them"
             )
             return
-        scheme = found.manifest.scheme
-        self.stdout.write(f"sha256 {found.manifest.sha256}\n{scheme}: covers {SCHEMES[scheme]}")
-        if found.images_left_out:
+        scheme = check.manifest.scheme
+        self.stdout.write(f"sha256 {check.manifest.sha256}\n{scheme}: covers {SCHEMES[scheme]}")
+        if check.images_left_out:
             self.stdout.write(
-                f"page images not in this copy, but covered by the hash: {found.images_left_out:,}"
+                f"page images not in this copy, but covered by the hash: {check.images_left_out:,}"
             )
         if not is_compared:
             self.stdout.write(
