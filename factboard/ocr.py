@@ -197,8 +197,8 @@ class OcrEngine(LocalEngine):
         whole = html_page("".join(page.body for page in pages))
         if item.kind == "table":
             # Such an item is one table; without any in the layout the text is the answer.
-            found = re.search("<table.*?</table>", whole, re.DOTALL)
-            return found[0] if found else "\n".join(page.text for page in pages)
+            table = re.search("<table.*?</table>", whole, re.DOTALL)
+            return table[0] if table else "\n".join(page.text for page in pages)
         return whole
 
 
@@ -278,13 +278,13 @@ def _rapidocr() -> tuple[Any, str]:
     raise EngineMissing("RapidOCR is not installed; run: pip install rapidocr-onnxruntime")
 
 
-def _boxes(found: Any) -> list[Box]:
+def _boxes(reading: Any) -> list[Box]:
     """The boxes of either package's result: pairs, or an object with two lists."""
-    if hasattr(found, "boxes"):
-        corners, texts = found.boxes, found.txts
+    if hasattr(reading, "boxes"):
+        corners, texts = reading.boxes, reading.txts
         pairs = [] if corners is None else list(zip(corners, texts, strict=True))
     else:
-        pairs = [(each[0], each[1]) for each in found[0] or []]
+        pairs = [(line[0], line[1]) for line in reading[0] or []]
     return [
         Box(
             left=min(x for x, _ in corners),

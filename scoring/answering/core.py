@@ -193,16 +193,16 @@ class _Crew:
 
     def finished(self) -> list[AnswerRecord | Stopped]:
         """The outcomes that have arrived; waits a moment for the first one."""
-        found: list[AnswerRecord | Stopped] = []
+        outcomes: list[AnswerRecord | Stopped] = []
         try:
             outcome = self._outcomes.get(timeout=_LOOK_SECONDS)
             while True:
                 self.under_way -= 1
                 if outcome is not None:
-                    found.append(outcome)
+                    outcomes.append(outcome)
                 outcome = self._outcomes.get_nowait()
         except Empty:
-            return found
+            return outcomes
 
     def stop(self) -> None:
         """Begin no other item."""
@@ -270,14 +270,14 @@ class _Run:
         return self._crew.under_way > 0
 
     def keep(self, outcomes: Sequence[AnswerRecord | Stopped]) -> None:
-        records = [each for each in outcomes if isinstance(each, AnswerRecord)]
+        records = [outcome for outcome in outcomes if isinstance(outcome, AnswerRecord)]
         if records:
             self._log.append(records)
         for record in records:
             self.state = self.state.plus(record.answer)
-        for each in outcomes:
-            if isinstance(each, Stopped):
-                self._stop(str(each))
+        for outcome in outcomes:
+            if isinstance(outcome, Stopped):
+                self._stop(str(outcome))
         self._progress(self.state)
 
     def _stop(self, reason: str) -> None:

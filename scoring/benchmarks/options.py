@@ -109,9 +109,9 @@ def read_judge(text: str, prompts: Callable[[str], str]) -> tuple[str, str] | No
     >>> read_judge("judge(qwen3:32b,facts-0)", FACT_PROMPTS.version_of) is None
     True
     """
-    found = _JUDGE.fullmatch(text.strip())
-    version = prompts(found["prompt"] or "") if found else ""
-    return (found["model"], f"judge({found['model']},{version})") if found and version else None
+    match = _JUDGE.fullmatch(text.strip())
+    version = prompts(match["prompt"] or "") if match else ""
+    return (match["model"], f"judge({match['model']},{version})") if match and version else None
 
 
 def judge_prompt(text: str) -> str:
@@ -120,8 +120,8 @@ def judge_prompt(text: str) -> str:
     >>> judge_prompt("judge(qwen3:32b,facts-1)"), judge_prompt("aligned")
     ('facts-1', '')
     """
-    found = _JUDGE.fullmatch(text)
-    return (found["prompt"] or "") if found else ""
+    match = _JUDGE.fullmatch(text)
+    return (match["prompt"] or "") if match else ""
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,6 @@ class JudgeChoice:
         if self.option in raw:
             rest = "others" if len(self.others) > 1 else "other"
             raise OptionError(f"option {self.option} is the judge here; grade has the {rest}")
-        kept = {name: value for name, value in raw.items() if name != "prompt"}
+        others = {name: value for name, value in raw.items() if name != "prompt"}
         prompt = raw.get("prompt")
-        return kept | {self.option: f"judge({model},{prompt})" if prompt else f"judge({model})"}
+        return others | {self.option: f"judge({model},{prompt})" if prompt else f"judge({model})"}

@@ -71,7 +71,7 @@ class NewPhase:
 
 
 # The settings of a phase, in the order of its form.
-PHASE_SETTINGS = tuple(each.name for each in fields(NewPhase) if each.name != "slug")
+PHASE_SETTINGS = tuple(setting.name for setting in fields(NewPhase) if setting.name != "slug")
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,8 @@ def disclosure(phase: Settings) -> str:
 
 def warnings(phase: Phase) -> list[str]:
     """Warnings for organisers: what the phase makes public, and how it reveals hidden gold."""
-    found = leaks(phase, names_every_id=phase.board.spec.names_every_id)
-    return [words for words in (disclosure(phase), *(leak.words for leak in found)) if words]
+    leaked = leaks(phase, names_every_id=phase.board.spec.names_every_id)
+    return [words for words in (disclosure(phase), *(leak.words for leak in leaked)) if words]
 
 
 def disclosures(phases: Iterable[Phase]) -> list[str]:
@@ -157,8 +157,8 @@ def disclosures(phases: Iterable[Phase]) -> list[str]:
 
 def all_warnings(phases: Iterable[Phase]) -> list[tuple[Phase, list[str]]]:
     """The phases with warnings. They need their boards and releases loaded."""
-    found = [(phase, warnings(phase)) for phase in phases]
-    return [(phase, sentences) for phase, sentences in found if sentences]
+    by_phase = [(phase, warnings(phase)) for phase in phases]
+    return [(phase, sentences) for phase, sentences in by_phase if sentences]
 
 
 def leaks(phase: Settings, *, names_every_id: bool = False) -> list[Leak]:
@@ -168,11 +168,11 @@ def leaks(phase: Settings, *, names_every_id: bool = False) -> list[Leak]:
     """
     if not is_gold_hidden(phase.release, phase.split):
         return []
-    found = [*_item_leaks(phase), *_score_leaks(phase), *_limit_leaks(phase)]
+    listed = [*_item_leaks(phase), *_score_leaks(phase), *_limit_leaks(phase)]
     if phase.takes_incomplete and not names_every_id:
         words = "A file with a single answer gets a score, which reveals whether it is right"
-        found.append(Leak("takes_incomplete", f"{words}."))
-    return found
+        listed.append(Leak("takes_incomplete", f"{words}."))
+    return listed
 
 
 def _item_leaks(phase: Settings) -> Iterator[Leak]:

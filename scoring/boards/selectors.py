@@ -50,7 +50,7 @@ def is_open_to(window: PhaseWindow, user: Viewer) -> bool:
 
 def phases_for(user: Viewer, board: Board) -> list[Phase]:
     """The phases that the user can submit to now."""
-    return [each.phase for each in phase_windows(board) if is_open_to(each, user)]
+    return [window.phase for window in phase_windows(board) if is_open_to(window, user)]
 
 
 def phase_ids(phase: Phase) -> list[str]:
@@ -95,7 +95,7 @@ def example_file(board: Board) -> ExampleFile | None:
     """
     if not board.is_sample:
         return None
-    found = (
+    candidates = (
         Submission.objects.filter(
             phase__board=board,
             is_sample=True,
@@ -105,7 +105,7 @@ def example_file(board: Board) -> ExampleFile | None:
         .select_related("phase__release__dataset")
         .order_by("phase_id", "id")
     )
-    for submission in found:
+    for submission in candidates:
         submission.phase.board = board
         if submission.phase.release.opens(submission.phase.split):
             return ExampleFile(submission)
@@ -217,8 +217,8 @@ def _open_items(phase: Phase) -> QuerySet[ReleaseItem]:
 def _items(phase: Phase, tree: TaskTree, task: TreeTask) -> Sequence[ReleaseItem]:
     """The first items of the task, of different kinds of questions if possible."""
     items = _open_items(phase).filter(**{f"gold__{tree.task_field}": task.key})
-    found = items.select_related("document__dataset").defer("facts").order_by("position")
-    candidates = list(found[:LOOKED_AT])
+    rows = items.select_related("document__dataset").defer("facts").order_by("position")
+    candidates = list(rows[:LOOKED_AT])
     first = {tree.read(item.gold).subtask: item for item in reversed(candidates)}
     varied = sorted(first.values(), key=lambda item: item.position)
     rest = [item for item in candidates if item not in varied]

@@ -123,7 +123,7 @@ def slope_layers(chart: Slopes, room: Room) -> dict[str, Any]:
         for name, slope in rows
         for x, place in ((0, left[name]), (1, right[name]))
     ]
-    changes = [each for each in _COLOURS if any(line["change"] == each for line in lines)]
+    changes = [change for change in _COLOURS if any(line["change"] == change for line in lines)]
     side = round(max(map(len, (*names, chart.left, chart.right))) * LETTER) + _RANK_WIDTH
     between = room.width - 2 * side
     top = legend_height(changes, between)
@@ -160,8 +160,8 @@ def _change(slope: Slope) -> str:
 def _lines(
     chart: Slopes, lines: list[dict[str, Any]], changes: list[str], width: float
 ) -> dict[str, Any]:
-    colours = [_COLOURS[each] for each in changes]
-    dashes = [_DASHES[each] for each in changes]
+    colours = [_COLOURS[change] for change in changes]
+    dashes = [_DASHES[change] for change in changes]
     ranks = (("left", f"Rank {chart.left}"), ("right", f"Rank {chart.right}"))
     return {
         "data": {"values": lines},
@@ -246,7 +246,7 @@ def dots_layers(chart: Grid, room: Room) -> dict[str, Any]:
     return {
         **framed(room.width, height, Margins(left, _DOTS_RIGHT, top, _DOTS_BELOW)),
         "layer": [
-            *(_reference(each, across) for each in reference),
+            *(_reference(value, across) for value in reference),
             *(_dots(chart, part, shown, across, room) for part in (grey, coloured) if part),
         ],
     }
@@ -318,7 +318,7 @@ def cells_layers(chart: Grid, room: Room) -> dict[str, Any]:
     ]
     if not values:
         raise ValueError("a chart needs at least one figure")
-    low, high = (each(value["value"] for value in values) for each in (min, max))
+    low, high = (end_of(value["value"] for value in values) for end_of in (min, max))
     left, longest = _label_width(names), max(map(len, columns)) * LETTER
     top, right = round(longest * _RISE) + 24, round(len(columns[-1]) * LETTER * _RUN)
     width = (room.width - left - right) // len(columns)

@@ -115,7 +115,7 @@ def _against(
     [column] = _columns(chart, source)
     points = [point for _, point in _points(source, value, column)]
     best = front(points, higher_is_better=column.direction == "up")
-    return _scatter(axis, _axis(column), points, tuple((each.x, each.y) for each in best))
+    return _scatter(axis, _axis(column), points, tuple((point.x, point.y) for point in best))
 
 
 def _released(chart: Chart, source: ChartSource) -> Shape | None:
@@ -205,7 +205,7 @@ def _history(chart: Chart, source: ChartSource) -> Shape | None:
 def _best_so_far(points: Sequence[Point], column: Column) -> tuple[tuple[float | date, float], ...]:
     """Return the best scores from left to right, up to the last point."""
     best = front(points, higher_is_better=column.direction == "up")
-    line = [(each.x, each.y) for each in best]
+    line = [(point.x, point.y) for point in best]
     last = max(points, key=lambda point: point.x, default=None)
     if line and last and last.x != line[-1][0]:
         line.append((last.x, line[-1][1]))
@@ -256,8 +256,8 @@ def _grid(chart: Chart, source: ChartSource, *, style: Any) -> Shape | None:
 def _grid_row(entry: Entry, columns: Sequence[Column]) -> GridRow:
     return GridRow(
         entry.name,
-        tuple(_score(entry, each) for each in columns),
-        tuple(_ends(entry, each) for each in columns),
+        tuple(_score(entry, column) for column in columns),
+        tuple(_ends(entry, column) for column in columns),
         _category(entry),
     )
 

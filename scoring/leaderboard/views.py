@@ -71,7 +71,7 @@ def leaderboard_table(request: HttpRequest, slug: str, ending: str) -> HttpRespo
 
 
 def _refused(form: QueryForm) -> HttpResponse:
-    errors = "".join(f"{name}: {' '.join(each)}\n" for name, each in form.messages.items())
+    errors = "".join(f"{name}: {' '.join(messages)}\n" for name, messages in form.messages.items())
     return HttpResponse(errors, status=400, content_type="text/plain; charset=utf-8")
 
 
@@ -126,7 +126,7 @@ def citation_file(request: HttpRequest, slug: str) -> HttpResponse:
     entry = cited_entry(cited_rows(table), request.GET.dict())
     today = timezone.now().date()
     cited = citations(request.user, table, entry, root=root, accessed=today)
-    text = "\n".join(each.bibtex for each in cited)
+    text = "\n".join(citation.bibtex for citation in cited)
     return file_response(TextFile(f"{slug}.bib", "application/x-bibtex", text))
 
 
@@ -143,11 +143,11 @@ def badge_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
     if form not in {"svg", "txt"}:
         raise Http404("Badges are available as SVG and as text.")
     public = AnonymousUser()
-    found = submission_for(public, pk)
-    etag = stamped_board(public, found.phase.board.slug).etag(public, {"badge": [pk, form]})
+    submission = submission_for(public, pk)
+    etag = stamped_board(public, submission.phase.board.slug).etag(public, {"badge": [pk, form]})
 
     def drawn() -> HttpResponse:
-        made = badge(found)
+        made = badge(submission)
         if form == "txt":
             return HttpResponse(f"{made.text}\n", content_type="text/plain; charset=utf-8")
         response = render(
@@ -194,9 +194,9 @@ RETRY_AFTER = "10"
 
 def known_form(form: str) -> Form:
     """Return the file format. Raises Http404 if charts do not have it."""
-    for each in FORMS:
-        if each == form:
-            return each
+    for known in FORMS:
+        if known == form:
+            return known
     raise Http404("Charts are available as SVG, PNG, PDF, CSV and Vega-Lite.")
 
 

@@ -26,9 +26,9 @@ def figures_of(board: Board) -> dict[str, Column]:
     spec = board.spec
     options = [phase.options for phase in board.phases.order_by("id")] or [{}]
     figures: dict[str, Column] = {}
-    for each in map(spec.check_options, options):
-        own = {column.key: column for column in spec.columns_for(each)}
-        figures |= {**own, **spec.figures_for(each)}
+    for given in map(spec.check_options, options):
+        own = {column.key: column for column in spec.columns_for(given)}
+        figures |= {**own, **spec.figures_for(given)}
     return figures
 
 
@@ -117,7 +117,7 @@ def draw_items(phase: Phase, *, size: int, seed: int) -> ItemSample:
     """Draw as evenly as possible from the strata of the phase's items: its conditions, subsets,
     tasks or document types. Raises ValueError for a size below 1. One query."""
     rows = list(phase.items.order_by("position").values("name", *_STRATA))
-    field = next((each for each in _STRATA if rows and all(row[each] for row in rows)), "")
+    field = next((stratum for stratum in _STRATA if rows and all(row[stratum] for row in rows)), "")
     units = [Unit(row["name"], (str(row[field]) if field else "",)) for row in rows]
     drawn = draw_stratified(units, seed=seed, size=size, evenly=True)
     names = set(drawn.keys)
@@ -126,7 +126,7 @@ def draw_items(phase: Phase, *, size: int, seed: int) -> ItemSample:
         seed=seed,
         total=len(rows),
         names=tuple(row["name"] for row in rows if row["name"] in names),
-        strata=tuple((each.stratum[0], len(each.drawn), each.available) for each in drawn.strata),
+        strata=tuple((part.stratum[0], len(part.drawn), part.available) for part in drawn.strata),
     )
 
 

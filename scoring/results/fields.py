@@ -144,9 +144,9 @@ def _several(value: dict[str, Any] | list[Any], within: tuple[str, ...]) -> str:
     if _COUNTS.intersection(within) and _are_counts(value):
         pairs = zip(value, _WORDS["counts"]["words"], strict=True)
         return ", ".join(f"{count} {word}" for count, word in pairs if count) or NONE
-    if any(isinstance(each, list | dict) for each in value):
-        return "; ".join(_nested(each, within) for each in value)
-    return ", ".join(_words(each, within) for each in value)
+    if any(isinstance(part, list | dict) for part in value):
+        return "; ".join(_nested(part, within) for part in value)
+    return ", ".join(_words(part, within) for part in value)
 
 
 def _entry(key: str, value: Any, within: tuple[str, ...]) -> str:
@@ -217,8 +217,8 @@ class ItemDiff:
 
     @property
     def is_same(self) -> bool:
-        kinds: set[str] = {each.kind for each in self.stretches or []}
-        return kinds | {each.verdict for each in self.fields or []} <= {"same"}
+        kinds: set[str] = {stretch.kind for stretch in self.stretches or []}
+        return kinds | {field.verdict for field in self.fields or []} <= {"same"}
 
 
 def item_diff(sides: Sides) -> ItemDiff:

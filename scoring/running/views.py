@@ -117,7 +117,9 @@ class ModelRunForm(forms.Form):
         assert isinstance(prompt, forms.ChoiceField)
         phases = board.phases.select_related("board", "release__dataset").order_by("-id")
         phase.queryset = phases if rerun_of is None else phases.filter(pk=rerun_of.phase_id)
-        prompt.choices = [(each, _PROMPTS.get(each, each)) for each in prompt_versions(board)]
+        prompt.choices = [
+            (version, _PROMPTS.get(version, version)) for version in prompt_versions(board)
+        ]
         if rerun_of is not None:
             del self.fields["name"]
 
@@ -168,7 +170,7 @@ def _initial(
 ) -> dict[str, Any]:
     about = rerun_of.manifest.about if rerun_of is not None and has_manifest(rerun_of) else {}
     decoding = about.get("decoding") or dict(DEFAULT_DECODING)
-    texts = {each["name"]: each for each in about.get("prompts") or []}
+    texts = {prompt["name"]: prompt for prompt in about.get("prompts") or []}
     system = texts.pop(SYSTEM, {})
     first = next(iter(texts.values()), system)
     return {
@@ -299,11 +301,11 @@ def _action(act: Callable[..., ModelRun]) -> Callable[..., HttpResponseBase]:
     @organiser_required
     @require_POST
     def view(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-        found = _run(request.user, slug, pk)
+        run = _run(request.user, slug, pk)
         with warnings_of(request, RunRefused):
             # The run's page says in words what it does now.
-            act(run=found, actor=request.user)
-        return redirect(found)
+            act(run=run, actor=request.user)
+        return redirect(run)
 
     return view
 

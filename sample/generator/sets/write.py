@@ -87,7 +87,7 @@ def built(sample: SampleSet) -> Iterator[tuple[str, str]]:
         yield f"cards/{reader.key}.json", _json(simulated_card(reader))
         for split in sample.splits:
             questions = sample.of_split(split)
-            lines = [sample.simulate(each, reader.errors, reader.key) for each in questions]
+            lines = [sample.simulate(question, reader.errors, reader.key) for question in questions]
             yield f"submissions/{split}/{reader.key}.jsonl", json_lines(lines)
 
 
@@ -138,10 +138,10 @@ def render(sample: SampleSet) -> int:
 def _capture(picture: Picture, clean: dict[str, Image.Image], target: Path) -> None:
     """The image under a simulated capture, as in the stress variants."""
     others = [image for path, image in sorted(clean.items()) if path != picture.path][:2]
-    taken, _ = simulate(
+    captured, _ = simulate(
         clean[picture.path], picture.capture, strength=STRENGTH, seed=SEED, others=others
     )
-    taken.convert("L").save(
+    captured.convert("L").save(
         target, quality=JPEG_QUALITY, dpi=(DPI, DPI), comment=picture.digest, optimize=True
     )
 
@@ -154,10 +154,11 @@ def read_all(sample: SampleSet) -> int:
     version = engine_version()
     for reader in readers_of(sample):
         read = {
-            each.path: engine_tsv(reader, sample.folder / each.path) for each in sample.pictures
+            picture.path: engine_tsv(reader, sample.folder / picture.path)
+            for picture in sample.pictures
         }
         for split in sample.splits:
-            lines = [_answer(sample, each, read) for each in sample.of_split(split)]
+            lines = [_answer(sample, question, read) for question in sample.of_split(split)]
             _write(sample.folder / f"submissions/{split}/{reader.key}.jsonl", json_lines(lines))
         _write(sample.folder / f"cards/{reader.key}.json", _json(card(sample, reader, version)))
     return len(readers_of(sample))
@@ -183,8 +184,8 @@ def text_of(tsv: str) -> str:
 
 def html_of(tsv: str) -> str:
     """The first table of the engine's layout."""
-    found = re.search("<table.*?</table>", layout_html(read_tsv(tsv)), re.DOTALL)
-    return found[0] if found else ""
+    table = re.search("<table.*?</table>", layout_html(read_tsv(tsv)), re.DOTALL)
+    return table[0] if table else ""
 
 
 def card(sample: SampleSet, reader: Reader, version: str) -> dict[str, Any]:

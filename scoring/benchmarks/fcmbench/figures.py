@@ -265,8 +265,8 @@ def _by_task(scored: Cells, language: str) -> dict[str, float | None]:
 
 def _languages(cells: Cells) -> dict[str, Figures]:
     """Return the tasks of each language in the data; English has no RR."""
-    found = {name: _in_language(cells, name) for name in (CHINESE, ENGLISH)}
-    return {name: _language(part) for name, part in found.items() if part}
+    by_language = {name: _in_language(cells, name) for name in (CHINESE, ENGLISH)}
+    return {name: _language(part) for name, part in by_language.items() if part}
 
 
 def _language(cells: Cells) -> Figures:
@@ -290,14 +290,14 @@ def _condition_scores(cells: Cells) -> dict[str, float | None]:
 
 
 def _subtasks(cells: Cells) -> dict[str, Figures]:
-    found: defaultdict[tuple[str, str], dict[Cell, array[float]]] = defaultdict(dict)
+    by_subtask: defaultdict[tuple[str, str], dict[Cell, array[float]]] = defaultdict(dict)
     for cell, part in cells.items():
-        found[cell.task, cell.subtask][cell] = part
-    ordered = sorted(found, key=lambda key: (TASKS.index(key[0]), key[1]))
+        by_subtask[cell.task, cell.subtask][cell] = part
+    ordered = sorted(by_subtask, key=lambda key: (TASKS.index(key[0]), key[1]))
     return {
         f"{task} {subtask}": {
-            **_answers(found[task, subtask]),
-            "f1": _mean_answer(found[task, subtask]),
+            **_answers(by_subtask[task, subtask]),
+            "f1": _mean_answer(by_subtask[task, subtask]),
         }
         for task, subtask in ordered
     }
@@ -318,11 +318,12 @@ def _in_language(cells: Cells, language: str) -> Cells:
 def _by_condition(cells: Cells) -> dict[str, Cells]:
     """Return the cells of each capture condition, normal captures first. IQE is left out, since it
     asks for the condition itself."""
-    found: defaultdict[str, dict[Cell, array[float]]] = defaultdict(dict)
+    by_condition: defaultdict[str, dict[Cell, array[float]]] = defaultdict(dict)
     for cell, part in cells.items():
         if cell.task != QUALITY_TASK:
-            found[cell.robustness][cell] = part
-    return {name: found[name] for name in sorted(found, key=lambda name: (name != NORMAL, name))}
+            by_condition[cell.robustness][cell] = part
+    names = sorted(by_condition, key=lambda name: (name != NORMAL, name))
+    return {name: by_condition[name] for name in names}
 
 
 def _mean_without_quality(tasks: Mapping[str, float]) -> float | None:

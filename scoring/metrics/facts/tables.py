@@ -82,8 +82,8 @@ class TableJudge:
         for position in self._gold.all():
             labels[position.table].add(position.label)
             headers[position.table].add(position.header)
-        self._labels = {table: frozenset(found) for table, found in labels.items()}
-        self._headers = {table: frozenset(found) for table, found in headers.items()}
+        self._labels = {table: frozenset(counted) for table, counted in labels.items()}
+        self._headers = {table: frozenset(counted) for table, counted in headers.items()}
 
     def compare(self, fact: tuple[int, int], occurrence: tuple[int, int]) -> int:
         """Return 1 if the occurrence has the fact's position, -1 if it is in another column, 0 if
@@ -198,7 +198,7 @@ class _Slot:
     has_gap: bool
 
 
-def slid(gold: Page, prediction: Page, found: dict[int, Span]) -> set[int]:
+def slid(gold: Page, prediction: Page, places: dict[int, Span]) -> set[int]:
     """Return the facts whose values are in another column's slot because values or dashes before
     them vanished.
 
@@ -209,14 +209,14 @@ def slid(gold: Page, prediction: Page, found: dict[int, Span]) -> set[int]:
     in_rows: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for fact in gold.facts:
         cell = own.cell_at(fact.start, fact.end)
-        if cell is None or fact.n not in found:
+        if cell is None or fact.n not in places:
             continue
         in_rows[cell.table, cell.row].append(fact.n)
-        place = other.cell_at(*found[fact.n])
+        place = other.cell_at(*places[fact.n])
         if place is None:
             continue
         widest = own.widest(cell)
-        slot = other.values_before(place, found[fact.n][0], widest)
+        slot = other.values_before(place, places[fact.n][0], widest)
         if slot is not None:
             slots[fact.n] = _Slot(
                 (cell.table, cell.row),

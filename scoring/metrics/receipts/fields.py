@@ -236,13 +236,13 @@ def _compare_scalars(
     read = protocol.read
     says_nothing = partial(is_empty_amount, read=read) if rule.kind == "amount" else is_empty
     expected = int(not says_nothing(gold))
-    found = [] if says_nothing(prediction) else [Item(normal_text(prediction))]
-    is_right = bool(expected and found) and (
+    predicted = [] if says_nothing(prediction) else [Item(normal_text(prediction))]
+    is_right = bool(expected and predicted) and (
         same_amount(gold, prediction, read, currency)
         if rule.kind == "amount"
         else same_text(gold, prediction)
     )
-    return _outcome(rule, expected, found, [Match(0, 0, 1.0)] if is_right else [], protocol)
+    return _outcome(rule, expected, predicted, [Match(0, 0, 1.0)] if is_right else [], protocol)
 
 
 def _match_meanings(
@@ -269,12 +269,16 @@ def _match_meanings(
 
 
 def _outcome(
-    rule: Rule, expected: int, found: Sequence[Item], matches: Sequence[Match], protocol: Protocol
+    rule: Rule,
+    expected: int,
+    predicted: Sequence[Item],
+    matches: Sequence[Match],
+    protocol: Protocol,
 ) -> Outcome:
     """Return the counts of `expected` gold values and the values found, of which some match."""
-    if not expected and not found:
+    if not expected and not predicted:
         return Outcome(Counts(tn=1), RIGHTLY_EMPTY)
-    missed, invented = expected - len(matches), len(found) - len(matches)
+    missed, invented = expected - len(matches), len(predicted) - len(matches)
     mismatched = min(missed, invented)
     lost = missed - mismatched if protocol.mismatch == "fp" else missed
     errors = {
@@ -284,18 +288,18 @@ def _outcome(
     }
     return Outcome(
         Counts(tp=len(matches), fp=invented, fn=lost),
-        _reward(expected, len(found), matches),
+        _reward(expected, len(predicted), matches),
         {name: number for name, number in errors.items() if number},
-        sum(item.text is None for item in found),
+        sum(item.text is None for item in predicted),
     )
 
 
-def _reward(expected: int, found: int, matches: Sequence[Match]) -> float:
+def _reward(expected: int, predicted: int, matches: Sequence[Match]) -> float:
     if not expected:
         return INVENTED
-    if not found:
+    if not predicted:
         return MISSED
-    return math.fsum(match.similarity for match in matches) / max(expected, found)
+    return math.fsum(match.similarity for match in matches) / max(expected, predicted)
 
 
 def _share(part: float, whole: float) -> float | None:
