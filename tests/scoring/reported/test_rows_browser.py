@@ -29,7 +29,7 @@ def test_an_organiser_enters_a_row_and_loads_a_table(
     assert faults_in_both_looks(page) == []
     page.get_by_role("button", name="Save row").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Paper model")
-    expect(page.get_by_role("table", name="Figures")).to_contain_text("65.16")
+    expect(page.get_by_role("table", name="Scores")).to_contain_text("65.16")
     assert faults_in_both_looks(page) == []
     faulty = tmp_path / "rows.csv"
     faulty.write_text("name,source,ffa\nOther,A paper,x\n")
