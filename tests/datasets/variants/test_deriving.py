@@ -328,7 +328,7 @@ def test_invalid_releases_are_refused() -> None:
     base, other = base_dataset(), base_dataset(slug="other")
     old, new = make_release(base), make_release(base, version="2.0.0")
     variant = derived(base, replace(OFF_AXIS, release=new))
-    with pytest.raises(ReleaseError, match="must be greater"):
+    with pytest.raises(ReleaseError, match="must be higher"):
         carry_release(release=old, variant=variant, actor=None)
     with pytest.raises(ReleaseError, match="not a variant"):
         carry_release(release=make_release(other), variant=variant, actor=None)

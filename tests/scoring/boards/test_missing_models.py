@@ -18,6 +18,7 @@ pytestmark = pytest.mark.django_db
 RULES = "/boards/board/benchmark/"
 
 FAULT = "option text: markup is not set up here"
+SHOWN = "Option text: markup is not set up here."
 MARKUP = json.dumps({"text": "markup"})
 
 
@@ -53,11 +54,11 @@ def test_a_phase_that_nobody_could_grade_is_not_opened(
 ) -> None:
     sent = form_of(board, options=MARKUP)
     page = client_of(organiser).post("/boards/board/phases/new/", sent)
-    assert page.context["form"].errors == {"options": [f"{FAULT}."]}
+    assert page.context["form"].errors == {"options": [SHOWN]}
     by_api = {"title": "More", "release": "1.0.0", "options": {"text": "markup"}}
     by_api["dataset"] = first_phase(board).release.dataset.slug
     answer = api_of(organiser).post("/api/v1/boards/board/phases/", by_api, format="json")
-    assert (answer.status_code, "option text" in answer.content.decode()) == (400, True)
+    assert (answer.status_code, "Option text" in answer.content.decode()) == (400, True)
     assert board.phases.count() == 1
 
 
@@ -74,7 +75,7 @@ def test_a_phase_can_be_read_and_changed_when_its_model_is_gone(
     # Another phase cannot begin to need it.
     set_options(first_phase(board), text="visible")
     page = client.post("/boards/board/phases/test/", changed(board, options=MARKUP))
-    assert page.context["form"].errors == {"options": [f"{FAULT}."]}
+    assert page.context["form"].errors == {"options": [SHOWN]}
 
 
 def test_what_the_options_mean_stands_with_the_result(
