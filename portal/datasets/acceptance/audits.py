@@ -353,7 +353,8 @@ def _paragraphs(report: Mapping[str, Any], title: str) -> Iterator[str]:
     if validation["counts"]:
         yield from ("", "| field | error | documents or items |", "|---|---|---:|")
     for fault in validation["counts"]:
-        yield f"| {_line(fault['field'] or '–')} | {fault['code']} | {fault['count']} |"
+        label = FAULT_LABELS.get(fault["code"], fault["code"])
+        yield f"| {_line(fault['field'] or '–')} | {label} | {fault['count']} |"
 
 
 def written_value(value: Any) -> str:

@@ -236,7 +236,7 @@ class BulkEditForm(forms.Form):
     ACTIONS = [
         ("", "No change"),
         ("hold", "Hold back"),
-        ("take_up", "No longer hold back"),
+        ("take_up", "Stop holding back"),
     ]
 
     doc_type = forms.ChoiceField(

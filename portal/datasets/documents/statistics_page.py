@@ -112,8 +112,8 @@ def documents_tally(user: Any, dataset: Dataset) -> Tally:
 
 # Fields of the papers' tables, with their headings.
 STRATA = {
-    "category": "Categories, tasks or tracks",
-    "subset": "Receipt types, subtasks or subsets",
+    "category": "Categories (tasks or tracks)",
+    "subset": "Subsets (receipt types or subtasks)",
     "condition": "Capture conditions",
     "language": "Languages",
 }

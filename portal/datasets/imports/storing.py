@@ -409,7 +409,7 @@ def _check_pictures(item: SourceItem) -> tuple[list[Picture], list[Refusal]]:
             pictures.append(check_picture(data))
         except (ArchiveFault, PictureError) as fault:
             # Several items can refer to the same file, so the name includes the item.
-            refusals.append(refused(f"{item.where} picture {number}, {file.shown}", fault))
+            refusals.append(refused(f"{item.where} image {number}, {file.shown}", fault))
     return pictures, refusals
 
 

@@ -293,7 +293,7 @@ def contact_sheet(
     Raises ValueError without pictures.
     """
     if not pictures:
-        raise ValueError("a contact sheet needs at least one picture")
+        raise ValueError("a contact sheet needs at least one image")
     tiles = [(caption, _tile(picture, width)) for caption, picture in pictures]
     rows = [tiles[first : first + columns] for first in range(0, len(tiles), columns)]
     heights = [max(tile.height for _, tile in row) + _CAPTION + _MARGIN for row in rows]

@@ -258,7 +258,7 @@ def test_strata_have_charts_with_their_documents(client_of: ClientOf) -> None:
         document = make_document(dataset, f"d{number}", f"<p>Fare {number}</p>")
         Document.objects.filter(pk=document.pk).update(category=category)
     page = client_of(None).get("/datasets/world/statistics/").content.decode()
-    assert "Chart: categories, tasks or tracks" in page
+    assert "Chart: categories (tasks or tracks)" in page
     path = "/datasets/world/statistics/export/?form="
     drawn = client_of(None).get(f"{path}category").content.decode()
     assert "hotel: 2" in drawn

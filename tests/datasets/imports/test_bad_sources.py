@@ -222,7 +222,7 @@ def test_bad_picture_of_a_page_is_a_fault_and_the_page_comes_in(tmp_path: Path) 
     run = import_files(empty_dataset(), tmp_path, Form.FINCRITICALED, files)
     assert outcomes(run) == {
         "a.csv:2": ("imported", "no_image"),
-        "a.csv:2 picture 1, a.csv:2 image": ("refused", "image_broken"),
+        "a.csv:2 image 1, a.csv:2 image": ("refused", "image_broken"),
     }
     assert run.items.get(outcome="imported").reason == "no image: it was refused"
 

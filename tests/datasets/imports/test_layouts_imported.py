@@ -237,7 +237,7 @@ def test_question_of_which_one_picture_is_bad_is_refused_whole(
         "bench.jsonl:1": ("refused", "image_broken"),
         "bench.jsonl:2": ("imported", ""),
     }
-    assert "picture 2, images/bad.png" in run.items.get(name="bench.jsonl:1").reason
+    assert "image 2, images/bad.png" in run.items.get(name="bench.jsonl:1").reason
     assert PageImage.objects.count() == 1
 
 

@@ -110,7 +110,7 @@ def test_contact_sheet_holds_every_picture() -> None:
     pictures = [(f"picture {number}", small_page()) for number in range(5)]
     sheet = contact_sheet(pictures, columns=2, width=80)
     assert sheet.size == (2 * 92 + 12, 3 * (60 + 26 + 12) + 12)
-    with pytest.raises(ValueError, match="at least one picture"):
+    with pytest.raises(ValueError, match="at least one image"):
         contact_sheet([])
 
 
