@@ -16,7 +16,7 @@ from scoring.models.submissions import CARD_FIELDS
 from .forms import FIGURE, RowForm, row_faults
 from .selectors import figures_of
 
-WORDS = ("kind", "source", "source_url", *CARD_FIELDS)
+CARD_COLUMNS = ("kind", "source", "source_url", *CARD_FIELDS)
 REQUIRED = ("name", "source")
 MOST_ROWS = 1000
 
@@ -77,7 +77,7 @@ def _form_data(line: TableRow, figures: set[str]) -> dict[str, Any]:
 
 def _unknown(line: TableRow, figures: set[str], named: set[str]) -> Iterator[TableFault]:
     """A fault for each unknown column, at the first row that has a value in it."""
-    known = [*WORDS, *sorted(figures)]
+    known = [*CARD_COLUMNS, *sorted(figures)]
     for column in line.values:
         if column not in known and column not in named:
             named.add(column)
@@ -121,5 +121,5 @@ def _rates(board: Board, name: str, rows: list[dict[str, Any]]) -> Iterator[Tabl
 def empty_table(board: Board) -> TextFile:
     """The header of a table for this board, with one column per headline figure."""
     figures = [key for key, column in figures_of(board).items() if column.headline]
-    heads = ["name", "source", *(name for name in WORDS if name not in REQUIRED), *figures]
+    heads = ["name", "source", *(name for name in CARD_COLUMNS if name not in REQUIRED), *figures]
     return TextFile(f"{board.slug}-rows.csv", "text/csv", csv_text([heads]))
