@@ -193,7 +193,8 @@ def test_gold_that_comes_later_is_added_and_other_gold_is_not(
     table = {"test.csv": SOURCES[Form.FINCRITICALED]["test.csv"]}
     import_files(dataset, tmp_path / "1", Form.FINCRITICALED, table)
     run = import_files(dataset, tmp_path / "2", Form.FINCRITICALED, SOURCES[Form.FINCRITICALED])
-    assert run.items.get().reason == "gold added"
+    item = run.items.get()
+    assert (item.outcome, item.reason) == ("updated", "gold added")
     other = {**table, "gold/p1.html": GOLD.replace("Date", "Temporal")}
     run = import_files(dataset, tmp_path / "3", Form.FINCRITICALED, other)
     assert run.items.get().reason == "kept the stored gold, which differs"
@@ -309,14 +310,7 @@ def test_an_import_taken_up_again_counts_the_same(dataset: Dataset, tmp_path: Pa
     assert first.ignored == again.ignored == {"gold.jsonl": 1}
 
 
-def test_an_image_or_gold_that_comes_later_updates_its_document(
-    dataset: Dataset, tmp_path: Path
-) -> None:
-    table = {"test.csv": SOURCES[Form.FINCRITICALED]["test.csv"]}
-    import_files(dataset, tmp_path / "1", Form.FINCRITICALED, table)
-    run = import_files(dataset, tmp_path / "2", Form.FINCRITICALED, SOURCES[Form.FINCRITICALED])
-    item = run.items.get()
-    assert (item.outcome, item.reason) == ("updated", "gold added")
+def test_an_image_that_comes_later_updates_its_document(dataset: Dataset, tmp_path: Path) -> None:
     plain = {"pages/a.html": page("Other 7")}
     import_files(dataset, tmp_path / "3", Form.PAGES, plain)
     run = import_files(dataset, tmp_path / "4", Form.PAGES, {**plain, "images/a.png": png()})

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,16 @@ def refused(path: Path, **fields: Any) -> str:
     return str(caught.value)
 
 
+def changed(path: Path, member: str, change: Callable[[bytes], bytes]) -> Path:
+    """A copy of the archive with one file changed."""
+    copy = path.with_name("changed.zip")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(copy, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            new.writestr(name, change(data) if name == member else data)
+    return copy
+
+
 def test_an_archive_without_all_gold_is_refused(tmp_path: Path) -> None:
     path = export(split_world(), tmp_path, images=True, gold_splits=frozenset({"dev"}))
     assert "the archive lacks the gold of 1 items" in refused(path)
@@ -202,11 +213,7 @@ def test_an_archive_without_all_gold_is_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     path = export(split_world(), tmp_path, images=False)
-    damaged = tmp_path / "damaged.zip"
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(damaged, "w") as new:
-        for name in old.namelist():
-            data = old.read(name)
-            new.writestr(name, data.replace(b"8,150", b"9,150") if name == "gold.jsonl" else data)
+    damaged = changed(path, "gold.jsonl", lambda data: data.replace(b"8,150", b"9,150"))
     assert "gold.jsonl" in refused(damaged)
 
 
@@ -218,13 +225,10 @@ def test_text_is_no_archive(tmp_path: Path) -> None:
 
 def test_an_archive_with_a_forged_visibility_is_refused(tmp_path: Path) -> None:
     path = export(split_world(), tmp_path, images=False)
-    forged = tmp_path / "forged.zip"
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(forged, "w") as new:
-        for name in old.namelist():
-            data = old.read(name)
-            if name == "manifest.json":
-                data = json.dumps(json.loads(data) | {"visibility": "everybody"}).encode()
-            new.writestr(name, data)
+    visibility = {"visibility": "everybody"}
+    forged = changed(
+        path, "manifest.json", lambda data: json.dumps(json.loads(data) | visibility).encode()
+    )
     assert "manifest.json: sha256 is" in refused(forged)
 
 
