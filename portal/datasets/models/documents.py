@@ -227,17 +227,16 @@ class DocumentQuerySet(models.QuerySet["Document"]):
 
     def _open_by_items_of(self, dataset: Dataset) -> Q:
         """The same for all documents of a dataset; looks up releases first to avoid a join."""
-        releases: dict[str, list[int]] = {"private": [], "gold_hidden": [], "public": []}
+        ids: dict[str, list[int]] = {"private": [], "gold_hidden": [], "public": []}
         for pk, visibility in dataset.releases.order_by().values_list("pk", "visibility"):
-            releases[visibility].append(pk)
-        with_splits = releases["gold_hidden"]
+            ids[visibility].append(pk)
+        with_splits = ids["gold_hidden"]
         items = self._release_items().filter(document__isnull=False)
         hidden = items.filter(
-            Q(release__in=releases["private"])
-            | Q(release__in=with_splits, split__in=_HIDDEN_SPLITS)
+            Q(release__in=ids["private"]) | Q(release__in=with_splits, split__in=_HIDDEN_SPLITS)
         )
         of_dev = Q(release__in=with_splits, split="dev")
-        public = items.filter(Q(release__in=releases["public"]) | of_dev)
+        public = items.filter(Q(release__in=ids["public"]) | of_dev)
         return ~Q(pk__in=hidden.values("document")) | Q(pk__in=public.values("document"))
 
     def _release_items(self) -> "models.QuerySet[Any]":
