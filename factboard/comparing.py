@@ -68,7 +68,7 @@ def add_parser(commands: Any) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="with --local: an option used for grading them",
+        help="with --local: an option that the files were graded with",
     )
     add_site_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
@@ -121,7 +121,7 @@ def compared_files(
             replicated(items, contribute, benchmark.combined, weights) for items in rows
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        message = f"{first}, {second}: are not items of {benchmark.title} with these options"
+        message = f"{first}, {second}: not results of {benchmark.title} with these options"
         raise BadInput([message]) from error
     # NumPy is imported only for a comparison.
     from scoring.metrics.intervals import paired_bootstrap
@@ -164,7 +164,9 @@ def _item(path: Path, number: int, line: str) -> ItemResult:
     except (ValueError, RecursionError):
         item = None
     if not isinstance(item, dict) or "id" not in item:
-        raise BadInput([f"{path}:{number}: is not a line that `factboard grade --items` writes"])
+        raise BadInput(
+            [f"{path}:{number}: not a line of a file written by `factboard grade --items`"]
+        )
     return item
 
 
@@ -193,9 +195,7 @@ def _local_lines(figures: list[LocalFigure], first: str, second: str) -> Iterato
 def _of_site(args: Namespace) -> int:
     wrong = [result for result in args.results if not result.isdecimal()]
     if wrong:
-        raise BadInput(
-            [f"{wrong[0]!r} is not a submission's number; to compare files, add --local"]
-        )
+        raise BadInput([f"{wrong[0]!r} is not a submission number; to compare files, add --local"])
     numbers = [int(result) for result in args.results]
     with open_client(args) as client:
         comparison = client.compare(*numbers)

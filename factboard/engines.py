@@ -56,12 +56,14 @@ def _no_number(name: str) -> None:
 
 def add_calls(group: _ArgumentGroup, unit: str) -> None:
     """The options of calls to an endpoint about units, such as an item."""
-    group.add_argument("--concurrency", type=positive, default=0, help=f"{unit}s in parallel")
+    group.add_argument(
+        "--concurrency", type=positive, default=0, help=f"number of {unit}s in parallel"
+    )
     group.add_argument(
         "--timeout",
         type=seconds,
         default=300.0,
-        help="seconds to wait for an answer (default: 300)",
+        help="seconds to wait for a complete answer (default: 300)",
     )
     group.add_argument(
         "--key-env",
@@ -76,17 +78,22 @@ def add_calls(group: _ArgumentGroup, unit: str) -> None:
         action="append",
         default=[],
         metavar="K=V",
-        help="a parameter of the request, such as temperature, max_tokens, top_p or seed; may be "
-        "repeated",
+        help="request parameter, such as temperature, max_tokens, top_p or seed; can be repeated",
     )
     group.add_argument(
-        "--rate", type=positive, default=0, metavar="N", help="most calls per minute"
+        "--rate", type=positive, default=0, metavar="N", help="maximum number of calls per minute"
     )
     group.add_argument(
-        "--attempts", type=positive, default=5, help=f"most calls per {unit} (default: 5)"
+        "--attempts",
+        type=positive,
+        default=5,
+        help=f"maximum number of calls per {unit} (default: 5)",
     )
     group.add_argument(
-        "--budget", type=amount, metavar="USD", help="stop before spending more; needs prices"
+        "--budget",
+        type=amount,
+        metavar="USD",
+        help="maximum cost; requires --price-in and --price-out",
     )
     group.add_argument(
         "--price-in", type=amount, metavar="USD", help="price per million input tokens"
@@ -98,7 +105,7 @@ def add_calls(group: _ArgumentGroup, unit: str) -> None:
 
 def check_budget(args: Namespace) -> None:
     if args.budget is not None and None in {args.price_in, args.price_out}:
-        raise BadInput("--budget needs --price-in and --price-out")
+        raise BadInput("--budget requires --price-in and --price-out")
 
 
 # --- the key ------------------------------------------------------------------------------------
@@ -125,7 +132,7 @@ def read_key(variable: str, file: Path | None, *, is_required: bool = False) -> 
             return NO_KEY
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise UnusableKey(
-            f"{where} does not contain a key: expected ASCII characters without spaces"
+            f"{where} does not contain a valid key: expected ASCII characters without spaces"
         )
     return key
 
@@ -173,7 +180,7 @@ def _openai(args: Namespace, benchmark: str) -> Choice:  # noqa: ARG001 - the sa
     from scoring.answering.endpoint import ChatEngine, checked_url
 
     if not args.model or not args.base_url:
-        raise EngineMissing("--engine openai needs --model NAME and --base-url URL")
+        raise EngineMissing("--engine openai requires --model NAME and --base-url URL")
     checked_url(args.base_url)
     given = _decoding(args)
     decoding = {"temperature": 0, "max_tokens": MOST_TOKENS, **given}
@@ -217,7 +224,7 @@ def _tesseract(args: Namespace, benchmark: str) -> Choice:
     ]
     if wrong:
         raise EngineMissing(
-            f"--decoding {wrong[0]}: tesseract takes only psm and dpi, as whole numbers"
+            f"--decoding {wrong[0]}: tesseract accepts only psm and dpi, as whole numbers"
         )
     engine = Tesseract(benchmark, language=args.language, timeout=args.timeout, **given)
     return Choice(
@@ -278,7 +285,7 @@ def _decoding(args: Namespace) -> dict[str, Any]:
 
 def _refuse_decoding(args: Namespace) -> None:
     if args.decoding:
-        raise EngineMissing(f"--engine {args.engine} does not take --decoding")
+        raise EngineMissing(f"--engine {args.engine} does not accept --decoding")
 
 
 def _factboard_version() -> str:

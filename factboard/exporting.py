@@ -140,7 +140,7 @@ def gold_of(target: str, gold: Path | None, *, is_board: bool) -> Iterator[Sourc
     path = Path(target)
     if gold is not None:
         if not gold.exists():
-            raise ExportError(f"{gold}: there is no such file or folder")
+            raise ExportError(f"{gold}: no such file or folder")
         yield gold
     elif is_board or (target not in SAMPLES and not path.exists()):
         yield None
@@ -165,7 +165,7 @@ def write_task(
     """Raises ExportError, KitError or PromptError."""
     try:
         if out.exists() and any(out.iterdir()):
-            raise ExportError(f"{out}: is not empty; name a new folder")
+            raise ExportError(f"{out}: is not empty; choose a new folder")
         (out / IMAGES).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ExportError(f"{out}: cannot be written: {error.strerror}") from error
@@ -224,7 +224,9 @@ def _gold(kit: Kit, gold: Source) -> Iterator[dict[str, Any]]:
         if line.id in wanted:
             payloads[line.id] = line.payload
     if missing := sorted(wanted - payloads.keys()):
-        raise ExportError(f"the gold has no line for {missing[0]} ({len(missing):,} in all)")
+        raise ExportError(
+            f"the gold has no line for {missing[0]} (missing lines: {len(missing):,})"
+        )
     yield from (payloads[item.id] for item in kit.items)
 
 
@@ -251,9 +253,9 @@ def _write_program(out: Path, program: str, about: dict[str, Any], has_gold: boo
         "$source": f"{about['dataset']} {about['version']}".strip() or about["benchmark"],
         "$program": _PROGRAMS[program],
         "$command": command,
-        "$gold": "The scores are those of the leaderboard, over the items that were run."
+        "$gold": "The task computes the leaderboard's scores over the items that were run."
         if has_gold
-        else f"The gold is hidden. Submit {SUBMISSION} to the board to get scores.",
+        else f"The gold is hidden. To get scores, submit {SUBMISSION} to the board.",
     }
     text = _template("readme.md")
     for word, value in words.items():
@@ -321,23 +323,25 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
     parser.add_argument(
         "target",
         metavar="BOARD|PATH",
-        help="a board's name in its URL, a starter kit or release (ZIP or folder), a gold file, or "
-        "`sample`",
+        help="a board (its name in the URL), a starter kit or release (ZIP or folder), a gold "
+        "file, or `sample`",
     )
     parser.add_argument(
         "--to",
         choices=("lm-eval", "inspect"),
         required=True,
-        help="the program that will run the task",
+        help="the framework that will run the task",
     )
     parser.add_argument("out", type=Path, metavar="DIR", help="a new or empty folder")
     parser.add_argument(
         "--gold", type=Path, help="a file with open gold, if the target contains none"
     )
     parser.add_argument(
-        "--benchmark", default="", help="the benchmark, if the files do not name it"
+        "--benchmark", default="", help="the benchmark, if the files do not specify it"
     )
-    parser.add_argument("--images", type=Path, metavar="DIR", help="page images of a gold file")
+    parser.add_argument(
+        "--images", type=Path, metavar="DIR", help="folder with the page images of a gold file"
+    )
     parser.add_argument(
         "--prompt",
         default=DEFAULT,
@@ -345,7 +349,7 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         help="version of the benchmark's prompt (default: %(default)s)",
     )
     parser.add_argument("--prompt-file", type=Path, help="your own prompt, with $question")
-    parser.add_argument("--language", default="", help="replaces $language in the prompt")
+    parser.add_argument("--language", default="", help="value of $language in the prompt")
     add_site_arguments(parser.add_argument_group("site"))
     parser.set_defaults(run=run)
 

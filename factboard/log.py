@@ -79,7 +79,9 @@ def _check_settings(folder: Path, settings: Mapping[str, Any]) -> datetime:
     path = folder / RUN
     if not path.exists():
         if (folder / ANSWERS).exists():
-            raise LogError(f"{path}: is missing, although there are answers; start over with --new")
+            raise LogError(
+                f"{path}: is missing, but the folder contains answers; start over with --new"
+            )
         now = datetime.now().astimezone()
         whole = {"started_at": now.isoformat(), "settings": settings}
         write_atomically(path, [(json.dumps(whole, indent=1) + "\n").encode()])
@@ -93,12 +95,12 @@ def _check_settings(folder: Path, settings: Mapping[str, Any]) -> datetime:
     different = [key for key in {**before, **given} if before.get(key) != given.get(key)]
     if different:
         changes = "; ".join(
-            f"{key} was {_short(before.get(key))} and is {_short(given.get(key))}"
+            f"{key} was {_short(before.get(key))}, now {_short(given.get(key))}"
             for key in different
         )
         raise LogError(
-            f"{folder}: contains answers of a run with other settings: {changes}. Choose another "
-            "folder with --out, or start over with --new"
+            f"{folder}: contains answers from a run with different settings: {changes}. "
+            "Choose another folder with --out, or start over with --new"
         )
     return started
 
@@ -174,7 +176,8 @@ class FileLog:
                     self._file.truncate(at)
                     os.fsync(self._file.fileno())
                     self.notice = (
-                        f"{self._path}: removed an incomplete last line; its item is asked again"
+                        f"{self._path}: removed an incomplete last line; its item will be "
+                        "requested again"
                     )
                     return
                 record = self._read(line, number)
@@ -186,7 +189,7 @@ class FileLog:
             return _record(json.loads(line))
         except (ValueError, KeyError, TypeError) as error:
             raise LogError(
-                f"{self._path}:{number}: not an answer of a run: {error}. Remove the line, or "
+                f"{self._path}:{number}: not a valid answer: {error}. Remove the line, or "
                 "start over with --new"
             ) from error
 
@@ -200,7 +203,7 @@ def _line(record: AnswerRecord) -> bytes:
 def _record(value: dict[str, Any]) -> AnswerRecord:
     item, at, usage = value.pop("id"), value.pop("at"), value.pop("usage")
     if not isinstance(item, str) or value["state"] not in _STATES:
-        raise ValueError("its id or state is of no run")
+        raise ValueError("invalid id or state")
     return AnswerRecord(
         item, EngineAnswer(**value, usage=Usage(**usage)), datetime.fromisoformat(at)
     )

@@ -82,7 +82,7 @@ class Piece:
 def read_pages(path: Path, labels: Sequence[str]) -> list[Page]:
     """Every page of a folder or ZIP by name. Raises PagesError."""
     if not path.exists():
-        raise PagesError(f"{path}: there is no such file or folder")
+        raise PagesError(f"{path}: no such file or folder")
     pages: dict[str, Page] = {}
     try:
         with open_archive(path, _LIMITS) as archive:

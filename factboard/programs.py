@@ -284,7 +284,7 @@ def load_function(name: str) -> Function:
     EngineMissing."""
     module, _, attribute = name.partition(":")
     if not module or not attribute:
-        raise EngineMissing("name the function as module:function, such as my_model:answer")
+        raise EngineMissing("specify the function as module:function, such as my_model:answer")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)

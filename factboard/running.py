@@ -138,7 +138,7 @@ def _run(session: Session, log: FileLog) -> int:
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, fault["loc"]))
-        raise PromptError(f"the run manifest does not allow this {place}: {fault['msg']}") from None
+        raise PromptError(f"{place} is not valid in a run manifest: {fault['msg']}") from None
     ids = [item.id for item in session.kit.items]
     totals, decoding = ask(session.items(), ids, session.choice, log, budget, unit="item")
     return _finish(session, log, budget, totals, decoding)
@@ -246,20 +246,20 @@ def _report(session: Session, budget: Budget, outcome: Outcome, totals: RunTotal
         say(f"{item.id}: {item.reason}")
     if len(failed) > _REASONS_SHOWN:
         say(f"and {len(failed) - _REASONS_SHOWN:,} more")
-    counts = {state: outcome.count(state) for state in ("answered", "empty", "refused")}
-    words = ", ".join(f"{count:,} {state}" for state, count in counts.items() if count)
+    counts = {state: outcome.count(state) for state in ("empty", "refused")}
+    words = "".join(f", {count:,} {state}" for state, count in counts.items() if count)
     used = budget.usage
     money = f", {budget.spent:.4f} USD" if budget.spent else ""
     say(
-        f"{words or 'no answers'} of {len(session.kit.items):,} items; "
-        f"{used.input:,} input and {used.output:,} output tokens{money}"
+        f"{outcome.count('answered'):,} of {len(session.kit.items):,} items answered{words}; "
+        f"{used.input:,} input tokens, {used.output:,} output tokens{money}"
     )
     for repair in outcome.repairs_made():
-        say(f"{repair.items:,} answers repaired: {repair.name}. To keep them as is, use --raw.")
+        say(f"Answers repaired: {repair.items:,} ({repair.name}). To skip repairs, use --raw.")
     if outcome.without_answer:
         say(
-            f"{outcome.without_answer:,} items have no answer and are not in the file. To retry "
-            "them, run the same command again."
+            f"Items without an answer: {outcome.without_answer:,}. They are not in the file. To "
+            "retry them, run the same command again."
         )
     sys.stdout.write(f"{session.folder / SUBMISSION}\n")
 
@@ -305,10 +305,11 @@ def plan_of(items: Iterable[RunItem], count: int, session: Session) -> Plan:
 
 
 def plan_text(plan: Plan, prices: Prices) -> str:
-    lines = [*plan.examples, f"{plan.items:,} items. No call was made."]
+    lines = [*plan.examples, f"{plan.items:,} items. No calls were made."]
     if plan.usage is not None:
         lines.append(
-            f"About {plan.usage.input:,} input tokens, at most {plan.usage.output:,} output tokens."
+            f"Estimate: {plan.usage.input:,} input tokens, at most {plan.usage.output:,} output "
+            "tokens."
         )
         if cost := prices.cost(plan.usage):
             lines.append(f"Estimated cost: at most {cost:.4f} USD.")
@@ -325,8 +326,8 @@ _EXAMPLES = """examples:
   factboard run sample --engine command --command 'my-ocr {image}'
   factboard run sample --engine python my_model:answer
 
-To continue a stopped run, run the same command again. It asks only for missing answers.
-Exit codes: 0 every item has an answer, 1 some have none, 2 bad input, 130 stopped."""
+To continue a stopped run, run the same command again. It requests only missing answers.
+Exit codes: 0 all items answered, 1 some items not answered, 2 bad input, 130 stopped."""
 
 
 def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
@@ -342,8 +343,8 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         "target",
         nargs="?",
         metavar="BOARD|PATH",
-        help="a board's name in its URL, a starter kit or release (ZIP or folder), a gold file, or "
-        "`sample`",
+        help="a board (its name in the URL), a starter kit or release (ZIP or folder), a gold "
+        "file, or `sample`",
     )
     parser.add_argument(
         "--engine",
@@ -372,8 +373,12 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
 
 def _add_items(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("items")
-    group.add_argument("--benchmark", default="", help="the benchmark, if the files do not name it")
-    group.add_argument("--images", type=Path, metavar="DIR", help="page images of a gold file")
+    group.add_argument(
+        "--benchmark", default="", help="the benchmark, if the files do not specify it"
+    )
+    group.add_argument(
+        "--images", type=Path, metavar="DIR", help="folder with the page images of a gold file"
+    )
     group.add_argument("--split", default="", help="run only this split, such as test")
     group.add_argument("--limit", type=positive, metavar="N", help="run only the first N items")
     add_site_arguments(group)
@@ -385,7 +390,7 @@ def _add_prompts(parser: ArgumentParser) -> None:
         "--prompt",
         default=DEFAULT,
         metavar="VERSION",
-        help="version of the benchmark's prompt; own: only each item's question "
+        help="version of the benchmark's prompt, or `own` to send only the item's question "
         "(default: %(default)s)",
     )
     group.add_argument("--prompt-file", type=Path, help="your own prompt, with $question")
@@ -393,7 +398,7 @@ def _add_prompts(parser: ArgumentParser) -> None:
     group.add_argument(
         "--language",
         default="",
-        help="replaces $language in the prompt; with tesseract, its language (default: eng)",
+        help="value of $language in the prompt; for tesseract, the OCR language (default: eng)",
     )
 
 
@@ -420,7 +425,7 @@ def _arrange(args: Namespace) -> None:
     name, *rest = args.engine
     args.engine = name
     if name not in NAMES:
-        raise BadInput(f"there is no engine {name!r}; choose from {', '.join(NAMES)}")
+        raise BadInput(f"unknown engine {name!r}; choose from {', '.join(NAMES)}")
     if name == "python" and rest and not args.function:
         args.function = rest.pop(0)
     if rest and args.target is None:
@@ -428,8 +433,8 @@ def _arrange(args: Namespace) -> None:
     if rest:
         raise BadInput(f"--engine {name}: unexpected argument {rest[0]!r}")
     if not args.target:
-        raise BadInput("name a board, a starter kit, a release, a gold file, or sample")
+        raise BadInput("specify a board, starter kit, release, gold file or sample")
     if name in _WITHOUT_PROMPT and (args.system or args.prompt_file):
         flag = "--system" if args.system else "--prompt-file"
-        raise BadInput(f"--engine {name} reads images and takes no prompt: leave out {flag}")
+        raise BadInput(f"--engine {name} takes no prompt: remove {flag}")
     check_budget(args)

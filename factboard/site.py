@@ -117,7 +117,7 @@ def _board_lines(leaderboard: Leaderboard) -> Iterator[str]:
     if not any(section.rows for section in leaderboard.sections):
         yield "No results yet."
     elif len(shown) < len(figures):
-        yield f"{len(figures) - len(shown)} more columns: use --csv or --json to get all"
+        yield f"{len(figures) - len(shown)} more columns; to get all, use --csv or --json"
 
 
 def _number(value: int | None) -> str:
@@ -140,14 +140,14 @@ def _add_pull(commands: Any) -> None:
         type=Path,
         default=Path(),
         metavar="DIR",
-        help="folder to save it in (default: this one)",
+        help="folder for the download (default: the current folder)",
     )
     parser.add_argument(
         "--starter-kit",
         action="store_true",
-        help="only what a model needs: ids, prompts and images of the items with hidden gold",
+        help="download the starter kit: IDs, prompts and images of the items with hidden gold",
     )
-    parser.add_argument("--no-images", action="store_true", help="leave out the images")
+    parser.add_argument("--no-images", action="store_true", help="download without images")
     parser.add_argument(
         "--accept-licence", action="store_true", help="accept the licence of the release"
     )
@@ -173,13 +173,13 @@ def _pull(args: Namespace) -> int:
 def _words(done: Download) -> str:
     words = f"{done.files:,} files, {done.size:,} bytes"
     if done.is_whole:
-        words += ", matches the hash of the release"
+        words += ", hash verified"
     elif done.hidden:
         words += (
-            f"; the hash cannot be checked, because the gold of {done.hidden:,} items is hidden"
+            f"; the hash cannot be verified, because the gold of {done.hidden:,} items is hidden"
         )
     if done.unread:
-        words += f"; install pyarrow to check {', '.join(done.unread)} too"
+        words += f"; {', '.join(done.unread)} not checked, because pyarrow is not installed"
     return words
 
 
@@ -196,7 +196,7 @@ The manifest fills in fields of the model card that you leave out."""
 def _add_submitting(commands: Any) -> None:
     submit = add_command(commands, "submit", "submit predictions to a board", _SUBMIT_EXAMPLES)
     _add_file(submit)
-    submit.add_argument("--team", default="", help="submit for this team: its name in its URL")
+    submit.add_argument("--team", default="", help="submit for this team (its name in the URL)")
     submit.add_argument(
         "--accept-missing", action="store_true", help="submit even if predictions are missing"
     )
@@ -225,7 +225,7 @@ def _add_submitting(commands: Any) -> None:
     watch = add_command(
         commands, "watch", "wait until a submission is graded", "example:\n  factboard watch 12"
     )
-    watch.add_argument("id", type=int, help="the number of the submission")
+    watch.add_argument("id", type=int, help="the submission's number")
     _add_site(watch)
     watch.set_defaults(run=_watch)
 
@@ -238,7 +238,7 @@ def _add_file(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--manifest", type=Path, metavar="FILE", help="the run manifest that `factboard run` wrote"
     )
-    parser.add_argument("--phase", default="", help="the phase; needed if several are open")
+    parser.add_argument("--phase", default="", help="the phase; required if several are open")
 
 
 def _add_site(parser: ArgumentParser) -> None:
@@ -328,7 +328,7 @@ def _score_lines(client: Client, submission: Submission) -> Iterator[str]:
     if rows:
         yield from table(rows)
     else:
-        yield "The scores are not shown yet."
+        yield "Scores are not available yet."
 
 
 def _card(args: Namespace, manifest: RunManifest | None) -> ModelCard:

@@ -104,7 +104,7 @@ def _prompt(file: Path | None) -> _Prompt:
     except (OSError, UnicodeDecodeError) as error:
         raise PromptError(f"{file}: cannot be read: {error}") from error
     if "$text" not in text:
-        raise PromptError(f"{file}: must contain $text, where the page goes")
+        raise PromptError(f"{file}: must contain $text, which is replaced with the page")
     return _Prompt(f"file-{sha256(text)[:8]}" if file else PROMPT, text)
 
 
@@ -186,7 +186,7 @@ _EXAMPLES = """example:
   factboard suggest pages/ --model qwen --base-url http://127.0.0.1:8001/v1 --labels Number,Date
 
 To continue a stopped run, run the same command again. It asks only for missing answers.
-Exit codes: 0 every page is done, 1 some are not, 2 bad input, 130 stopped."""
+Exit codes: 0 all pages done, 1 some pages not done, 2 bad input, 130 stopped."""
 
 
 def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
@@ -225,7 +225,7 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         "--piece",
         type=positive,
         default=_PIECE,
-        help="longest part of a page per request, in characters (default: %(default)s)",
+        help="maximum number of characters of a page per request (default: %(default)s)",
     )
     add_calls(parser.add_argument_group("endpoint"), "piece")
     # These are options of `factboard run` only.
@@ -235,7 +235,7 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
 def _labels(text: str) -> tuple[str, ...]:
     labels = tuple(label.strip() for label in text.split(",") if label.strip())
     if not labels:
-        raise ArgumentTypeError("name at least one label")
+        raise ArgumentTypeError("specify at least one label")
     return labels
 
 

@@ -60,9 +60,9 @@ def _phase(lines: Sequence[BoardLine], board: str) -> Phase:
     if board not in boards:
         near = get_close_matches(board, boards, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise FetchError(f"the site has no board {board!r} that you can see{hint}")
+        raise FetchError(f"board {board!r} does not exist, or you do not have access{hint}")
     if not boards[board]:
-        raise FetchError(f"the board {board} has no phase")
+        raise FetchError(f"the board {board} has no phases")
     return next((phase for phase in boards[board] if phase.window == _OPEN), boards[board][-1])
 
 
@@ -99,7 +99,7 @@ def open_sample(name: str, folder: Path = SAMPLE_FOLDER) -> Kit:
     """A sample benchmark. Raises KitError outside a checkout of the repository."""
     sample = SAMPLES[name]
     if not folder.is_dir():
-        raise KitError(f"{name}: samples need a checkout of the repository")
+        raise KitError(f"{name}: samples require a checkout of the repository")
     gold, images = folder / sample.gold, folder / sample.images
     with open_kit(gold, benchmark=sample.benchmark, images=images) as kit:
         return replace(kit, dataset=name)
@@ -116,7 +116,7 @@ def open_target(args: Namespace) -> Iterator[tuple[str, Kit, str]]:
         with open_kit(path, benchmark=args.benchmark, images=args.images) as kit:
             yield path.stem or path.resolve().name, kit, ""
     elif "/" in target or "." in target:
-        raise FetchError(f"{target}: there is no such file or folder")
+        raise FetchError(f"{target}: no such file or folder")
     else:
         with open_client(args) as client:
             fetched = fetch_kit(client, target)

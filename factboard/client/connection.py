@@ -130,7 +130,7 @@ class Connection:
         try:
             self._base = httpx2.URL(site if "://" in site else f"https://{site}")
         except httpx2.InvalidURL:
-            raise UnreachableError(["The site is not a URL."]) from None
+            raise UnreachableError(["The site is not a valid URL."]) from None
         if self._base.scheme not in {"http", "https"} or not self._base.host:
             raise UnreachableError(["The site must be a URL, such as https://facts.example.org"])
         if self._base.userinfo:
@@ -222,7 +222,10 @@ class Connection:
             target = httpx2.URL(urljoin(str(url), response.headers["location"]))
             if method != "GET" or _origin(target) != _origin(self._base):
                 raise SiteError(
-                    [f"The site redirects to {target.scheme}://{target.host}. Use this as --site"],
+                    [
+                        f"The site redirects to {target.scheme}://{target.host}. Use this URL with "
+                        "--site"
+                    ],
                     response.status_code,
                 )
             url, content = target, {}
@@ -237,8 +240,8 @@ class Connection:
         error.messages = tuple(map(self.masked, error.messages))
         if response.status_code == 401:
             error.messages += (
-                f"Create a token on {self.site}/account/, then put it in FACTBOARD_TOKEN "
-                "or in a file for --token-file.",
+                f"Create a token on {self.site}/account/, then set FACTBOARD_TOKEN or use "
+                "--token-file FILE.",
             )
         error.args = ("\n".join(error.messages),)
         return error

@@ -37,7 +37,7 @@ def open_client(args: Namespace) -> Client:
     config = _config(config_path())
     site = args.site or os.environ.get(SITE, "") or config.get("site", "")
     if not site:
-        raise BadInput(f"Name the site with --site URL or the environment variable {SITE}.")
+        raise BadInput(f"Specify the site with --site URL or the environment variable {SITE}.")
     return Client(site, _token(args.token_file, site, config))
 
 
@@ -57,7 +57,7 @@ def _config(path: Path) -> dict[str, str]:
     try:
         config = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
-        raise BadInput([f"{path}: is not TOML"]) from None
+        raise BadInput([f"{path}: is not valid TOML"]) from None
     for name in ("site", "token"):
         if not isinstance(config.get(name, ""), str):
             raise BadInput([f"{path}: {name} must be a string"])

@@ -285,7 +285,7 @@ class ChatEngine:
             return self._failed(str(stopped), tickets)
         except FormRefused as refused:
             part = f" (about {refused.part})" if refused.part else ""
-            reason = f"the endpoint refuses the request: {refused}{part}"
+            reason = f"the endpoint rejected the request: {refused}{part}"
             self._count_refusal(reason)
             return self._failed(reason, tickets)
         except Unscored as unscored:
@@ -407,7 +407,7 @@ class ChatEngine:
     def _status(self, response: _Response) -> Exception:
         if 300 <= response.status < 400:
             return self._caller.stop(
-                "the endpoint redirects, and redirects are not followed; check --base-url"
+                "the endpoint sent a redirect, which is not followed; check --base-url"
             )
         error = _error_of(response.body)
         said = " ".join(self._clean(_text(error.get("message"))).split())

@@ -70,7 +70,7 @@ class Kit:
         """The items of a split, or the first ones."""
         items = [item for item in self.items if not split or item.split == split]
         if not items:
-            raise KitError(f"there are no items in the split {split!r}")
+            raise KitError(f"the split {split!r} contains no items")
         return replace(self, items=tuple(items[:limit]))
 
 
@@ -79,7 +79,7 @@ def open_kit(path: Path, *, benchmark: str = "", images: Path | None = None) -> 
     """The kit in a folder or file. `benchmark` is needed where the files do not name it, `images`
     where they are not in a folder `images` next to the gold. Raises KitError."""
     if not path.exists():
-        raise KitError(f"{path}: there is no such file or folder")
+        raise KitError(f"{path}: no such file or folder")
     with ExitStack() as stack:
         try:
             archive = _archive(path, stack)
@@ -105,7 +105,7 @@ def _archive(path: Path, stack: ExitStack) -> Archive | None:
 
 def _known(benchmark: str, path: Path) -> str:
     if not benchmark:
-        raise KitError(f"{path}: name its benchmark with --benchmark")
+        raise KitError(f"{path}: specify its benchmark with --benchmark")
     try:
         return get_benchmark(benchmark).key
     except UnknownBenchmarkError as error:
@@ -197,7 +197,7 @@ def _refuse_twice(items: Collection[KitItem], where: str) -> None:
     seen: set[str] = set()
     for item in items:
         if item.id in seen:
-            raise KitError(f"{where}: the id {item.id!r} occurs twice")
+            raise KitError(f"{where}: duplicate ID {item.id!r}")
         seen.add(item.id)
 
 
@@ -231,7 +231,7 @@ def _read_gold(path: Path, benchmark: str, images: Path | None) -> Kit:
     folder = images or next((folder for folder in folders if folder.is_dir()), None)
     if folder is None or not folder.is_dir():
         raise KitError(
-            f"{path}: there is no folder images next to it; name the folder with --images"
+            f"{path}: there is no folder “images” next to it; specify the folder with --images"
         )
     files = _Images(folder)
     asked = _asked(gold)
@@ -243,9 +243,7 @@ def _read_gold(path: Path, benchmark: str, images: Path | None) -> Kit:
         named = about.get("images")
         pictures = files.named(named) if named else files.of(line.payload)
         if not pictures:
-            raise KitError(
-                f"{line.file}:{line.line}: {line.id}: there is no image for it in {folder}"
-            )
+            raise KitError(f"{line.file}:{line.line}: {line.id}: no image found in {folder}")
         question = about.get("question") or about.get("prompt") or files.question(pictures[0])
         sources = tuple(
             ImageSource(picture.name, picture.read_bytes, picture.stat().st_size)

@@ -46,7 +46,7 @@ class PromptSet:
         template = self.texts.get(kind) or self.texts.get(ITEM) or QUESTION
         if QUESTION in template and not question.strip():
             raise PromptError(
-                f"has no question, which the prompt {self.version} needs; use your own "
+                f"has no question, but the prompt {self.version} requires one; use your own "
                 "prompt with --prompt-file"
             )
         # Not string.Template: a prompt may contain amounts such as $1,204.
@@ -105,7 +105,7 @@ def check_asks(prompts: PromptSet, benchmark: str, kinds: Iterable[str]) -> None
     if asking & {ITEM, *kinds}:
         raise PromptError(
             f"the prompt does not contain $question, so the model would not see the questions of "
-            f"{benchmark}; add $question where the question belongs"
+            f"{benchmark}; add $question"
         )
 
 

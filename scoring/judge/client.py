@@ -63,7 +63,7 @@ class Client:
                 # Start with this form from now on.
                 self._form = max(self._form, number)
                 return reply
-        raise Unscored(f"the endpoint refuses the request: {refusal}")
+        raise Unscored(f"the endpoint rejected the request: {refusal}")
 
     def _call(self, request: dict[str, Any], ticket: Ticket) -> Reply:
         try:

@@ -293,7 +293,7 @@ class Caller:
             return FormRefused(reason, part)
         if status in _BUSY or status >= 500:
             return Failed(reason, _seconds(retry_after))
-        return Unscored(f"the endpoint refuses the request: {reason}")
+        return Unscored(f"the endpoint rejected the request: {reason}")
 
     def _attempts(
         self, request: dict[str, Any], most: Usage, call: Callable[[dict[str, Any], Ticket], T]

@@ -66,8 +66,8 @@ def grade(args: Namespace, out: Output | None = None, err: Output | None = None)
         scores = _score(items, benchmark, options, args.jobs or jobs_for(items), args.items)
     if scores.missing and benchmark.names_every_id:
         err.write(
-            f"{args.submission}: {scores.missing:,} ids have no prediction; a board accepts "
-            "only files that name every id\n"
+            f"{args.submission}: {scores.missing:,} IDs have no prediction; a board accepts "
+            "only files that contain every ID\n"
         )
     if args.json:
         out.write(json.dumps(report(benchmark, options, scores), ensure_ascii=False) + "\n")
@@ -84,7 +84,7 @@ def _chosen(key: str, raw: Mapping[str, str]) -> tuple[Benchmark, Options]:
         raise BadInput([str(error)]) from error
     if model := benchmark.judge_model(options):
         names = " and ".join(name for name, value in raw.items() if "judge(" in value)
-        raise BadInput([f"option {names} needs the judge {model}; use manage.py judge"])
+        raise BadInput([f"option {names} requires the judge {model}; use manage.py judge"])
     refuse_lacking(benchmark, options)
     return benchmark, options
 

@@ -57,9 +57,9 @@ def test_the_order_of_the_files_turns_the_sign(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text + "nope\n", ":4: is not a line that"),
+        (lambda text: text + "nope\n", ":4: not a line of a file"),
         (lambda text: text.partition("\n")[2], ":1: is not the same item as"),
-        (lambda text: '{"id": "page-1"}\n' + text.partition("\n")[2], "are not items of"),
+        (lambda text: '{"id": "page-1"}\n' + text.partition("\n")[2], "not results of"),
     ],
 )
 def test_files_that_do_not_belong_together_are_named(

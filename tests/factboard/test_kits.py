@@ -58,7 +58,7 @@ def test_kind_of_a_ccocr_item_is_that_of_its_subset(tmp_path: Path) -> None:
         (['{"id": "a", "images": "b.png"}'], r"images: must be a list of paths"),
         (['{"id": "a", "images": ["../../etc/passwd"]}'], r"is missing"),
         (['{"id": "a", "images": ["images/no.png"]}'], r"download the release with its images"),
-        (['{"id": "a"}', '{"id": "a"}'], r"'a' occurs twice"),
+        (['{"id": "a"}', '{"id": "a"}'], "duplicate ID 'a'"),
         ([], r"contains no items"),
     ],
 )
@@ -103,7 +103,7 @@ def test_gold_without_an_image_is_refused(tmp_path: Path) -> None:
         pass
     (tmp_path / "images").mkdir()
     with (
-        pytest.raises(KitError, match=r"gold.jsonl:1: a: there is no image"),
+        pytest.raises(KitError, match=r"gold.jsonl:1: a: no image found"),
         open_kit(tmp_path / "gold.jsonl", benchmark="fincriticaled"),
     ):
         pass

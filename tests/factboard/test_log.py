@@ -74,7 +74,7 @@ def test_other_settings_are_refused_and_named(tmp_path: Path) -> None:
     with log_in(tmp_path):
         pass
     other = {**SETTINGS, "model": "other"}
-    with pytest.raises(LogError, match='model was "m" and is "other"'), open_log(tmp_path, other):
+    with pytest.raises(LogError, match='model was "m", now "other"'), open_log(tmp_path, other):
         pass
 
 

@@ -103,7 +103,7 @@ def test_failed_items_are_left_out_named_and_asked_again(
         assert run(server, kit) == 1
         said = capsys.readouterr().err
         assert "HTTP 418: no tea" in said
-        assert "1 items have no answer" in said
+        assert "Items without an answer: 1." in said
         assert len(lines_of()) == 3
         assert manifest().count("failed") == 1
         server.script = echo
@@ -181,7 +181,7 @@ def test_dry_run_shows_prompts_and_asks_nothing(
     shown = capsys.readouterr().out
     assert shown.count("Convert the page to HTML") == 3
     assert "0000.png, " in shown
-    assert "5 items. No call was made." in shown
+    assert "5 items. No calls were made." in shown
     assert "USD" in shown
     assert not Path("out").exists()
 
@@ -231,7 +231,9 @@ def test_settings_that_no_manifest_can_have_are_refused_before_asking(
     with serve() as server:
         assert run(server, make_kit(tmp_path / "kit"), "--prompt-file", "long.md") == 2
         assert not server.calls
-    assert "does not allow this text: String should have at most" in capsys.readouterr().err
+    assert (
+        "text is not valid in a run manifest: String should have at most" in capsys.readouterr().err
+    )
 
 
 def test_raw_can_be_chosen_after_the_run(tmp_path: Path) -> None:
@@ -280,20 +282,20 @@ def test_every_answer_makes_a_line_that_the_benchmark_reads(
     [
         (["nowhere.zip", "--model", "m", "--base-url", "http://h/v1"], "no such file"),
         (["board", "--model", "m", "--base-url", "http://h/v1"], "--site URL"),
-        (["kit", "--model", "m"], "needs --model NAME and --base-url URL"),
+        (["kit", "--model", "m"], "requires --model NAME and --base-url URL"),
         (["kit", "--model", "m", "--base-url", "http://u:p@h/v1"], "not contain a user, password"),
-        (["kit", "--engine", "fax"], "no engine 'fax'"),
+        (["kit", "--engine", "fax"], "unknown engine 'fax'"),
         (["kit", "--engine", "python"], "module:function"),
         (["kit", "--engine", "python", "none_such:f"], "none_such cannot be imported"),
         (["kit", "--engine", "command", "--command", "prog"], "{image}"),
         (["kit", "--engine", "tesseract", "more"], "unexpected argument 'more'"),
-        (["kit", "--engine", "tesseract", "--system", "Read."], "leave out --system"),
-        (["kit", "--engine", "rapidocr", "--prompt-file", "own.md"], "leave out --prompt-file"),
+        (["kit", "--engine", "tesseract", "--system", "Read."], "remove --system"),
+        (["kit", "--engine", "rapidocr", "--prompt-file", "own.md"], "remove --prompt-file"),
         (["kit", "--model", "m", "--base-url", "http://h", "--prompt", "x"], "paper-1"),
         (["kit", "--model", "m", "--base-url", "http://h", "--decoding", "n=2"], "cannot be set"),
         (["kit", "--model", "m", "--base-url", "http://h", "--budget", "2"], "--price-in"),
         (["kit", "--model", "m", "--base-url", "http://h", "--key-file", "no"], "cannot be read"),
-        ([], "name a board"),
+        ([], "specify a board"),
     ],
 )
 def test_bad_input_gets_a_reason(
@@ -340,4 +342,4 @@ def test_sample_outside_a_checkout_is_a_board_of_the_site(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv("FACTBOARD_SITE", raising=False)
     assert main(["run", "sample", "--engine", "tesseract"]) == 2
-    assert "Name the site with --site URL" in capsys.readouterr().err
+    assert "Specify the site with --site URL" in capsys.readouterr().err

@@ -249,7 +249,7 @@ def test_a_configuration_file_that_others_can_read_is_refused(config: Path) -> N
 
 def test_a_configuration_file_that_is_broken_is_not_quoted(config: Path) -> None:
     config.write_text(f"token = {TOKEN}\n")
-    with pytest.raises(BadInput, match="is not TOML") as caught:
+    with pytest.raises(BadInput, match="is not valid TOML") as caught:
         opened()
     assert TOKEN not in str(caught.value)
 

@@ -197,7 +197,7 @@ def test_grade_prints_its_table_and_its_view(gold: Path, tmp_path: Path, as_json
     call_command(
         "grade", "toy", gold=gold, submission=answers, json=as_json, stdout=out, stderr=err
     )
-    assert "1 ids have no prediction; a board accepts only" in err.getvalue()
+    assert "1 IDs have no prediction; a board accepts only" in err.getvalue()
     if as_json:
         report = json.loads(out.getvalue())
         assert report["scores"] == {"right": 1 / 3, "right_large": 0}

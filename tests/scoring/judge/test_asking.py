@@ -169,7 +169,7 @@ def test_endpoints_that_know_no_schema(
 def test_a_request_that_is_refused_in_every_form(server: JudgeServer, asker_of: AskerOf) -> None:
     server.script = status(400)
     asker = asker_of()
-    with pytest.raises(Unscored, match="refuses the request: HTTP 400"):
+    with pytest.raises(Unscored, match="rejected the request: HTTP 400"):
         asker.ask(question())
     server.script = perfect
     asker.ask(question("Net loss"))

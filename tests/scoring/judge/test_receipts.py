@@ -273,9 +273,9 @@ def test_the_longest_names_leave_a_signature_that_can_be_stored() -> None:
 @pytest.mark.parametrize(
     ("benchmark", "option", "message"),
     [
-        ("receiptbench", ("semantic", "judge(x)"), "option semantic needs the judge x"),
-        ("fincriticaled", ("matcher", "judge(x)"), "option matcher needs the judge x"),
-        ("fincriticaled", ("beside", "substring,judge(x)"), "option beside needs the judge x"),
+        ("receiptbench", ("semantic", "judge(x)"), "option semantic requires the judge x"),
+        ("fincriticaled", ("matcher", "judge(x)"), "option matcher requires the judge x"),
+        ("fincriticaled", ("beside", "substring,judge(x)"), "option beside requires the judge x"),
         ("receiptbench", ("weights", "A"), "option weights: A needs a sentence embedding"),
         ("receiptbench", ("embedding", "e@01234567"), "option embedding: e@01234567 is not set up"),
     ],

@@ -51,7 +51,7 @@ def test_what_is_refused_is_left_out_from_then_on(
 
 def test_a_part_that_cannot_be_left_out_is_told(server: JudgeServer, asker_of: AskerOf) -> None:
     server.script = refusing("messages")
-    with pytest.raises(Unscored, match="refuses the request: HTTP 400"):
+    with pytest.raises(Unscored, match="rejected the request: HTTP 400"):
         ask(asker_of(), 1)
     assert len(server.calls) == 3, "once in each form"
 
@@ -61,7 +61,7 @@ def test_an_endpoint_that_goes_on_refusing_is_not_asked_for_ever(
 ) -> None:
     error = {"message": "no", "param": "max_tokens"}
     server.script = lambda _: Reply(json.dumps({"error": error}), 400)
-    with pytest.raises(Unscored, match="refuses the request"):
+    with pytest.raises(Unscored, match="rejected the request"):
         ask(asker_of(), 1)
     assert len(server.calls) == 4
 

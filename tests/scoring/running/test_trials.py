@@ -53,7 +53,7 @@ def test_the_picture_is_sent_and_the_cost_counted(board: Board, organiser: User)
         (Reply("no", 401), "check URL, model and key"),
         (Reply("busy", 500), "HTTP 500"),
         (Reply(""), "the answer is empty"),
-        (Reply("no pictures", 400), "the endpoint refuses the request"),
+        (Reply("no pictures", 400), "the endpoint rejected the request"),
     ],
 )
 def test_a_fault_is_told_after_one_call(board: Board, reply: Reply, words: str) -> None:
