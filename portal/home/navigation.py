@@ -43,7 +43,7 @@ HELP = {
     "scoring.judging": "judge#on-the-site",
     "scoring.reliability": "judge#how-reliable-it-is",
     "scoring.running": "submissions#models-that-organisers-run",
-    "scoring.results": "submissions#comparing-entries",
+    "scoring.results": "submissions#compare-results",
     "scoring.submissions": "submissions",
 }
 
