@@ -23,8 +23,8 @@ def _places() -> list[tuple[int, str, str]]:
 def test_an_empty_site_says_what_it_is_and_offers_a_first_step(client: Client) -> None:
     page = client.get("/").content.decode()
     assert "Leaderboards for models that read financial documents" in page
-    assert "No boards yet" in page
-    assert "Newest entries" not in page
+    assert "No leaderboards yet" in page
+    assert "Latest results" not in page
     assert 'href="/accounts/signup/"' in page
 
 
@@ -68,7 +68,7 @@ def test_reported_entries_stand_in_where_nothing_was_graded(client: Client) -> N
     make_reported(board, "Paper B", 0.8, source="Table 4")
     make_reported(board, "Other", 0.99, source="Another paper")
     assert _places() == [(1, "Paper A", "90.00"), (2, "Paper B", "80.00")]
-    assert "Results from papers only" in client.get("/").content.decode()
+    assert "All results are reported in papers" in client.get("/").content.decode()
 
 
 def test_rows_of_a_view_have_no_place_on_the_home_page() -> None:

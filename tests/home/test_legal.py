@@ -42,7 +42,7 @@ def test_operator_and_address_stand_in_our_texts(client: Client, settings: Any) 
 
 def test_without_an_address_contact_says_so(client: Client) -> None:
     page = client.get("/contact/").content.decode()
-    assert "has not given a contact email address" in page
+    assert "has not provided a contact email address" in page
     assert "mailto:" not in page
 
 

@@ -89,7 +89,7 @@ def test_a_lead_sees_the_open_cases_of_each_own_campaign(client_of: ClientOf, le
     assert first.roles == ("lead", "reviewer")
     assert (second.campaign, second.counts.open_cases) == (other, 0)
     page = client_of(lead).get("/start/").content.decode()
-    assert "2 to decide" in page
+    assert "Adjudicate 2 cases" in page
     assert "Foreign" not in page
 
 
@@ -101,7 +101,7 @@ def test_a_reviewer_sees_the_campaign_without_the_way_to_decide(
     make_case(campaign.documents.get(), 1)
     page = client_of(reviewer).get("/start/").content.decode()
     assert "Reviewed" in page
-    assert "to decide" not in page
+    assert "Adjudicate" not in page
 
 
 def test_a_researcher_sees_the_own_submissions_with_their_newest_state(
