@@ -63,14 +63,14 @@ class CampaignData:
         if open_:
             goes.append(
                 f"Your unfinished work on {counted(open_, 'document')}. Other annotators will "
-                "start over."
+                "start them again."
             )
         if submitted:
             stays.append(
                 f"Your labels of {counted(submitted, 'document')}, because gold depends on them."
             )
         if _has_decided(user):
-            stays.append("Your screening verdicts, decisions, reviews and comments.")
+            stays.append("Your screening results, decisions, reviews and comments.")
         return Fate(goes=goes, stays=stays)
 
     def let_go(self, user: User) -> None:

@@ -54,23 +54,23 @@ class SubmissionData:
         mine = Submission.objects.of(user)
         goes, stays = [], []
         if private := _going(user).count():
-            goes.append(f"{counted(private, 'submission')} that you have not published.")
+            goes.append(f"{counted(private, 'unpublished submission')}.")
         if hooks := Webhook.objects.of(user).count():
             goes.append(f"{counted(hooks, 'webhook')} and their deliveries.")
         if shared := mine.private().count() - private:
             stays.append(
-                f"{counted(shared, 'submission')} of your teams that are not published. They stay "
-                "with the teams. To prevent their publication, withdraw them first."
+                f"{counted(shared, 'unpublished submission')} of your teams. The teams can still "
+                "publish them. To prevent this, withdraw the submissions first."
             )
         public = mine.count() - mine.private().count()
         if public:
             stays.append(
-                f"{counted(public, 'published result')} with model card. To remove them, unpublish "
-                "them first."
+                f"{counted(public, 'published result')}, including the model card. To remove "
+                "published results, unpublish them first."
             )
         reviews = ExpertReview.objects.filter(expert=user, submitted_at__isnull=False).count()
         if reviews:
-            stays.append(f"{counted(reviews, 'page')} that you reviewed as a judge expert.")
+            stays.append(f"Your reviews of {counted(reviews, 'document')} as a judge expert.")
         return Fate(goes=goes, stays=stays)
 
     def let_go(self, user: User) -> None:

@@ -178,7 +178,7 @@ class AccountsData(DataSource):
             goes.append(f"Your membership of {counted(len(others), 'team')}.")
         if alone:
             named = ", ".join(f"“{row.team}”" for row in alone)
-            goes.append(f"Teams of which you are the only member: {named}. They are closed.")
+            goes.append(f"Teams in which you are the only member: {named}. They will be closed.")
         prevents = [
             f"You are the only owner of the team “{row.team}”. Make another member an owner, or "
             "close the team."

@@ -42,7 +42,7 @@ def invitation_behind(request: HttpRequest) -> Invitation | None:
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
     error_messages: ClassVar[dict[str, Any]] = DefaultAccountAdapter.error_messages | {
-        "email_password_mismatch": "The email address or the password is not correct."
+        "email_password_mismatch": "The email address or password is incorrect."
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

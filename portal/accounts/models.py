@@ -129,7 +129,7 @@ class Team(models.Model):
     about = models.TextField(
         blank=True, max_length=2000, help_text="Shown publicly. You can use Markdown."
     )
-    link = LinkField(blank=True, help_text="The team's website. Shown publicly.")
+    link = LinkField(blank=True, help_text="The team’s website. Shown publicly.")
     created_by = user_field()
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, editable=False)

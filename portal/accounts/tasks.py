@@ -27,7 +27,7 @@ def send_invitation(claim: Claim) -> None:
     inviter = display_name(invitation.invited_by) if invitation.invited_by else "A former member"
     send_email(
         to=invitation.email,
-        subject=f"{inviter} invites you to be {offer.what}",
+        subject=f"{inviter} invited you to become {offer.what}",
         template="accounts/invitations/emails/invitation.txt",
         origin=origin,
         context={

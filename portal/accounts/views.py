@@ -48,7 +48,7 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 # Lifetime of a token in days; 0 means that it never expires.
-LIFETIMES = {"30": "30 days", "90": "90 days", "365": "1 year", "0": "Never"}
+LIFETIMES = {"30": "30 days", "90": "90 days", "365": "1 year", "0": "No expiration"}
 USUAL_LIFETIME = "365"
 
 
@@ -61,7 +61,7 @@ class PresetField(forms.ChoiceField):
 
 class TokenForm(forms.ModelForm):  # type: ignore[type-arg]
     scope = PresetField(label="Scope", choices=ApiToken.Scope.choices, initial=ApiToken.Scope.FULL)
-    lifetime = PresetField(label="Expires after", choices=LIFETIMES.items(), initial=USUAL_LIFETIME)
+    lifetime = PresetField(label="Expiration", choices=LIFETIMES.items(), initial=USUAL_LIFETIME)
 
     class Meta:
         model = ApiToken
@@ -89,7 +89,7 @@ class DeleteAccountForm(forms.Form):
     )
     email = forms.CharField(
         label="Your email address",
-        help_text="Enter it to confirm which account to delete.",
+        help_text="Enter the email address of this account to confirm the deletion.",
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
 
@@ -220,7 +220,7 @@ def delete(request: UserRequest) -> HttpResponse:
                 delete_account(user=user)
                 logout(request)
                 messages.success(
-                    request, "Account deleted. The remaining data is deleted in a few minutes."
+                    request, "Account deleted. Remaining data will be deleted in a few minutes."
                 )
                 return redirect("home:home")
     return render(request, "accounts/delete.html", {"form": form, "fate": fate_of(user)})

@@ -187,7 +187,7 @@ def test_a_teams_submissions_stay_with_it_and_its_members_go_on(
     team = team_of(ben, ann)
     submission = make_submission(make_board(), ann, team=team)
     stays = fate_of(ann).stays
-    assert any(line.startswith("1 submission of your teams") for line in stays)
+    assert any(line.startswith("1 unpublished submission of your teams") for line in stays)
     assert not any("submission" in line for line in fate_of(ann).goes)
     former = gone(ann)
     submission.refresh_from_db()
@@ -203,7 +203,7 @@ def test_a_teams_submissions_stay_with_it_and_its_members_go_on(
 
 def test_submissions_of_a_team_without_anybody_else_go(ann: User) -> None:
     make_submission(make_board(), ann, team=team_of(ann))
-    assert any("1 submission that you have not published" in line for line in fate_of(ann).goes)
+    assert any("1 unpublished submission" in line for line in fate_of(ann).goes)
     delete_account(user=ann)
     run_due_jobs()
     assert not Submission.objects.exists()
@@ -347,8 +347,8 @@ def leaving(ann: User, ben: User) -> User:
 def test_the_page_says_before_what_goes_and_what_stays(leaving: User, client_of: ClientOf) -> None:
     page = client_of(leaving).get("/account/delete/").content.decode()
     for words in (
-        "1 submission that you have not published",
-        "1 published result with model card",
+        "1 unpublished submission",
+        "1 published result, including the model card",
         "Your labels of 1 document",
         "Your roles in 1 campaign",
         "without your name",

@@ -159,7 +159,7 @@ def test_logging_in_goes_to_no_other_site(client: Client, ann: User) -> None:
 def test_a_wrong_password_is_refused(client: Client, ann: User) -> None:
     response = _log_in(client, ann, password="wrong")
     assert response.status_code == 200
-    assert "not correct" in response.content.decode()
+    assert "incorrect" in response.content.decode()
     assert "_auth_user_id" not in client.session
 
 

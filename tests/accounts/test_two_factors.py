@@ -58,7 +58,7 @@ def _recovery_codes(client: Client) -> list[str]:
 def test_setting_up_shows_recovery_codes(secured: Client) -> None:
     assert len(_recovery_codes(secured)) == 10
     page = secured.get(reverse("mfa_index")).content.decode()
-    assert "10 of 10 are left" in page
+    assert "10 of 10 codes are unused" in page
     assert "Turn off" in page
 
 

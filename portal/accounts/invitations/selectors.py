@@ -192,7 +192,7 @@ class Offer:
     """The offer of an invitation, as text."""
 
     what: str
-    """Completes “… invites you to be”, for example “annotator in the campaign “Spring””."""
+    """Completes “… invited you to become”, for example “annotator in the campaign “Spring””."""
     about: str
     """One or two sentences for newcomers."""
     url: str
@@ -246,7 +246,7 @@ def offer_of(invitation: Invitation) -> Offer:
             return offer
     return Offer(
         what=f"a member of {settings.SITE_NAME}",
-        about="With an account you can submit a model’s predictions and take part in campaigns.",
+        about="With an account, you can submit model predictions and take part in campaigns.",
         url=reverse("home:start"),
     )
 

@@ -135,7 +135,7 @@ def make_link(*, invitation: Invitation, actor: User, origin: str) -> str:
     locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
     if email_states([locked])[locked.pk] not in {FAILED, PRINTED}:
         raise InvitationRefused(
-            f"The link was emailed to {locked.email}. Send the invitation again if it was lost.",
+            f"The link was emailed to {locked.email}. If it was lost, resend the invitation.",
             code="sent",
         )
     secret = mint_secret(locked)

@@ -90,14 +90,14 @@ class InviteForm(forms.Form):
 
 
 NO_EMAILS = (
-    "This site does not send email. Create a link for each invitation in the list and share it "
+    "This site does not send email. For each invitation in the list, create a link and send it "
     "yourself."
 )
 
 
 def resent(invitation: Invitation) -> str:
     """The message shown after an invitation is sent again."""
-    return f"Sending a new email to {invitation.email}." if emails_are_sent() else NO_EMAILS
+    return f"A new email to {invitation.email} is being sent." if emails_are_sent() else NO_EMAILS
 
 
 def never_stored(response: HttpResponse) -> HttpResponse:

@@ -109,7 +109,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(help_text='Shown publicly.', max_length=80)),
                 ('slug', models.SlugField(max_length=80, unique=True)),
                 ('about', models.TextField(blank=True, help_text='Shown publicly. You can use Markdown.', max_length=2000)),
-                ('link', models.URLField(blank=True, help_text="The team's website. Shown publicly.")),
+                ('link', models.URLField(blank=True, help_text='The team’s website. Shown publicly.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('closed_at', models.DateTimeField(editable=False, null=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),

@@ -271,8 +271,7 @@ class TeamOffers:
         # Leaves out the team's description: emails must not contain text written by users.
         return Offer(
             what=f"a member of the team “{row.team.name}”",
-            about="Teams submit the predictions of their models together. Members see each "
-            "other’s names.",
+            about="Members share the team’s submissions and see each other’s names.",
             url=row.team.get_absolute_url(),
         )
 

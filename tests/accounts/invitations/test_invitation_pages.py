@@ -46,7 +46,7 @@ def test_visitors_see_the_offer_and_both_ways_in(
     client: Client, invited: tuple[Invitation, str]
 ) -> None:
     text = page(client, invited[1])
-    assert "Olga invites nora@example.org to be a member of Factboard" in " ".join(text.split())
+    assert "Olga invited nora@example.org to become a member of Factboard" in " ".join(text.split())
     assert f'href="/accounts/signup/?next=/invitations/{invited[1]}/"' in text
     assert f'href="/accounts/login/?next=/invitations/{invited[1]}/"' in text
 
@@ -66,7 +66,7 @@ def test_page_does_not_tell_whether_the_address_has_an_account(
 def test_unknown_link_has_a_page(client: Client) -> None:
     response = client.get("/invitations/no-such-secret/")
     assert response.status_code == 404
-    assert "a newer email has replaced it" in response.content.decode()
+    assert "replaced by the link in a newer email" in response.content.decode()
 
 
 def test_page_is_not_kept_by_caches(client: Client, invited: tuple[Invitation, str]) -> None:
@@ -299,7 +299,7 @@ def test_organiser_withdraws_and_sends_again(client_of: ClientOf, organiser: Use
     assert "was just sent" in again.content.decode()
     gone = client.post(f"/invitations/{invitation.pk}/revoke/", follow=True)
     assert "withdrawn." in gone.content.decode()
-    assert "Invitations that are not yet accepted" in gone.content.decode()
+    assert "Invitations appear here until they are accepted" in gone.content.decode()
 
 
 ORGANISERS = [

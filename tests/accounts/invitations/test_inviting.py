@@ -49,10 +49,10 @@ def later(monkeypatch: pytest.MonkeyPatch, wait: timedelta) -> None:
 def test_letter_says_who_invites_to_what_and_until_when(organiser: User) -> None:
     invitation, secret = invite(NORA, organiser)
     text = email_to(NORA)
-    assert "Olga invites you to be a member of Factboard" in text
+    assert "Olga invited you to become a member of Factboard" in text
     assert f"{ORIGIN}/invitations/{secret}/" in text
     assert f"{invitation.expires_at:%H:%M}" in text
-    assert mail.outbox[0].subject == "[Factboard] Olga invites you to be a member of Factboard"
+    assert mail.outbox[0].subject == "[Factboard] Olga invited you to become a member of Factboard"
 
 
 def test_only_the_hash_is_kept_anywhere(organiser: User) -> None:

@@ -187,7 +187,7 @@ def test_everybody_is_asked_whether_they_have_an_account_or_not(ann: User, ben: 
     assert not TeamMember.objects.filter(user=ben).exists()
     run_due_jobs()
     assert sorted(message.to[0] for message in mail.outbox) == sorted(emails)
-    assert "Ann invites you to be a member of the team “Fact finders”" in email_to(ben.email)
+    assert "Ann invited you to become a member of the team “Fact finders”" in email_to(ben.email)
 
 
 def test_members_and_invited_people_get_no_second_email(ann: User, ben: User) -> None:

@@ -50,7 +50,7 @@ def test_emails_name_the_role(campaign: Campaign, lead: User, cleo: User) -> Non
     assert told.startswith("Hello Cleo,")
     assert "Lea made you a reviewer of the campaign “Spring round”." in told
     assert f"{ORIGIN}/campaigns/spring-round/leave/" in told
-    assert "Lea invites you to be a reviewer of the campaign “Spring round”." in asked
+    assert "Lea invited you to become a reviewer of the campaign “Spring round”." in asked
     assert "check a random sample of the gold" in asked
     assert "&" not in told + asked, "plain text, nothing escaped"
 
