@@ -30,7 +30,7 @@ def test_every_benchmark_has_its_card(client: Client, key: str) -> None:
     page = answer.content.decode()
     assert answer.status_code == 200
     assert benchmark_card(key).splitlines()[0].removeprefix("# ") in page
-    assert "<h2>What is counted</h2>" in page
+    assert "<h2>Metrics</h2>" in page
     assert "<h2>Changes</h2>" in page
     # Every link to a file became one to a page of the documentation.
     assert "../" not in page
