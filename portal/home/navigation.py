@@ -41,7 +41,7 @@ HELP = {
     "scoring.boards": "submissions#phases",
     "scoring.grading": "submissions#re-grading",
     "scoring.judging": "judge#on-the-site",
-    "scoring.reliability": "judge#how-reliable-it-is",
+    "scoring.reliability": "judge#reliability",
     "scoring.running": "submissions#models-that-organisers-run",
     "scoring.results": "submissions#compare-results",
     "scoring.submissions": "submissions",
