@@ -53,7 +53,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_file_arguments(parser)
         parser.add_argument(
-            "--dry-run", action="store_true", help="print the maximum number of calls, tokens and cost, without making a call"
+            "--dry-run",
+            action="store_true",
+            help="print the maximum number of calls, tokens and cost, without making a call",
         )
         parser.add_argument(
             "--budget",
