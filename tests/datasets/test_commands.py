@@ -124,7 +124,7 @@ def test_freeze_makes_a_release_with_hidden_gold_by_default(gold: Path) -> None:
     assert (release.visibility, release.notes) == ("gold_hidden", "First.")
     assert (release.item_count, release.fact_count) == (1, 1)
     assert release.sha256 in out
-    assert "documents without gold, left out: 1" in out
+    assert "documents without gold, not included: 1" in out
 
 
 def test_freeze_lists_all_faults_and_writes_nothing(gold: Path) -> None:

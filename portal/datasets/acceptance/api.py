@@ -58,8 +58,8 @@ class BatchRowSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=Batch.State.choices, source="batch.state")
     documents = serializers.IntegerField()
     sample_size = serializers.IntegerField(source="batch.sample_size")
-    said = serializers.IntegerField(help_text="Number of verdicts so far.")
-    due = serializers.IntegerField(help_text="Number of verdicts needed.")
+    said = serializers.IntegerField(help_text="Number of fields inspected so far.")
+    due = serializers.IntegerField(help_text="Number of fields to inspect in total.")
     accuracy = serializers.FloatField(
         source="overall.accuracy", allow_null=True, help_text="Over all fields, from 0 to 1."
     )
@@ -89,7 +89,7 @@ class NewBatchSerializer(serializers.Serializer[Any]):
         required=False,
         allow_null=True,
         default=None,
-        help_text="Maximum number of documents. The next ones by name are taken.",
+        help_text="Maximum number of documents. The first ones by name are used.",
     )
     selection = NamedField[Selection](
         slug_field="title",
@@ -129,7 +129,7 @@ BatchAuditSerializer = answer(
 
 class SampledDocumentSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(source="document.name")
-    said = serializers.IntegerField(help_text="Number of fields with a verdict.")
+    said = serializers.IntegerField(help_text="Number of inspected fields.")
     wrong = serializers.IntegerField()
     faults = serializers.JSONField(help_text="Validation errors: [{field, code, message}, …].")
 
@@ -138,7 +138,7 @@ InspectedFieldSerializer = answer(
     InspectedField,
     leave_out=["number", "correct", "should_be_empty", "comment", "raw", "raw_correct"],
     value=serializers.JSONField(source="raw", allow_null=True),
-    base="Version of the verdict. Send it with the next verdict.",
+    base="Version of the result. Send it with the next result for this field.",
     correct_value=serializers.JSONField(source="raw_correct", allow_null=True),
     comment=serializers.CharField(),
 )
@@ -175,7 +175,7 @@ class InspectionClearSerializer(serializers.Serializer[Any]):
 
 
 class BatchPutBackSerializer(serializers.Serializer[Any]):
-    documents = serializers.IntegerField(help_text="Number of documents that were released.")
+    documents = serializers.IntegerField(help_text="Number of documents that are no longer held back.")
 
 
 class BatchReportQuerySerializer(serializers.Serializer[Any]):

@@ -243,7 +243,7 @@ def _counted(
         if verdict.document not in documents or verdict.field not in fields:
             raise ValueError(f"{where} is not in the sample")
         if place in seen:
-            raise ValueError(f"{where} has two verdicts")
+            raise ValueError(f"{where} has two results")
         seen.add(place)
         n[verdict.field] += 1
         right[verdict.field] += verdict.is_right
@@ -271,7 +271,7 @@ _FORMULA = re.compile(r"[=+\-@\t\r](?![0-9.,]+$)")
 _STATES = {
     "accepted": "Accepted.",
     "rejected": "Rejected.",
-    "incomplete": "Not decided: the inspection is incomplete.",
+    "incomplete": "Under inspection: some fields of the sample are not inspected yet.",
 }
 
 

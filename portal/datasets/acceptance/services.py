@@ -153,8 +153,8 @@ def close_batch(*, batch: Batch, actor: User | None) -> Batch:
     if acceptance.state == "incomplete" and not acceptance.failing:
         missing = acceptance.overall.missing
         raise AcceptanceRefused(
-            f"{missing:,} field{'s' if missing > 1 else ''} of the sample still "
-            f"{'have' if missing > 1 else 'has'} no verdict.",
+            f"{missing:,} field{'s' if missing > 1 else ''} of the sample"
+            f" {'are' if missing > 1 else 'is'} not inspected yet.",
             code="unfinished",
         )
     stored.state = Batch.State.REJECTED if acceptance.failing else Batch.State.ACCEPTED
@@ -185,7 +185,7 @@ def put_back_batch(*, batch: Batch, actor: User | None) -> int:
     """
     stored = Batch.objects.select_for_update().get(pk=batch.pk)
     if stored.state != Batch.State.REJECTED:
-        raise AcceptanceRefused("Only a rejected batch holds documents back.", code="closed")
+        raise AcceptanceRefused("Only the documents of a rejected batch can be returned.", code="closed")
     count: int = held_by(stored).update(state=State.ACTIVE, held_reason="")
     if count:
         record_event(verb="put_back_batch", subject=stored, actor=actor, documents=count)
@@ -213,8 +213,8 @@ def _reason(batch: Batch) -> str:
 def _check_size(keys: list[tuple[int, str]]) -> None:
     if not keys:
         raise AcceptanceRefused(
-            "No matching document can be in a batch. It needs a record, and must not be held "
-            "back or in an open or accepted batch.",
+            "No matching document is available. A document needs a record, and must not be held"
+            " back or in an open or accepted batch.",
             code="empty",
         )
     if len(keys) > MAX_BATCH:
@@ -304,7 +304,7 @@ def _open_batch_of(sampled: BatchDocument) -> Batch:
     batch = Batch.objects.select_for_update().get(pk=sampled.batch_id)
     if batch.state != Batch.State.OPEN:
         raise AcceptanceRefused(
-            f"Batch {batch.number} is {batch.state}. Its verdicts can no longer be changed.",
+            f"Batch {batch.number} is {batch.state}. Its inspection results can no longer change.",
             code="closed",
         )
     return batch
@@ -335,11 +335,11 @@ def _check_base(before: Inspection | None, base: str | None) -> None:
     if base is None or base == verdict_version(before):
         return
     if before is None:
-        message = "Another inspector removed the verdict on this field."
+        message = "Another inspector cleared the result of this field."
     else:
         verdict = "correct" if before.is_right else "wrong"
         message = f"{before.inspector} marked this field as {verdict}."
-    raise AcceptanceRefused(f"{message} Save your verdict again to replace it.", code="conflict")
+    raise AcceptanceRefused(f"{message} Save your result again to replace it.", code="conflict")
 
 
 def _record_change(before: Inspection, actor: User) -> None:

@@ -99,14 +99,14 @@ class NewBatchForm(forms.Form):
         choices=[("", "All types"), *capitalised(DocumentType.choices)],
     )
     language = forms.CharField(
-        required=False, max_length=12, label="Language", help_text="For example en or zh."
+        required=False, max_length=12, label="Language", help_text="A language code, such as en or zh."
     )
     size = forms.IntegerField(
         required=False,
         min_value=1,
         max_value=MAX_BATCH,
         label="Maximum number of documents",
-        help_text=f"Documents are taken in order of name, up to {MAX_BATCH:,}.",
+        help_text=f"The first documents by name are used. Maximum: {MAX_BATCH:,}.",
     )
     sample_size = forms.IntegerField(
         min_value=1,
@@ -295,7 +295,7 @@ def inspect_next(request: UserRequest, slug: str, number: int) -> HttpResponse:
     batch = get_batch(slug, number)
     waiting = next_to_inspect(batch, request.GET.get("after", "")[:200])
     if waiting is None:
-        messages.success(request, "Every field of the sample has a verdict.")
+        messages.success(request, "Every field of the sample has been inspected.")
         return redirect("datasets:batch", slug, number)
     return redirect("datasets:inspect", slug, number, waiting.document.name)
 

@@ -81,7 +81,7 @@ class DecideFindingsSerializer(serializers.Serializer[Any]):
 
 class DecidedSerializer(serializers.Serializer[Any]):
     decided = serializers.IntegerField(
-        help_text="Number of decided findings. Masked ones do not change."
+        help_text="Number of findings whose decision changed. Masked findings never change."
     )
 
 

@@ -172,11 +172,11 @@ def scan_personal_data(task: DatasetTask, steps: Steps) -> TaskReport:
             continue
         matches = find_pii(content.text, text_borders(content.html))
         report.count("new findings", store_findings(document=key, matches=matches))
-        report.count("pages scanned")
+        report.count("documents scanned")
         for match in matches:
             report.count(PiiFinding.Kind(match.kind).label)
     if held:
-        report.count("pages held back, not scanned", held)
+        report.count("documents held back, not scanned", held)
     return report
 
 

@@ -104,7 +104,7 @@ def lacks(missing: Sequence[Content]) -> str:
 
 
 def _content_report(report: TaskReport, name: str, missing: Sequence[Content]) -> None:
-    report.count("pages checked")
+    report.count("documents checked")
     if not missing:
         report.count("with all required content")
         return
@@ -150,13 +150,13 @@ def find_duplicates(task: DatasetTask, steps: Steps) -> TaskReport:
     )
     report = TaskReport()
     pairs = {(int(pair.first), int(pair.second)): pair.similarity for pair in search.pairs}
-    report.count("pages compared", len(keys))
+    report.count("documents compared", len(keys))
     report.count("pairs found", len(pairs))
     report.count("new pairs", store_pairs(dataset=task.dataset, pairs=pairs))
     if search.passed_over:
         report.count("candidates not compared", search.passed_over)
     if search.without_words:
-        report.count("pages without words", len(search.without_words))
+        report.count("documents without words", len(search.without_words))
     return report
 
 
@@ -302,11 +302,11 @@ class DrawSpec:
             known = ", ".join(STRATA)
             raise ValidationError({"strata": [f"Unknown field {unknown[0]}. Use {known}."]})
         if (self.size is None) == (self.per_stratum is None):
-            raise ValidationError({"size": ["Enter either a size or a number per stratum."]})
+            raise ValidationError({"size": ["Enter either a total sample size or a number per stratum."]})
         if (self.size or self.per_stratum or 0) < 1:
             raise ValidationError({"size": ["The number must be at least 1."]})
         if self.evenly and self.size is None:
-            raise ValidationError({"evenly": ["Enter a total size to spread it evenly."]})
+            raise ValidationError({"evenly": ["Enter a total sample size to divide it evenly."]})
 
     def as_json(self) -> dict[str, Any]:
         number: dict[str, Any] = {"per_stratum": self.per_stratum}

@@ -125,8 +125,8 @@ class ContentForm(forms.Form):
         error_messages={"required": "Choose at least one kind of content."},
     )
     action = forms.ChoiceField(
-        label="Pages that lack content",
-        choices=[("report", "List them"), ("hold", "List them and hold them back")],
+        label="Action",
+        choices=[("report", "List incomplete documents"), ("hold", "List incomplete documents and hold them back")],
         initial="report",
         widget=forms.RadioSelect,
     )
@@ -144,7 +144,7 @@ class SelectionForm(forms.Form):
     how = forms.ChoiceField(
         label="Sample size",
         choices=[
-            ("size", "A total, divided in proportion to the strata"),
+            ("size", "A total, divided in proportion to the size of the strata"),
             ("evenly", "A total, divided evenly among the strata"),
             ("per_stratum", "The same number from each stratum"),
         ],
@@ -157,7 +157,7 @@ class SelectionForm(forms.Form):
         help_text="The same seed draws the same documents.",
     )
     title = forms.CharField(
-        required=False, max_length=MAX_TITLE, help_text="Required to save the selection."
+        required=False, max_length=MAX_TITLE, help_text="Required when you save the selection."
     )
 
     def __init__(self, data: Any = None, *, keeps: bool = False) -> None:

@@ -11,7 +11,7 @@ LONGEST_LINE = 20_000
 # Longest list or object that is written in one line, in characters.
 LINE_WIDTH = 80
 # Keys under which gold lines keep their fields; they are left out of the names of parts.
-_PLACES = ("gold.", "fields.")
+_PLACES = ("gold", "fields")
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def gold_parts(gold: Mapping[str, Any]) -> list[GoldPart]:
     """
     if len(json.dumps(gold, ensure_ascii=False)) > LONGEST_LINE:
         return []
-    found = list(_parts("", {key: value for key, value in gold.items() if key != "id"}))
+    found = list(_parts((), {key: value for key, value in gold.items() if key != "id"}))
     parts: list[GoldPart] = []
     for is_table, group in groupby(found, key=lambda part: isinstance(part, GoldTable)):
         if is_table:
@@ -59,28 +59,35 @@ def gold_parts(gold: Mapping[str, Any]) -> list[GoldPart]:
     return parts
 
 
-def _parts(name: str, value: Any) -> Iterator[GoldTable | tuple[str, str]]:
+def _parts(path: tuple[str, ...], value: Any) -> Iterator[GoldTable | tuple[str, str]]:
     if isinstance(value, Mapping) and value:
         for key, part in value.items():
-            yield from _parts(f"{name}.{key}" if name else str(key), part)
+            yield from _parts((*path, str(key)), part)
     elif isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):
         if any(isinstance(cell, Mapping | list) for part in value for cell in part.values()):
             for number, part in enumerate(value, start=1):
-                yield from _parts(f"{name} {number}", part)
+                yield from _parts((*path[:-1], _numbered(path[-1], number)), part)
         else:
             columns = tuple(dict.fromkeys(str(key) for part in value for key in part))
             rows = tuple(tuple(_text(part.get(key)) for key in columns) for part in value)
-            yield GoldTable(_name(name), columns, rows)
+            yield GoldTable(_name(path), columns, rows)
     elif isinstance(value, list) and not any(isinstance(part, Mapping | list) for part in value):
-        yield _name(name), "\n".join(map(_text, value))
+        yield _name(path), "\n".join(map(_text, value))
     else:
-        yield _name(name), _text(value)
+        yield _name(path), _text(value)
 
 
-def _name(name: str) -> str:
+def _numbered(key: str, number: int) -> str:
+    """One element of a list, such as “Statement 2” of `statements`."""
+    one = key.removesuffix("s").replace("_", " ")
+    return f"{one[:1].upper()}{one[1:]} {number}"
+
+
+def _name(path: tuple[str, ...]) -> str:
     for place in _PLACES:
-        name = name.removeprefix(place)
-    return name
+        if len(path) > 1 and path[0] == place:
+            path = path[1:]
+    return " › ".join(path)
 
 
 def _text(value: Any) -> str:

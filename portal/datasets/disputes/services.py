@@ -63,7 +63,7 @@ def resolve_correction(dispute: Dispute, wanted: WantedCorrection) -> dict[str, 
     """Return the correction with its offsets in the text. Raises DisputeRefused."""
     item, was = dispute.item, disputed_fact(dispute)
     if not item.release.has_pages:
-        raise _invalid("act", "This gold has no facts. Correct it in its file.")
+        raise _invalid("act", "This gold has no facts. Correct it in the gold file.")
     if wanted.act not in ACTS:
         raise _invalid("act", f"Must be one of {', '.join(ACTS)}.")
     if (wanted.act == ADD) == (was is not None):
@@ -101,7 +101,7 @@ def _as_correction(fact: dict[str, Any]) -> dict[str, Any]:
 def _place(dispute: Dispute, value: str, start: int | None) -> int:
     """Return the offset of the text: at `start`, at the disputed fact, or its only occurrence."""
     if not value:
-        raise _invalid("value", "Enter the text as it is on the page.")
+        raise _invalid("value", "Enter the text exactly as it appears in the document.")
     was = disputed_fact(dispute)
     others = [fact for fact in dispute.item.facts if fact is not was]
     text = DocumentContent.objects.values_list("text", flat=True).get(
@@ -118,7 +118,7 @@ def _place(dispute: Dispute, value: str, start: int | None) -> int:
     if len(places) == 1:
         return places[0]
     if not places:
-        raise _invalid("value", "This text is not on the page, or overlaps another fact.")
+        raise _invalid("value", "This text is not in the document, or it overlaps another fact.")
     named = ", ".join(map(str, places[:10]))
     raise _invalid(
         "start", f"The page has this text {len(places)} times. Enter its start: {named}."

@@ -49,7 +49,7 @@ class DisputeForm(forms.Form):
         max_length=REASON_LENGTH,
         label="Reason",
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="Where is it on the page, and why is it correct?",
+        help_text="Where is it in the document, and why is it correct?",
     )
 
     def __init__(self, *args: Any, sees_gold: bool, has_facts: bool, **kwargs: Any) -> None:
@@ -69,7 +69,7 @@ class DecisionForm(forms.Form):
     answer = forms.CharField(
         max_length=REASON_LENGTH,
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="Emailed to the user who raised the dispute.",
+        help_text="Sent by email to the user who raised the dispute.",
     )
     decision = forms.ChoiceField(
         choices=[("accept", "Accept"), ("decline", "Decline")], widget=forms.HiddenInput
@@ -84,15 +84,15 @@ class DecisionForm(forms.Form):
             (REMOVE, "Remove the fact"),
             (ADD, "Add a fact"),
         ],
-        help_text="Applied when the next release is made from the newest one.",
+        help_text="Applied if the next release is frozen from the newest one.",
     )
     type = forms.CharField(required=False, max_length=64, label="Label")
-    value = forms.CharField(required=False, max_length=CLAIM_LENGTH, label="Text on the page")
+    value = forms.CharField(required=False, max_length=CLAIM_LENGTH, label="Text in the document")
     start = forms.IntegerField(
         required=False,
         min_value=0,
         label="Start offset",
-        help_text="Required if the text occurs more than once on the page.",
+        help_text="Required if the text occurs more than once in the document.",
     )
 
     def accepts(self) -> bool:

@@ -215,7 +215,7 @@ def _facts(bins: Sequence[Bin], title: str) -> BarChart:
         for row in bins
     ]
     return column_chart(
-        "facts", f"Facts per page in {title}", amounts, axis="facts on the page", unit="pages"
+        "facts", f"Facts per document in {title}", amounts, axis="facts in the document", unit="pages"
     )
 
 
@@ -274,4 +274,4 @@ def statistics_file(page: StatisticsPage, form: str) -> TextFile:
         if chart.key == form:
             drawn = render_to_string("charts/bars.svg", {"chart": chart})
             return TextFile(f"{stem}-{form}.svg", SVG, drawn)
-    raise Http404("There are no figures for this chart.")
+    raise Http404("There is no data for this chart.")

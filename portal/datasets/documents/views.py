@@ -378,5 +378,5 @@ def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         messages.info(request, "The job has already ended.")
     else:
         cancel_work(work=task, actor=request.user)
-        messages.info(request, "Job cancelled. Completed results are kept.")
+        messages.info(request, "Job cancelled. Results up to this point are saved.")
     return redirect(task)

@@ -52,8 +52,8 @@ def release_reason(document: Document) -> str:
     if not versions:
         return ""
     return (
-        f"the document is in a release ({', '.join(versions)}), which never changes; import the"
-        " page under another name and use that in the next release"
+        f"the document is in a release ({', '.join(versions)}), which never changes; import"
+        " the document under another name and use that one in the next release"
     )
 
 
@@ -152,7 +152,7 @@ def render_documents(task: DatasetTask, steps: Steps) -> TaskReport | None:
     except NoBrowserError as error:
         raise TaskError(str(error)) from error
     if released:
-        report.count("released documents without an image, not changed", released)
+        report.count("released documents without an image, not rendered", released)
     return report
 
 
@@ -177,12 +177,12 @@ def _render_one(
         report.fault(document.name, error.code, error.reason)
     with transaction.atomic():
         if rendered is None:
-            report.count("documents refused")
+            report.count("documents rejected")
         elif _store(document, rendered):
             report.count("documents rendered")
             report.count("images", len(rendered.images))
         else:
-            report.count("documents that got another image or a release in the meantime")
+            report.count("documents skipped: image added or document released meanwhile")
         progress = report.as_json() | {AFTER: document.pk}
         DatasetTask.objects.filter(pk=task.pk).update(report=progress)
 
@@ -265,7 +265,7 @@ def add_image(
     if any(image.sha256 == picture.sha256 for image in images):
         raise ImageRefusedError("The document already has this image.")
     if any(image.is_rendered for image in images):
-        raise ImageRefusedError("The document has rendered images. Remove them first.")
+        raise ImageRefusedError("Remove the rendered images of the document first.")
     if replaces is not None:
         return _replace_image(document, images, picture, replaces, actor)
     number = max((image.number for image in images), default=0) + 1

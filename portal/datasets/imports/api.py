@@ -36,7 +36,7 @@ class UploadSerializer(serializers.Serializer[Any]):
         required=False,
         allow_blank=True,
         default="",
-        help_text="For `parquet` only: the benchmark whose gold the rows hold.",
+        help_text="For `parquet` only: the benchmark whose gold the file contains.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -252,12 +252,12 @@ _GOLD = (
     "Add a gold file when you freeze a release, or import it into a campaign under “Import and"
     " export”."
 )
-_PREDICTIONS = "Submit predictions to a leaderboard."
+_PREDICTIONS = "Submit predictions to a board."
 _LABELS = "Import labels into a campaign under “Import and export”."
 _NESTED = "Only files directly in pages/ and images/ are read."
 _PICTURES = "No imported item uses these images."
-_PAGES = "Put pages in pages/ and choose the format “Pages with images and metadata”."
-_OTHERWISE = "Choose another format, or remove it from the archive."
+_PAGES = "Put HTML files in pages/ and choose “HTML documents with images and metadata”."
+_OTHERWISE = "This format does not use these files. Choose another format, or remove them."
 # The first word that the folder or file name contains decides.
 _HINTS = (
     ("gold", _GOLD),

@@ -252,7 +252,7 @@ def _imported(run: ImportRun, draft: Draft) -> Result:
     code = ""
     if not draft.pictures and draft.expects_image:
         code = "no_image"
-        notes.append("no image: it was refused" if draft.image_refused else "no image")
+        notes.append("no image: it was rejected" if draft.image_refused else "no image")
     return Result(Outcome.IMPORTED, code, document, notes)
 
 
@@ -262,7 +262,7 @@ def _store_xbrl(document: Document, draft: Draft) -> list[str]:
     if draft.xbrl:
         XbrlFacts.objects.create(document=document, facts=draft.xbrl)
     elif draft.xbrl is None:
-        notes.append("inline XBRL left out: it could not be placed")
+        notes.append("inline XBRL not imported: it could not be placed in the text")
     return notes
 
 
@@ -294,7 +294,7 @@ def _late_images(stored: Document, pictures: Sequence[Picture]) -> list[_Late]:
         # Freezing locks documents too, so no release can be made in between.
         Document.objects.select_for_update().get(pk=stored.pk)
         if reason := release_reason(stored):
-            return [_Late(f"image left out: {reason}")]
+            return [_Late(f"image not imported: {reason}")]
         for number, picture in enumerate(pictures, start=1):
             store_picture(stored, picture, number)
         note = "image added" if len(pictures) == 1 else f"{len(pictures)} images added"

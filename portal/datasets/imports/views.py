@@ -24,9 +24,9 @@ from .services import check_source, import_report, report_file, start_import
 
 # The description of each layout.
 LAYOUTS: dict[str, str] = {
-    ImportRun.Form.PAGES: "HTML files in pages/.",
-    ImportRun.Form.FILING: "Split into pages.",
-    ImportRun.Form.FINCRITICALED: "Gold is optional.",
+    ImportRun.Form.PAGES: "HTML in pages/, images in images/, metadata in meta.jsonl.",
+    ImportRun.Form.FILING: "As downloaded from EDGAR.",
+    ImportRun.Form.FINCRITICALED: "One row per document; gold is optional.",
     ImportRun.Form.LABEL_STUDIO: "",
     ImportRun.Form.FCMBENCH: "",
     ImportRun.Form.CCOCR: "",
@@ -66,13 +66,13 @@ class ImportForm(UploadForm):
         label="Benchmark",
         required=False,
         choices=[("", "None (no gold)"), *((key, BENCHMARK_NAMES[key]) for key in BENCHMARKS)],
-        help_text="For Parquet only: the benchmark whose gold the file contains.",
+        help_text="Only for Parquet files that contain the gold of a benchmark.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].help_text = (
-            f"A ZIP, or a single file of a type listed above, up to"
+            "A ZIP or, if the format lists file types, a single file. Maximum file size:"
             f" {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB."
         )
 
@@ -169,4 +169,4 @@ def import_report_file(
 @post_action("datasets:import-run", "slug", "pk")
 def cancel(request: UserRequest, slug: str, pk: int) -> str:
     cancel_work(work=get_import(slug, pk), actor=request.user)
-    return "Import cancelled. Imported documents stay."
+    return "Import cancelled. Documents that were already imported remain in the dataset."

@@ -54,8 +54,8 @@ class NearDuplicate(models.Model):
     class Decision(models.TextChoices):
         OPEN = "open", "undecided"
         KEPT = "kept", "both kept"
-        HELD = "held", "second page held back"
-        HELD_FIRST = "held_first", "first page held back"
+        HELD = "held", "second document held back"
+        HELD_FIRST = "held_first", "first document held back"
 
     first = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
     second = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="near_duplicates")
@@ -106,7 +106,7 @@ class Batch(models.Model):
     """Documents of a dataset that are accepted or rejected together."""
 
     class State(models.TextChoices):
-        OPEN = "open", "being inspected"
+        OPEN = "open", "under inspection"
         ACCEPTED = "accepted", "accepted"
         REJECTED = "rejected", "rejected"
 

@@ -49,8 +49,8 @@ class Release(ImmutableModel):
     """An immutable version of a dataset's gold."""
 
     class Visibility(models.TextChoices):
-        PUBLIC = "public", "public: pages, images and gold"
-        GOLD_HIDDEN = "gold_hidden", "gold hidden: only images, ids and prompts"
+        PUBLIC = "public", "public: documents, images and gold"
+        GOLD_HIDDEN = "gold_hidden", "gold hidden: only images, IDs and prompts"
         PRIVATE = "private", "private: organisers only"
 
     dataset = models.ForeignKey(Dataset, on_delete=models.PROTECT, related_name="releases")

@@ -32,13 +32,13 @@ class ImportRun(DatasetWork):
     class Form(models.TextChoices):
         """The supported layouts."""
 
-        PAGES = "pages", "pages with images and metadata"
-        FILING = "filing", "SEC filings"
+        PAGES = "pages", "HTML documents with images and metadata"
+        FILING = "filing", "SEC filings, split into documents"
         FINCRITICALED = "fincriticaled", "FinCriticalED (CSV or Parquet)"
         LABEL_STUDIO = "labelstudio", "Label Studio JSON"
         FCMBENCH = "fcmbench", "FCMBench (JSON Lines and images)"
         CCOCR = "ccocr", "CC-OCR (index, labels and images)"
-        RECEIPTS = "receipts", "receipts (an image and a JSON file each)"
+        RECEIPTS = "receipts", "receipts (JSON files and images)"
         PARQUET = "parquet", "Parquet with embedded images"
 
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="imports")
@@ -113,7 +113,7 @@ class DatasetTask(DatasetWork):
     noun = "dataset_task"
 
     class Kind(models.TextChoices):
-        RENDER = "render", "render pages"
+        RENDER = "render", "render page images"
         PII = "pii", "find personal data"
         DUPLICATES = "duplicates", "find near-duplicates"
         DERIVE = "derive", "derive a stress variant"

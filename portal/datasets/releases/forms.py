@@ -21,7 +21,7 @@ from .gold import gold_formats
 _SPLITS = [
     (NO_SPLIT, "No split"),
     (DRAW, "Random, stratified by document type"),
-    (COLUMN, "By the field “split” of the record or metadata"),
+    (COLUMN, "From the field “split” of the record or metadata"),
 ]
 GROUPS = [
     (FILING, "Filing"),
@@ -43,7 +43,7 @@ class ReleaseTermsForm(forms.Form):
         label="Split",
         choices=_SPLITS,
         initial=NO_SPLIT,
-        help_text="With hidden gold, the dev split is public and the test split is hidden.",
+        help_text="If gold is hidden, the gold of the dev split is still public.",
     )
     test_share = forms.IntegerField(
         required=False,
@@ -51,7 +51,7 @@ class ReleaseTermsForm(forms.Form):
         max_value=99,
         initial=50,
         label="Test share (%)",
-        help_text="For a random split. Items keep the split they had in earlier releases.",
+        help_text="For a random split. Items of earlier releases stay in their split.",
     )
     group_by = forms.ChoiceField(
         required=False,
@@ -242,14 +242,14 @@ def source_choices(dataset: Dataset) -> list[tuple[str, str]]:
     found = set(kept.order_by().values_list("benchmark", flat=True).distinct())
     formats = gold_formats()
     records = [
-        (f"{RECORDS}:{each.key}", f"{each.title} records of this dataset")
+        (f"{RECORDS}:{each.key}", f"Imported records: {each.title}")
         for each in formats
         if each.key in found
     ]
-    files = [(f"{FILE}:{each.key}", f"{each.title} gold file") for each in formats]
+    files = [(f"{FILE}:{each.key}", f"Gold file: {each.title}") for each in formats]
     newest = dataset.releases.order_by("-pk").values_list("version", flat=True)[:1]
     earlier = [
-        (f"{EARLIER}:{version}", f"Release {version} with corrections from accepted disputes")
+        (f"{EARLIER}:{version}", f"Release {version} with the corrections of accepted disputes")
         for version in newest
     ]
     return [*records, *files, *earlier]

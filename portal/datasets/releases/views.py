@@ -134,7 +134,7 @@ def _accept(request: UserRequest, release: Release, next_url: str) -> HttpRespon
     if not form.is_valid():
         return _licence_page(request, release, form, next_url)
     accept_licence(release=release, actor=request.user)
-    messages.success(request, f"You accepted the licence of {release.version}.")
+    messages.success(request, f"Licence of release {release.version} accepted.")
     return redirect(f"{release.get_absolute_url()}#downloads")
 
 

@@ -40,7 +40,7 @@ def test_rendered_image_and_text_point_at_each_other(
     # The page polls until the task has ended.
     expect(page.locator("#report")).to_contain_text("Documents rendered")
     page.get_by_role("link", name="View images").click()
-    expect(page.get_by_text("No rendered image lacks text.")).to_be_visible()
+    expect(page.get_by_text("All rendered images show the text.")).to_be_visible()
 
     image = document.images.get()
     boxes = TextBoxes.objects.get(image=image).boxes

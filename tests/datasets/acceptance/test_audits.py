@@ -92,7 +92,7 @@ def test_nothing_inspected_has_no_accuracy() -> None:
         ({"threshold": 1.01}, "above 0 and at most 1"),
         ({"verdicts": [Verdict("other", "total", True)]}, "total of other is not in the sample"),
         ({"verdicts": [Verdict("r001", "tip", True)]}, "tip of r001 is not in the sample"),
-        ({"verdicts": [Verdict("r001", "total", True)] * 2}, "total of r001 has two verdicts"),
+        ({"verdicts": [Verdict("r001", "total", True)] * 2}, "total of r001 has two results"),
     ],
 )
 def test_accept_refuses_invalid_arguments(changes: dict[str, object], message: str) -> None:

@@ -57,7 +57,7 @@ def test_opening_draws_by_the_seed_and_validates_every_record(organiser: User) -
             {
                 "field": "total",
                 "code": "sum",
-                "message": "the items of items add up to 3.00, but total is 9.00",
+                "message": "items in “items” add up to 3.00, but total is 9.00",
             }
         ]
     }
@@ -143,7 +143,7 @@ def test_threshold_decides(organiser: User, sample: int, wrong: int, state: str)
 def test_open_batch_is_not_closed_before_its_inspection_ends(organiser: User) -> None:
     batch = make_batch(receipts(3), sample=3)
     inspect_all(batch, organiser, but=1)
-    with pytest.raises(AcceptanceRefused, match="3 fields of the sample still have") as refusal:
+    with pytest.raises(AcceptanceRefused, match="3 fields of the sample are not inspected") as refusal:
         close_batch(batch=batch, actor=organiser)
     assert refusal.value.code == "unfinished"
     assert get_batch_page(batch).may_close is False
@@ -182,7 +182,7 @@ def test_accepted_batch_holds_nothing_back_and_stays_closed(organiser: User) -> 
     assert set(dataset.documents.values_list("state", flat=True)) == {"active"}
     with pytest.raises(AcceptanceRefused, match="Batch 1 is already accepted"):
         close_batch(batch=batch, actor=organiser)
-    with pytest.raises(AcceptanceRefused, match="Only a rejected batch"):
+    with pytest.raises(AcceptanceRefused, match="documents of a rejected batch"):
         put_back_batch(batch=batch, actor=organiser)
     assert Event.objects.filter(verb="close_batch").count() == 1
 

@@ -34,11 +34,11 @@ def test_batch_from_opening_to_report(
 ) -> None:
     page = page_of(organiser)
     page.goto(BATCHES)
-    page.get_by_role("link", name="Open a batch").first.click()
+    page.get_by_role("link", name="New batch").first.click()
     page.get_by_label("Fields to inspect").select_option("records")
     page.get_by_label("Seed").fill("7")
-    page.get_by_role("button", name="Open batch").click()
-    page.get_by_role("link", name="Inspect the next document").click()
+    page.get_by_role("button", name="Create batch").click()
+    page.get_by_role("link", name="Inspect next document").click()
     on(page, "r001")
     # By keyboard: right, wrong with a correct value, right.
     page.keyboard.press("y")
@@ -59,7 +59,7 @@ def test_batch_from_opening_to_report(
     page.keyboard.press("u")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Batch 1")
     expect(page.locator("main")).to_contain_text("total can no longer reach 97.0%")
-    page.get_by_role("button", name="Reject the batch").click()
+    page.get_by_role("button", name="Reject batch").click()
     expect(page.locator("main")).to_contain_text("Rejected: total is below")
     with page.expect_download() as waiting:
         page.get_by_role("link", name="JSON").click()

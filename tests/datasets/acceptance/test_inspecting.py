@@ -52,7 +52,7 @@ def test_verdict_of_another_inspector_is_replaced_on_purpose(organiser: User, le
         clear_verdict(**said, base=verdict_version(first), actor=organiser)
     clear_verdict(**said, base=verdict_version(stored), actor=organiser)
     assert not Inspection.objects.exists()
-    with pytest.raises(AcceptanceRefused, match="removed the verdict on this field"):
+    with pytest.raises(AcceptanceRefused, match="cleared the result of this field"):
         save_verdict(**said, is_right=True, base=verdict_version(stored), actor=lead)
 
 
@@ -104,7 +104,7 @@ def test_verdicts_of_a_closed_batch_are_final(organiser: User) -> None:
         lambda: save_verdict(sampled=sampled, field="total", is_right=False, actor=organiser),
         lambda: clear_verdict(sampled=sampled, field="total", actor=organiser),
     ):
-        with pytest.raises(AcceptanceRefused, match="can no longer be changed") as refusal:
+        with pytest.raises(AcceptanceRefused, match="can no longer change") as refusal:
             act()
         assert refusal.value.code == "closed"
     assert Inspection.objects.filter(is_right=True).count() == 3

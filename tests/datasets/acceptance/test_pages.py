@@ -46,7 +46,7 @@ def posted(**changes: Any) -> dict[str, Any]:
 
 def test_batch_is_opened_by_the_form(client: Client) -> None:
     receipts(3)
-    assert b"Documents are taken in order of name" in client.get(f"{BATCHES}new/").content
+    assert b"The first documents by name are used" in client.get(f"{BATCHES}new/").content
     response = client.post(f"{BATCHES}new/", posted(size=2, threshold="99.5"))
     assert response.url == f"{BATCHES}1/"  # type: ignore[attr-defined]
     batch = Batch.objects.get()
@@ -86,7 +86,7 @@ def test_schema_can_be_pasted_uploaded_or_the_one_of_receiptbench(client: Client
         ({"sample_size": 0}, "greater than or equal to 1"),
         ({"threshold": "101"}, "less than or equal to 100"),
         ({"seed": -1}, "greater than or equal to 0"),
-        ({"language": "xx"}, "No matching document can be in a batch"),
+        ({"language": "xx"}, "No matching document is available"),
     ],
 )
 def test_faults_of_the_form_are_shown(
@@ -172,16 +172,16 @@ def test_next_document_is_the_first_that_is_not_inspected(client: Client, lead: 
 def test_batch_is_closed_once_by_its_page(client: Client, organiser: User) -> None:
     batch = make_batch(receipts(2), sample=2)
     told = client.post(f"{BATCHES}1/close/", follow=True).content.decode()
-    assert "6 fields of the sample still have no verdict." in told
+    assert "6 fields of the sample are not inspected yet." in told
     inspect_all(batch, organiser, {"total": 1})
     shown = client.get(f"{BATCHES}1/").content.decode()
-    assert "Reject the batch" in shown
+    assert "Reject batch" in shown
     assert "50.0" in shown
     client.post(f"{BATCHES}1/close/")
     again = client.post(f"{BATCHES}1/close/", follow=True).content.decode()
     assert "Batch 1 is already rejected." in again
     assert "2 documents are held back" in again
-    assert "verdicts are final" in client.get(INSPECT).content.decode()
+    assert "inspection results are final" in client.get(INSPECT).content.decode()
     client.post(INSPECT, {"field": "total", "verdict": "right"})
     assert Inspection.objects.filter(is_right=False).count() == 1
     put_back = client.post(f"{BATCHES}1/put-back/", follow=True).content.decode()
@@ -210,7 +210,7 @@ def test_faulty_documents_are_listed(client: Client) -> None:
     shown = client.get(f"{BATCHES}1/?show=faults").content.decode()
     assert "r900" in shown
     assert "r002" not in shown
-    assert "the items of items add up to 3.00, but total is 9.00" in shown
+    assert "items in “items” add up to 3.00, but total is 9.00" in shown
 
 
 @pytest.mark.parametrize(

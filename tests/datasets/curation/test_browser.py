@@ -84,7 +84,7 @@ def test_scan_then_mask(
     page_of: PageOf, dataset: Dataset, organiser: User, run_jobs: RunJobs
 ) -> None:
     page = page_of(organiser)
-    searched(page, "/datasets/set/personal-data/", "Scan pages", run_jobs)
+    searched(page, "/datasets/set/personal-data/", "Scan documents", run_jobs)
     expect(page.locator("mark")).to_have_text(["a@example.org", "212-555-0100"])
     accessible(page)
     for box in page.get_by_role("checkbox").all():
@@ -107,8 +107,8 @@ def test_duplicates_are_compared(
     page.get_by_role("link", name="Compare page-one and page-two").click()
     expect(page.frame_locator("iframe").nth(1).get_by_text("18")).to_be_visible()
     accessible(page)
-    page.get_by_role("button", name="Hold back the second").click()
-    expect(page.get_by_text("second page held back").first).to_be_visible()
+    page.get_by_role("button", name="Hold back second").click()
+    expect(page.get_by_text("second document held back").first).to_be_visible()
     assert NearDuplicate.objects.get().decision == "held"
     assert Document.objects.get(name="page-two").held_reason == "near-duplicate of page-one"
 
@@ -119,7 +119,7 @@ def test_selection_is_drawn_and_drawn_again(
     page = page_of(organiser)
     page.goto("/datasets/set/selections/")
     accessible(page)
-    page.get_by_role("link", name="Draw a selection").click()
+    page.get_by_role("link", name="New selection").click()
     page.get_by_label("fiscal year").check()
     page.get_by_label("The same number from each stratum").check()
     page.get_by_label("Number", exact=True).fill("1")
@@ -132,7 +132,7 @@ def test_selection_is_drawn_and_drawn_again(
     expect(page.get_by_role("heading", level=1)).to_have_text("One a year")
     accessible(page)
     page.get_by_role("link", name="Draw again and compare").click()
-    expect(page.get_by_text("The new draw has the same documents.")).to_be_visible()
+    expect(page.get_by_text("The new draw contains the same documents.")).to_be_visible()
     assert Selection.objects.get().documents.count() == 2
     page.get_by_role("link", name="Create a campaign").click()
     documents = page.get_by_role("combobox", name="Documents")

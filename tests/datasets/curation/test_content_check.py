@@ -41,7 +41,7 @@ def check(dataset: Dataset, **options: Any) -> DatasetTask:
 def test_reports_missing_content(dataset: Dataset) -> None:
     report = check(dataset).report
     assert report["counts"] == {
-        "pages checked": 3,
+        "documents checked": 3,
         "with all required content": 1,
         "without a footnote": 2,
         "without a date in the text": 2,
@@ -59,13 +59,13 @@ def test_holds_back_when_asked(dataset: Dataset) -> None:
     held = Document.objects.filter(state="held").values_list("name", "held_reason")
     assert list(held) == [("words", "lacks a numeric table")]
     # A second run skips it.
-    assert check(dataset, required=["numeric_table"]).report["counts"]["pages checked"] == 2
+    assert check(dataset, required=["numeric_table"]).report["counts"]["documents checked"] == 2
 
 
 def test_checks_the_filtered_pages(dataset: Dataset) -> None:
     Document.objects.filter(name="words").update(fiscal_year=2024)
     report = check(dataset, filter={"year": "2024"}).report
-    assert report["counts"]["pages checked"] == 1
+    assert report["counts"]["documents checked"] == 1
 
 
 def test_stops_when_asked(dataset: Dataset) -> None:

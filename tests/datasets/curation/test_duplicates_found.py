@@ -42,7 +42,7 @@ def test_search_keeps_pairs_in_order(dataset: Dataset) -> None:
     [pair] = NearDuplicate.objects.all()
     assert (pair.first.name, pair.second.name) == ("a", "b")
     assert pair.similarity == pytest.approx(400 / 410)
-    assert counts == {"pages compared": 3, "pairs found": 1, "new pairs": 1}
+    assert counts == {"documents compared": 3, "pairs found": 1, "new pairs": 1}
 
 
 def test_second_search_keeps_decided_pairs_only(dataset: Dataset, organiser: User) -> None:
@@ -112,7 +112,7 @@ def test_new_decision_undoes_the_previous_one(dataset: Dataset, organiser: User)
 
 def test_held_documents_are_not_compared(dataset: Dataset) -> None:
     Document.objects.filter(name="b").update(state="held", held_reason="x")
-    assert search(dataset) == {"pages compared": 2, "pairs found": 0, "new pairs": 0}
+    assert search(dataset) == {"documents compared": 2, "pairs found": 0, "new pairs": 0}
 
 
 class TestPages:

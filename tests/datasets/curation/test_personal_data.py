@@ -72,7 +72,7 @@ class TestScan:
         text = document.content.text
         found = [(row.kind, text[row.start : row.end]) for row in PiiFinding.objects.all()]
         assert found == [("email", EMAIL), ("phone", PHONE)]
-        assert counts["pages scanned"] == 1
+        assert counts["documents scanned"] == 1
         assert counts["new findings"] == 2
         assert counts["email address"] == 1
 
@@ -106,7 +106,7 @@ class TestScan:
     ) -> None:
         every = dataset.documents.all()
         bulk_edit_documents(dataset=dataset, documents=every, hold=Hold("x"), actor=organiser)
-        assert scan(dataset) == {"pages held back, not scanned": 1}
+        assert scan(dataset) == {"documents held back, not scanned": 1}
 
     def test_stops_when_asked(self, dataset: Dataset, document: Document) -> None:
         task = DatasetTask.objects.create(dataset=dataset, kind="pii")

@@ -23,8 +23,8 @@ LINE = {
 
 def test_objects_are_named_and_flat_lists_of_objects_are_tables() -> None:
     assert gold_parts(LINE) == [
-        GoldTexts((("company", "Acme"), ("statements 1.title", "Assets"))),
-        GoldTable("statements 1.lines", ("item", "amount"), (("Cash", "1"), ("Total", ""))),
+        GoldTexts((("company", "Acme"), ("Statement 1 › title", "Assets"))),
+        GoldTable("Statement 1 › lines", ("item", "amount"), (("Cash", "1"), ("Total", ""))),
         GoldTexts((("notes", "one\n2\n"), ("audited", "true"))),
     ]
 

@@ -304,7 +304,7 @@ class TestPages:
         self, task: DatasetTask, dataset: Dataset, organiser: User, client_of: ClientOf
     ) -> None:
         make_document(dataset, "here", "<p>1</p>")
-        report = TaskReport({"documents refused": 120})
+        report = TaskReport({"documents rejected": 120})
         report.fault("here", "too_long", "more than 40 sheets")
         for number in range(119):
             report.fault(f"gone {number}/x", "c", "<b>r</b>")

@@ -137,7 +137,7 @@ class TestRendering:
         assert task.report["counts"] == {
             "documents rendered": 2,
             "images": 2,
-            "documents refused": 1,
+            "documents rejected": 1,
         }
         assert task.report["faults"] == [
             {"name": "b", "code": "too_slow", "reason": "longer than 60 seconds"}
@@ -164,7 +164,7 @@ class TestRendering:
         assert drawing.drawn == ["text a", "text b", "text c", "text c"]
         assert task.state == "done"
         assert task.report["counts"] == {
-            "documents refused": 1,
+            "documents rejected": 1,
             "documents rendered": 2,
             "images": 2,
         }
@@ -225,7 +225,7 @@ class TestRendering:
 
         monkeypatch.setattr(FakeRenderer, "render", racing)
         task = render(dataset, run_jobs)
-        other = "documents that got another image or a release in the meantime"
+        other = "documents skipped: image added or document released meanwhile"
         assert task.report["counts"][other] == 1
         assert stored_bytes(named("b").images.get()) == png()
 
@@ -274,7 +274,7 @@ class TestCommand:
         drawing.error = {"text b": RenderingError("blank", "nothing of it is visible")}
         out, err = io.StringIO(), io.StringIO()
         call_command("render_pages", "set", stdout=out, stderr=err)
-        assert out.getvalue() == "1 documents refused, 2 documents rendered, 2 images\n"
+        assert out.getvalue() == "1 documents rejected, 2 documents rendered, 2 images\n"
         assert err.getvalue() == "b: nothing of it is visible (blank)\n"
         drawing.drawn = []
         call_command("render_pages", "set", "--again", stdout=io.StringIO())
@@ -284,7 +284,7 @@ class TestCommand:
         call_command("render_pages", "set", stdout=io.StringIO())
         out = io.StringIO()
         call_command("render_pages", "set", stdout=out)
-        assert out.getvalue() == "every page has an image\n"
+        assert out.getvalue() == "every document has an image\n"
 
     def test_faults_are_errors(self, dataset: Dataset, settings: Any) -> None:
         with pytest.raises(CommandError, match="there is no dataset nowhere"):
@@ -309,7 +309,7 @@ class TestUploading:
         with pytest.raises(ImageRefusedError, match="already"):
             add_image(document=named("a"), picture=check_picture(png()), actor=None)
         render(dataset, run_jobs)
-        with pytest.raises(ImageRefusedError, match="Remove them first"):
+        with pytest.raises(ImageRefusedError, match="Remove the rendered images"):
             add_image(document=named("b"), picture=check_picture(jpeg()), actor=None)
         assert remove_rendered_images(document=named("b"), actor=None) == 1
         add_image(document=named("b"), picture=check_picture(jpeg()), actor=None)

@@ -224,7 +224,7 @@ def test_bad_picture_of_a_page_is_a_fault_and_the_page_comes_in(tmp_path: Path) 
         "a.csv:2": ("imported", "no_image"),
         "a.csv:2 image 1, a.csv:2 image": ("refused", "image_broken"),
     }
-    assert run.items.get(outcome="imported").reason == "no image: it was refused"
+    assert run.items.get(outcome="imported").reason == "no image: it was rejected"
 
 
 def test_labels_that_have_no_place_are_a_fault_and_the_page_comes_in(tmp_path: Path) -> None:

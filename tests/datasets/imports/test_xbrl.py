@@ -46,7 +46,7 @@ def test_page_whose_tags_cannot_be_placed_is_imported_without_them(
     run = imported(page(f"Net sales<template>{FACT}</template>"))
     item = ImportItem.objects.get(run=run)
     assert item.outcome == "imported"
-    assert "inline XBRL left out: it could not be placed" in item.reason
+    assert "inline XBRL not imported: it could not be placed in the text" in item.reason
     assert not XbrlFacts.objects.exists()
 
 

@@ -23,7 +23,7 @@ def no_violations(page: Page) -> None:
 def freeze(page: Page, version: str) -> None:
     page.goto("/datasets/records/releases/new/")
     page.get_by_label("Gold", exact=True).select_option(
-        label="FinCriticalED records of this dataset"
+        label="Imported records: FinCriticalED"
     )
     page.get_by_label("Version").fill(version)
     page.get_by_text("Splits", exact=True).click()
@@ -52,7 +52,7 @@ def test_a_release_from_records_to_the_reader(
     assert held is not None
     dataset.documents.filter(name=held.name).update(state="held", held_reason="x")
     freeze(page, "1.1.0")
-    page.get_by_role("button", name="Draft notes").click()
+    page.get_by_role("button", name="Generate release notes").click()
     expect(page.get_by_label("Notes")).to_have_value(
         f"Since 1.0.0: items 0 added, 1 removed, 0 changed, 3 unchanged. Facts 0 added,"
         f" 1 removed, 0 changed.\n\n### Items removed\n\n- `{held.name}` (1 fact)\n"

@@ -199,7 +199,7 @@ def test_the_command_names_the_scheme_and_what_it_covers(tmp_path: Path) -> None
     path = write(members_of(release, images=False), tmp_path)
     output = _report(path, "--sha256", release.sha256)
     assert f"sha256 {release.sha256}\nrelease-v3: covers gold, facts, splits" in output
-    assert "page images not in this copy, but covered by the hash: 2" in output
+    assert "page images covered by the hash but not in this copy: 2" in output
     assert "compare the hash" not in output
     assert "compare the hash" in _report(path)
     with pytest.raises(CommandError):

@@ -151,5 +151,5 @@ def test_the_diff_tells_the_names_of_hidden_items_only(
         "fields_changed": None,
     }
     page = client_of(None).get(f"{BASE}/1.1.0/diff/1.0.0/").content.decode()
-    assert "The gold is hidden." in page
+    assert "Gold hidden." in page
     assert f"<q>{OPEN}</q>" in page

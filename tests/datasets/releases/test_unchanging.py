@@ -92,7 +92,7 @@ def test_the_page_says_why_instead_of_offering_a_form(
     freeze(page)
     shown = client.get(page.get_absolute_url()).content.decode()
     assert "Upload an image" not in shown
-    assert "The document is in a release, so its images cannot be changed." in shown
+    assert "You cannot change the images, because the document is in a release." in shown
 
 
 def test_replacing_and_removing_are_refused(page: Document) -> None:
@@ -141,7 +141,7 @@ def test_an_import_leaves_a_late_image_out_and_says_so(
     run = import_path(dataset=dataset, path=path)
     (item,) = run.items.all()
     assert item.reason == (
-        f"image left out: {REASON}; import the page under another name and use that in the"
+        f"image not imported: {REASON}; import the page under another name and use that in the"
         " next release"
     )
     assert archive_of(release) == before

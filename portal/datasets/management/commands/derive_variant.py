@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="The dataset to derive from.")
         parser.add_argument(
-            "--kind", required=True, help="Such as off_axis; an unknown kind lists all."
+            "--kind", required=True, help="For example off_axis. An unknown kind lists all kinds."
         )
         parser.add_argument(
             "--strength", type=float, default=0.5, help="Above 0, at most 1 (default: %(default)s)."
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, help="Seed of the captures (default: random).")
         parser.add_argument("--name", default="", help="The variant's slug.")
         parser.add_argument(
-            "--documents", nargs="+", metavar="ID", help="Only these (default: all with an image)."
+            "--documents", nargs="+", metavar="ID", help="Only these documents (default: all documents with an image)."
         )
         parser.add_argument("--release", help="Copy the gold of this version.")
 

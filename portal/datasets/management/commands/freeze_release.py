@@ -55,5 +55,5 @@ class Command(FreezeCommand):
         return (
             f"{release.dataset.slug} {release.version}: {release.item_count} documents,"
             f" {release.fact_count} facts, {release.visibility}"
-            + (f"; documents without gold, left out: {left_out}" if left_out else "")
+            + (f"; documents without gold, not included: {left_out}" if left_out else "")
         )

@@ -88,7 +88,7 @@ class Command(BaseCommand):
             self.stdout.write(f"not imported: {part.folder} {part.files}. {part.hint}")
         refused = run.items.filter(outcome=ImportItem.Outcome.REFUSED)
         for item in refused[:SHOWN]:
-            self.stdout.write(f"refused {item.name}: {item.reason} [{item.code}]")
+            self.stdout.write(f"rejected {item.name}: {item.reason} [{item.code}]")
         if counts["refused"] > SHOWN:
             self.stdout.write(f"… and {counts['refused'] - SHOWN} more at {run.get_absolute_url()}")
         if run.state == ImportRun.State.CANCELLED:

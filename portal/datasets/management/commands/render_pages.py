@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--again",
             action="store_true",
-            help="Also render documents again that were rendered here and are in no release.",
+            help="Also replace images rendered by Factboard, except for documents in a release.",
         )
 
     def handle(self, *_: Any, **options: Any) -> None:
@@ -40,4 +40,4 @@ class Command(BaseCommand):
             self.stderr.write(f"{fault['name']}: {fault['reason']} ({fault['code']})")
         counts = task.report.get("counts", {})
         summary = ", ".join(f"{number} {what}" for what, number in sorted(counts.items()))
-        self.stdout.write(summary or "every page has an image")
+        self.stdout.write(summary or "every document has an image")

@@ -58,7 +58,7 @@ class Command(BaseCommand):
         self.stdout.write(f"sha256 {check.manifest.sha256}\n{scheme}: covers {SCHEMES[scheme]}")
         if check.images_left_out:
             self.stdout.write(
-                f"page images not in this copy, but covered by the hash: {check.images_left_out:,}"
+                f"page images covered by the hash but not in this copy: {check.images_left_out:,}"
             )
         if not is_compared:
             self.stdout.write(

@@ -150,8 +150,8 @@ def _readme(release: PublishedRelease) -> str:
 The items with hidden gold, and an empty submission.
 {licence}{page}{canary}
 - `{KIT}`: the dataset, version and benchmark, for programs such as `factboard run`
-- `{ITEM_LINES}`: one item per line, with its id, prompt and image paths
+- `{ITEM_LINES}`: one item per line, with its ID, prompt and image paths
 - `{IMAGES}/`: the images
-- `{SUBMISSION}`: one line per item to fill in; keep the ids
+- `{SUBMISSION}`: one line per item to fill in; do not change the IDs
 - `{PROMPTS}` and `prompts/`: prompts of the benchmark, if it has any, by version with SHA-256
 """
