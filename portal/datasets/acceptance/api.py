@@ -175,7 +175,9 @@ class InspectionClearSerializer(serializers.Serializer[Any]):
 
 
 class BatchPutBackSerializer(serializers.Serializer[Any]):
-    documents = serializers.IntegerField(help_text="Number of documents that are no longer held back.")
+    documents = serializers.IntegerField(
+        help_text="Number of documents that are no longer held back."
+    )
 
 
 class BatchReportQuerySerializer(serializers.Serializer[Any]):

@@ -185,7 +185,9 @@ def put_back_batch(*, batch: Batch, actor: User | None) -> int:
     """
     stored = Batch.objects.select_for_update().get(pk=batch.pk)
     if stored.state != Batch.State.REJECTED:
-        raise AcceptanceRefused("Only the documents of a rejected batch can be returned.", code="closed")
+        raise AcceptanceRefused(
+            "Only the documents of a rejected batch can be returned.", code="closed"
+        )
     count: int = held_by(stored).update(state=State.ACTIVE, held_reason="")
     if count:
         record_event(verb="put_back_batch", subject=stored, actor=actor, documents=count)

@@ -99,7 +99,10 @@ class NewBatchForm(forms.Form):
         choices=[("", "All types"), *capitalised(DocumentType.choices)],
     )
     language = forms.CharField(
-        required=False, max_length=12, label="Language", help_text="A language code, such as en or zh."
+        required=False,
+        max_length=12,
+        label="Language",
+        help_text="A language code, such as en or zh.",
     )
     size = forms.IntegerField(
         required=False,

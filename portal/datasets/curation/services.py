@@ -302,7 +302,9 @@ class DrawSpec:
             known = ", ".join(STRATA)
             raise ValidationError({"strata": [f"Unknown field {unknown[0]}. Use {known}."]})
         if (self.size is None) == (self.per_stratum is None):
-            raise ValidationError({"size": ["Enter either a total sample size or a number per stratum."]})
+            raise ValidationError(
+                {"size": ["Enter either a total sample size or a number per stratum."]}
+            )
         if (self.size or self.per_stratum or 0) < 1:
             raise ValidationError({"size": ["The number must be at least 1."]})
         if self.evenly and self.size is None:

@@ -126,7 +126,10 @@ class ContentForm(forms.Form):
     )
     action = forms.ChoiceField(
         label="Action",
-        choices=[("report", "List incomplete documents"), ("hold", "List incomplete documents and hold them back")],
+        choices=[
+            ("report", "List incomplete documents"),
+            ("hold", "List incomplete documents and hold them back"),
+        ],
         initial="report",
         widget=forms.RadioSelect,
     )

@@ -247,7 +247,9 @@ class BulkEditForm(forms.Form):
     fiscal_year = forms.IntegerField(
         required=False, min_value=FIRST_YEAR, max_value=LAST_YEAR, label="Fiscal year"
     )
-    language = forms.CharField(required=False, max_length=12, help_text="A language code, such as en or zh.")
+    language = forms.CharField(
+        required=False, max_length=12, help_text="A language code, such as en or zh."
+    )
     licence = forms.CharField(required=False, max_length=300)
     action = forms.ChoiceField(label="Held back", required=False, choices=ACTIONS)
     reason = forms.CharField(

@@ -215,7 +215,11 @@ def _facts(bins: Sequence[Bin], title: str) -> BarChart:
         for row in bins
     ]
     return column_chart(
-        "facts", f"Facts per document in {title}", amounts, axis="facts in the document", unit="pages"
+        "facts",
+        f"Facts per document in {title}",
+        amounts,
+        axis="facts in the document",
+        unit="pages",
     )
 
 

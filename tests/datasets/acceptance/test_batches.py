@@ -143,7 +143,9 @@ def test_threshold_decides(organiser: User, sample: int, wrong: int, state: str)
 def test_open_batch_is_not_closed_before_its_inspection_ends(organiser: User) -> None:
     batch = make_batch(receipts(3), sample=3)
     inspect_all(batch, organiser, but=1)
-    with pytest.raises(AcceptanceRefused, match="3 fields of the sample are not inspected") as refusal:
+    with pytest.raises(
+        AcceptanceRefused, match="3 fields of the sample are not inspected"
+    ) as refusal:
         close_batch(batch=batch, actor=organiser)
     assert refusal.value.code == "unfinished"
     assert get_batch_page(batch).may_close is False

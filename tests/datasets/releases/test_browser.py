@@ -22,9 +22,7 @@ def no_violations(page: Page) -> None:
 
 def freeze(page: Page, version: str) -> None:
     page.goto("/datasets/records/releases/new/")
-    page.get_by_label("Gold", exact=True).select_option(
-        label="Imported records: FinCriticalED"
-    )
+    page.get_by_label("Gold", exact=True).select_option(label="Imported records: FinCriticalED")
     page.get_by_label("Version").fill(version)
     page.get_by_text("Splits", exact=True).click()
     page.get_by_label("Split (optional)", exact=True).select_option("draw")

@@ -35,7 +35,10 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, help="Seed of the captures (default: random).")
         parser.add_argument("--name", default="", help="The variant's slug.")
         parser.add_argument(
-            "--documents", nargs="+", metavar="ID", help="Only these documents (default: all documents with an image)."
+            "--documents",
+            nargs="+",
+            metavar="ID",
+            help="Only these documents (default: all documents with an image).",
         )
         parser.add_argument("--release", help="Copy the gold of this version.")
 
