@@ -53,7 +53,7 @@ class QualificationFirst(PermissionDenied):
 
     def __init__(self, campaign: Campaign) -> None:
         super().__init__(
-            f"Pass the qualification round of {campaign.title} before you label its pages."
+            f"Pass the qualification round of {campaign.title} before you label its documents."
         )
         self.action_url = reverse("annotation:qualification", args=[campaign.slug])
 
@@ -62,11 +62,11 @@ class GivenAway(PermissionDenied):
     """The assignment was withdrawn from the user and given to another annotator."""
 
     code = "reassigned"
-    title = "Page reassigned"
+    title = "Document reassigned"
     action_label = "My tasks"
 
     def __init__(self) -> None:
-        super().__init__("A lead gave this page to another annotator.")
+        super().__init__("A lead reassigned this document to another annotator.")
         self.action_url = reverse("annotation:tasks")
 
 

@@ -63,7 +63,7 @@ class Conflict(Refused):
         self, *, revision: int, saved_at: datetime | None, spans: Sequence[dict[str, Any]]
     ) -> None:
         super().__init__(
-            f"This page was changed elsewhere and is now at revision {revision}. "
+            f"This document was changed elsewhere and is now at revision {revision}. "
             "Reload it to continue."
         )
         self.revision = revision
@@ -73,30 +73,30 @@ class Conflict(Refused):
 
 class AlreadySubmitted(Refused):
     code = "submitted"
-    message = "This page is submitted. Its labels are final."
+    message = "This document is submitted. Its labels are final."
 
 
 class NothingLabelled(Refused):
     code = "empty"
     message = (
-        "This page has no labels. Label its facts, or select “This page has no facts” (in the API: "
-        "no_facts: true)."
+        "This document has no labels. Label its facts, or select “This document has no facts” "
+        "(in the API: no_facts: true)."
     )
 
 
 class CampaignNotOpen(Refused):
     code = "closed"
-    message = "The campaign is not open. You can read its pages, but not change them."
+    message = "The campaign is not open. You can view its documents but not change them."
 
 
 class PageExcluded(Refused):
     code = "excluded"
-    message = "This page was excluded as faulty. You do not need to finish it."
+    message = "This document was excluded as faulty. You do not need to finish it."
 
 
 class Reassigned(Refused):
     code = "reassigned"
-    message = "This page was given to another annotator. You can no longer change it."
+    message = "This document was reassigned to another annotator. You can no longer change it."
 
 
 def check_reason(reason: str) -> str:

@@ -134,7 +134,7 @@ def read_spans(raw: object) -> tuple[list[Draft], list[Fault]]:
     if not isinstance(raw, list):
         return [], [_fault(0, "", "type", "spans must be a list")]
     if len(raw) > MAX_SPANS:
-        message = f"a page may have {MAX_SPANS} spans at most, not {len(raw)}"
+        message = f"a document may have {MAX_SPANS} spans at most, not {len(raw)}"
         return [], [_fault(MAX_SPANS, "", "too_many", message)]
     drafts, faults = [], []
     for index, item in enumerate(raw):

@@ -147,7 +147,7 @@ class CaseDecided(serializers.Serializer[Any]):
     stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
     open_cases = serializers.IntegerField(help_text="In the campaign.")
     next = serializers.CharField(
-        allow_null=True, help_text="URL of the next page with a matching open case."
+        allow_null=True, help_text="URL of the next document with a matching open case."
     )
 
 
@@ -288,7 +288,7 @@ class CaseReopen(AnnotationView):
         takes=Reason,
         gives=CaseShape,
         refuses=INVALID,
-        description="Removes its gold and returns its page to adjudication. Releases do not "
+        description="Removes its gold and returns its document to adjudication. Releases do not "
         "change.",
     )
     def post(self, _: CampaignAccess, case: Case, user: User, reason: str) -> Any:
@@ -297,7 +297,7 @@ class CaseReopen(AnnotationView):
 
 class AdjudicationPageView(AnnotationView):
     @reads(
-        "Get a page in adjudication: gold, cases, comments (leads)",
+        "Get a document in adjudication: gold, cases, comments (leads)",
         on=adjudicated_page,
         asks=PageQuery,
         gives=AdjudicationPage,
@@ -308,7 +308,7 @@ class AdjudicationPageView(AnnotationView):
 
 class AdjudicationReopen(AnnotationView):
     @writes(
-        "Create a case from a range of a page (leads)",
+        "Create a case from a range of a document (leads)",
         on=adjudicated_page,
         takes=PlaceReopening,
         gives=CaseShape,
@@ -338,7 +338,7 @@ class AdjudicationReadings(AnnotationView):
 
 
 ValidationFault = answer(
-    Fault, "ValidationFault", quote="Empty if the error concerns the whole page."
+    Fault, "ValidationFault", quote="Empty if the error concerns the whole document."
 )
 ValidationWork = answer(
     FaultyWork, "ValidationWork", doubts="Labels with a warning. Warnings do not fail validation."

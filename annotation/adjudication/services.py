@@ -136,7 +136,7 @@ def _answers(
     if choice == Choice.BOTH:
         together = both(case.proposals)
         if together is None:
-            raise Refused("The case has no two proposals that can be combined.", code="choice")
+            raise Refused("No two proposals of this case can be combined.", code="choice")
         return together.answers
     if choice == Choice.NEITHER:
         return ()
@@ -271,11 +271,11 @@ def reopen_document(
     why = checked_reason(reason)
     now = locked_document(campaign_document.pk)
     if now.stage not in {Stage.ADJUDICATION, Stage.GOLD}:
-        raise Refused(f"The page is in {now.stage} and has no gold to correct.", code="stage")
+        raise Refused(f"The document is in {now.stage} and has no gold to correct.", code="stage")
     start, end = _whole(now, start, end)
     cases = list(now.cases.filter(start__lt=end, end__gt=start))
     if any(case.state == Case.State.OPEN for case in cases):
-        raise Refused("A case is already open here. Decide it first.", code="open")
+        raise Refused("This range already has an open case. Decide that case first.", code="open")
     if len(cases) > 1:
         message = f"{len(cases)} decided cases are in this range. Reopen one of them instead."
         raise Refused(message, code="several")
@@ -286,7 +286,7 @@ def _whole(campaign_document: CampaignDocument, start: int, end: int) -> tuple[i
     """The range, extended to the ends of the gold spans that it overlaps."""
     text = campaign_document.document.content.text
     if not 0 <= start < end <= len(text) or not text[start:end].strip():
-        message = f"{characters(start, end)}: not a range of the page's text"
+        message = f"{characters(start, end)}: not a range of the document's text"
         raise InvalidSpans([{"field": "start", "code": "range", "message": message}])
     gold = campaign_document.gold_spans.filter(start__lt=end, end__gt=start)
     borders = list(gold.values_list("start", "end"))
@@ -331,7 +331,7 @@ def send_back(
         .filter(pk__in=set(assignments))
     )
     if not works or len(works) != len(set(assignments)):
-        raise Refused("Choose at least one annotator of this page.", code="assignments")
+        raise Refused("Choose at least one annotator of this document.", code="assignments")
     for work in works:
         work.state, work.submitted_at = Assignment.State.IN_PROGRESS, None
         work.return_reason = why

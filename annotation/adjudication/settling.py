@@ -54,7 +54,7 @@ def structural_faults(
     `text_sha256` is the hash of the text as imported.
     """
     if hashlib.sha256(text.encode()).hexdigest() != text_sha256:
-        message = "the page text differs from the imported text: the hashes do not match"
+        message = "the document text differs from the imported text: the hashes do not match"
         return [IntegrityFault("", "text_hash", message)]
     listed = list(spans)
     marks = [TextSpan(span.start, span.end, span.label) for span in listed]

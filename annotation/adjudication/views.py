@@ -349,7 +349,7 @@ def _decide(
         return None
     following = selectors.next_open_case(access.campaign, case)
     if following is None:
-        messages.success(request, "All cases are decided.")
+        messages.success(request, "All cases have been decided.")
         return redirect("annotation:adjudication", access.campaign.slug)
     return redirect("annotation:case", access.campaign.slug, following.pk)
 
@@ -401,5 +401,5 @@ def _decide_validation(
             send_back(
                 campaign_document=document.row, assignments=works, reason=reason, actor=request.user
             )
-            messages.success(request, f"{document.name} was sent back to its annotators.")
+            messages.success(request, f"{document.name} was returned to its annotators.")
     return not form.errors

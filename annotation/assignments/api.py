@@ -114,7 +114,7 @@ class HandOver(serializers.Serializer[Any]):
 class HandOverResult(serializers.Serializer[Any]):
     assignment = serializers.IntegerField(
         allow_null=True,
-        help_text="The new assignment; null for a calibration page, which is only withdrawn.",
+        help_text="The new assignment; null for a calibration document, which is only withdrawn.",
     )
     annotator = serializers.CharField()
     stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
@@ -220,13 +220,13 @@ class AssignmentHandOver(AnnotationView):
 
 class AssignmentReturn(AnnotationView):
     @writes(
-        "Return a submitted page to its annotator (leads, organisers)",
+        "Return a submitted document to its annotator (leads, organisers)",
         on=managed_assignment,
         takes=WorkflowReason,
         gives=AssignmentState,
         description="The annotator sees the reason and submits again. Refused if a case of the "
-        "page was decided, or the page was reviewed or released. The first submission still counts "
-        "for agreement, unless the page was submitted untouched.",
+        "document was decided, or the document was reviewed or released. Agreement still uses the "
+        "first submission, unless it was submitted without changes.",
     )
     def post(self, work: Assignment, user: User, reason: str) -> Any:
         return handing_over.return_submission(assignment=work, reason=reason, actor=user)

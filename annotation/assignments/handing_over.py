@@ -139,13 +139,15 @@ def _unfinished(document: CampaignDocument, assignment: Assignment) -> Assignmen
     if document.campaign.state != Campaign.State.OPEN:
         raise CampaignNotOpen
     if now.state == State.WITHDRAWN or now.annotator_id != assignment.annotator_id:
-        raise Refused("This page was already reassigned.", code="reassigned")
+        raise Refused("This document was already reassigned.", code="reassigned")
     if now.state == State.SUBMITTED:
-        raise Refused("This page is already submitted.", code="submitted")
+        raise Refused("This document is already submitted.", code="submitted")
     if document.stage != Stage.ANNOTATION:
-        raise Refused(f"This page is not in annotation, but in {document.stage}.", code="stage")
+        raise Refused(
+            f"This document is not in annotation. Its stage is “{document.stage}”.", code="stage"
+        )
     if document.purpose == Purpose.QUALIFICATION:
-        raise Refused("Qualification pages cannot be reassigned.", code="qualification")
+        raise Refused("Qualification documents cannot be reassigned.", code="qualification")
     return now
 
 
@@ -158,13 +160,13 @@ def _heir(document: CampaignDocument, heir: User | None) -> int | None:
         return heir.pk
     if document.purpose == Purpose.CALIBRATION:
         return None
-    refusal = "No other annotator can take over this page. Invite an annotator first."
+    refusal = "No other annotator can take over this document. Invite an annotator first."
     return _heirs_for(document.campaign, [document.pk], free, refusal)[document.pk]
 
 
 def _check_heir(heir: User, team: list[int], free: list[int]) -> None:
     if heir.pk in team:
-        raise Refused(f"{display_name(heir)} already has this page.", code="heir")
+        raise Refused(f"{display_name(heir)} already has this document.", code="heir")
     if heir.pk not in free:
         message = f"{display_name(heir)} cannot be assigned documents in this campaign."
         raise Refused(message, code="heir")
@@ -233,14 +235,14 @@ def take_back(*, assignment: Assignment, actor: User) -> Assignment:
     submitted_at = _submitted_at(work)
     if timezone.now() - submitted_at > timedelta(minutes=TAKE_BACK_MINUTES):
         raise Refused(
-            f"You can withdraw a submission for {TAKE_BACK_MINUTES} minutes only. Ask the lead to "
+            f"You can withdraw a submission only within {TAKE_BACK_MINUTES} minutes. Ask a lead to "
             "return it.",
             code="late",
         )
     if document.stage != Stage.ANNOTATION:
         if document.assignments.active().count() > 1:
             raise Refused(
-                "All annotators have submitted this page. Ask the lead to return it.",
+                "All annotators have submitted this document. Ask a lead to return it.",
                 code="stage",
             )
         _unsettle(document)
@@ -288,16 +290,16 @@ def _check_returnable(document: CampaignDocument, work: Assignment) -> None:
     if document.campaign.state != Campaign.State.OPEN:
         raise CampaignNotOpen
     if not work.is_submitted:
-        raise Refused("This page is not submitted.", code="state")
+        raise Refused("This document is not submitted.", code="state")
     if document.purpose == CampaignDocument.Purpose.QUALIFICATION:
         raise Refused(
-            "Qualification pages cannot be returned. Allow another attempt instead.",
+            "Qualification documents cannot be returned. Allow another attempt instead.",
             code="qualification",
         )
     if document.stage == Stage.VALIDATION:
         raise Refused("This page is in validation. Return it on the Validation page.", code="stage")
     if document.stage == Stage.EXCLUDED:
-        raise Refused("This page is excluded.", code="stage")
+        raise Refused("This document is excluded.", code="stage")
     _check_unused(document)
 
 
@@ -307,14 +309,16 @@ def _check_unused(document: CampaignDocument) -> None:
         Q(decided_by__isnull=False), case__campaign_document=document
     ).exists():
         raise Refused(
-            "Adjudication of this page has started. Decide or reopen its cases instead.",
+            "Adjudication of this document has started. Decide or reopen its cases instead.",
             code="adjudicated",
         )
     if document.review_round_id or document.review_items.exists():
-        raise Refused("This page is in a review. Correct it in the review.", code="reviewed")
+        raise Refused("This document is under review. Correct it there.", code="reviewed")
     items = ReleaseItem.objects.filter(document=document.document_id)
     if document.gold_at and items.filter(release__frozen_at__gte=document.gold_at).exists():
-        raise Refused("This page was released. Reopen it as a case instead.", code="released")
+        raise Refused(
+            "This document was released. Create a case to correct its gold.", code="released"
+        )
 
 
 def _check_blind(document: CampaignDocument, actor: User) -> None:
@@ -324,12 +328,12 @@ def _check_blind(document: CampaignDocument, actor: User) -> None:
         return
     if actor.pk in team:
         raise Refused(
-            "You label this page yourself. Ask another lead to return it.",
+            "You are an annotator of this document. Ask another lead to return it.",
             code="own",
         )
     if document.stage == Stage.GOLD and document.gold_spans.exists():
         raise Refused(
-            "This page is gold, and its annotators can see the gold. Reopen it as a case instead.",
+            "The annotators of this document can already see its gold. Reopen a case instead.",
             code="stage",
         )
 

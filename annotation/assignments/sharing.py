@@ -438,7 +438,7 @@ def _take_in(campaign: Campaign, names: Sequence[str]) -> None:
 
 def _why_unfit(document: Document) -> str:
     if document.kind == Document.Kind.PICTURE:
-        return f"{document.name} is an image without text. Campaigns label pages only."
+        return f"{document.name} is an image without text. Campaigns can label only text documents."
     if document.state == Document.State.HELD:
         return f"{document.name} is held back: {document.held_reason}"
     return f"{document.name} is not in the campaign's selection."

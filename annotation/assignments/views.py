@@ -51,7 +51,7 @@ class AssignmentFilterForm(forms.Form):
 class DrawForm(forms.Form):
     """The number of calibration documents to draw, and the seed."""
 
-    count = forms.IntegerField(label="Documents", min_value=1, max_value=10_000, initial=10)
+    count = forms.IntegerField(label="Documents to draw", min_value=1, max_value=10_000, initial=10)
     seed = forms.IntegerField(
         label="Seed",
         min_value=0,
@@ -71,7 +71,7 @@ class DocumentTeamForm(forms.Form):
         required=False,
         coerce=int,
         empty_value=None,
-        label="Annotators",
+        label="Annotators per document",
         choices=[
             ("", "Campaign default"),
             *((n, str(n)) for n in range(1, sharing.MAX_OVERLAP + 1)),

@@ -30,7 +30,7 @@ class WorkflowSettings(serializers.Serializer[Any]):
     """Workflow settings. In a change, omitted settings keep their value."""
 
     screening = serializers.BooleanField(
-        required=False, help_text="Whether pages are screened before annotation."
+        required=False, help_text="Whether documents are screened before annotation."
     )
     agreement_threshold = serializers.FloatField(
         required=False,
@@ -43,7 +43,7 @@ class WorkflowSettings(serializers.Serializer[Any]):
         required=False,
         min_value=0,
         max_value=services.MAX_REVIEW_PAGES,
-        help_text="Gold pages between two reviews; 0 for no review.",
+        help_text="Gold documents between two reviews; 0 for no review.",
     )
     review_share = serializers.FloatField(
         required=False,

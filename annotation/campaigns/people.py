@@ -201,9 +201,9 @@ def _refuse_last_lead(campaign: Campaign) -> None:
 Role = Membership.Role
 _WHAT = {Role.ANNOTATOR: "an annotator", Role.LEAD: "a lead", Role.REVIEWER: "a reviewer"}
 _ABOUT = {
-    Role.ANNOTATOR: "You label facts on pages in the browser, following written guidelines. You do "
-    "not see other annotators' labels.",
-    Role.LEAD: "You manage the campaign and decide where annotators differ.",
+    Role.ANNOTATOR: "You label facts in documents, following written guidelines. You do not see "
+    "other annotators' labels.",
+    Role.LEAD: "You manage the campaign and adjudicate differences between annotators.",
     Role.REVIEWER: "You check a random sample of the gold as a domain expert.",
 }
 

@@ -239,8 +239,8 @@ class CampaignLeave(AnnotationView):
         "Leave a campaign",
         on=joined_campaign,
         gives=HandedOver,
-        description="Pages not yet started go to others. Submit started pages first, or ask a lead "
-        "to reassign them.",
+        description="Documents that you have not started are reassigned. Submit started documents "
+        "first, or ask a lead to reassign them.",
     )
     def post(self, access: CampaignAccess, user: User) -> Any:
         return {"handed_over": people.leave_campaign(campaign=access.campaign, user=user)}

@@ -53,7 +53,7 @@ class InviteMembersForm(forms.Form):
     """Email addresses and the role to grant, limited to roles that the user may grant."""
 
     emails = EmailsField(help_text="One per line. Existing users join immediately.")
-    role = forms.ChoiceField(help_text="Annotators label pages. Reviewers check the gold.")
+    role = forms.ChoiceField(help_text="Annotators label documents. Reviewers check the gold.")
 
     def __init__(self, *args: Any, access: CampaignAccess, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -218,4 +218,4 @@ def _confirm_reminded(request: UserRequest, reminded: Reminded) -> None:
         names = ", ".join(reminded.lately)
         messages.info(request, f"Already reminded in the last 24 hours: {names}.")
     if not reminded.sent and not reminded.lately:
-        messages.info(request, "No one else has a task that has waited so long.")
+        messages.info(request, "No one else has tasks that have waited that long.")

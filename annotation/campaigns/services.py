@@ -62,11 +62,11 @@ class CampaignSettings:
 _RANGES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "agreement_threshold": (
         lambda value: 0 <= value <= 1,
-        "The agreement threshold must be from 0 to 1.",
+        "The agreement threshold must be between 0 and 1.",
     ),
     "review_pages": (
         lambda value: 0 <= value <= MAX_REVIEW_PAGES,
-        f"The pages between reviews must be from 0 (no review) to {MAX_REVIEW_PAGES}.",
+        f"Gold documents between reviews must be from 0 (off) to {MAX_REVIEW_PAGES}.",
     ),
     "review_share": (
         lambda value: 0 < value <= 1,
@@ -136,7 +136,7 @@ def fixed_settings(campaign: Campaign) -> dict[str, str]:
             f"{'them' if waiting > 1 else 'it'} first."
         )
     if documents.filter(settled_at__isnull=False).exists():
-        fixed["agreement_threshold"] = "It has already been applied to some documents."
+        fixed["agreement_threshold"] = "The threshold has already been applied to some documents."
     if campaign.state == State.CLOSED:
         closed = "The campaign is closed."
         fixed |= {"screening": closed, "qualification_f1": closed}
@@ -245,8 +245,8 @@ def _begin(campaign: Campaign) -> int:
 def _why_none(campaign: Campaign) -> str:
     if campaign.dataset.documents.exists():
         return (
-            "The dataset has no page to label: its documents are images, held back, or used for "
-            "the qualification."
+            "The dataset has no documents to label. Its documents are images, held back, or used "
+            "for qualification."
         )
     return "The dataset has no documents yet. Import documents, then open the campaign."
 
@@ -395,7 +395,7 @@ def _finished(campaign: Campaign) -> list[CampaignDocument]:
     documents = list(gold_documents(campaign).select_related("document"))
     if not documents:
         review = review_blocks_release(campaign)
-        message = review or "There is nothing to release: no document is gold yet."
+        message = review or "There is nothing to release. No documents are gold yet."
         raise Refused(message, code="no_gold")
     return documents
 
@@ -415,7 +415,7 @@ def _notes(notes: str, left_out: int, doubtful: int) -> str:
     paragraphs = [notes]
     if left_out:
         plural = "s that were" if left_out > 1 else " that was"
-        paragraphs.append(f"Left out: {left_out} document{plural} not finished.")
+        paragraphs.append(f"Excluded: {left_out} document{plural} not finished.")
     if doubtful:
         plural = "s that have" if doubtful > 1 else " that has"
         paragraphs.append(f"Accepted: {doubtful} fact{plural} a warning.")

@@ -39,7 +39,7 @@ class SettingsFields(forms.Form):
     screening = forms.BooleanField(
         required=False,
         label="Screen documents before annotation",
-        help_text="Find and exclude pages with broken text or layout.",
+        help_text="Find and exclude documents with corrupt text or layout.",
     )
     agreement_threshold = forms.FloatField(
         label="Agreement threshold",
@@ -47,14 +47,14 @@ class SettingsFields(forms.Form):
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Share of annotators who must agree. At 1, every difference becomes a case.",
+        help_text="Minimum share of annotators who must agree. 1 makes every difference a case.",
     )
     review_pages = forms.IntegerField(
         label="Gold documents between reviews",
         initial=_DEFAULTS.review_pages,
         min_value=0,
         max_value=services.MAX_REVIEW_PAGES,
-        help_text="0 turns reviews off.",
+        help_text="Enter 0 to turn off reviews.",
     )
     review_percent = forms.FloatField(
         label="Facts sampled per review (%)",
@@ -69,7 +69,7 @@ class SettingsFields(forms.Form):
         min_value=0,
         max_value=1,
         widget=forms.NumberInput(attrs={"step": "any"}),
-        help_text="Applies to qualification rounds.",
+        help_text="Used in qualification rounds.",
     )
 
     def chosen_settings(self) -> dict[str, Any]:
@@ -113,12 +113,12 @@ class CampaignForm(SettingsFields):
         required=False,
         empty_label="All documents of the dataset",
         label="Documents",
-        help_text="Excludes documents that are held back.",
+        help_text="Documents that are held back are excluded.",
     )
     title = forms.CharField(max_length=160)
     labels = forms.CharField(
         initial="Number, Date",
-        help_text="Up to nine, separated by commas. Keys 1 to 9 apply them.",
+        help_text="Up to nine, separated by commas. Press 1 to 9 in the workbench to apply them.",
     )
     guidelines = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 14}),
@@ -182,7 +182,7 @@ class ReleaseForm(ReleaseTermsForm):
         field = self.fields["accept_warnings"]
         plural = "s" if warned > 1 else ""
         field.label = f"Release {warned:,} fact{plural} with a warning"
-        field.help_text = "The release notes state their number."
+        field.help_text = "The release notes state how many there are."
         field.widget.attrs["value"] = str(warned)
 
     def accepted_warnings(self) -> int:
@@ -211,7 +211,7 @@ def new_campaign(request: UserRequest) -> HttpResponse:
         chosen = services.CampaignSettings(**form.chosen_settings())
         named = {name: form.cleaned_data[name] for name in CampaignForm.field_order}
         campaign = services.create_campaign(**named, settings=chosen, actor=request.user)
-        messages.success(request, "Campaign created. Invite people, then open it.")
+        messages.success(request, "Campaign created. Invite people, then open the campaign.")
         return redirect("annotation:people", campaign.slug)
     return render(request, "annotation/campaigns/campaign_new.html", {"form": form})
 
@@ -237,14 +237,14 @@ def open_(request: UserRequest, access: CampaignAccess) -> str:
     campaign = access.campaign
     services.open_campaign(campaign=campaign, actor=request.user)
     if campaign.screening:
-        return "The campaign is open. Annotators get each document after its screening."
-    return "The campaign is open. Annotators find their documents under My tasks."
+        return "The campaign is open. Documents are assigned to annotators after screening."
+    return "The campaign is open. Annotators can find their documents under My tasks."
 
 
 @_manage
 def close(request: UserRequest, access: CampaignAccess) -> str:
     services.close_campaign(campaign=access.campaign, actor=request.user)
-    return "The campaign is closed. Unfinished work can be read, but not changed."
+    return "The campaign is closed. Its documents are read-only."
 
 
 @_manage
@@ -392,6 +392,6 @@ def _draft(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> N
         )
         if notes:
             form.show_notes(notes)
-            messages.info(request, "Notes drafted. Check them before you freeze the release.")
+            messages.info(request, "Release notes generated. Check them before you freeze.")
         else:
-            messages.info(request, "No draft: this is the first release of the dataset.")
+            messages.info(request, "First release of the dataset: there are no changes to list.")

@@ -111,12 +111,12 @@ def _to_assign(overview: Overview) -> str:
 def _deciding_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
     campaign, stages = access.campaign, overview.stages
     if stages.validation:
-        text = f"Check {_count(stages.validation, 'document')} with errors."
-        yield Step("lead", text, access.is_lead, *_page("Check", "validation", campaign))
+        text = f"Validate {_count(stages.validation, 'document')} with errors."
+        yield Step("lead", text, access.is_lead, *_page("Validate", "validation", campaign))
     if overview.open_cases:
         cases = _count(overview.open_cases, "case")
-        text = f"Decide {cases} in {_count(stages.adjudication, 'document')}."
-        yield Step("lead", text, access.is_lead, *_page("Decide", "adjudication", campaign))
+        text = f"Adjudicate {cases} in {_count(stages.adjudication, 'document')}."
+        yield Step("lead", text, access.is_lead, *_page("Adjudicate", "adjudication", campaign))
     if overview.review_items:
         text = f"Review {_count(overview.review_items, 'fact')}."
         yield Step("reviewer", text, access.is_reviewer, *_page("Review", "review", campaign))
@@ -199,11 +199,11 @@ Stage = CampaignDocument.Stage
 SCREENING, QUALIFICATION, ANNOTATION = "screening", "qualification", "annotation"
 VALIDATION, ADJUDICATION, REVIEW = "validation", "adjudication", "review"
 WORDS = {
-    SCREENING: ("page to screen", "pages to screen"),
-    QUALIFICATION: ("qualification page", "qualification pages"),
-    ANNOTATION: ("page to label", "pages to label"),
-    VALIDATION: ("page to validate", "pages to validate"),
-    ADJUDICATION: ("case to decide", "cases to decide"),
+    SCREENING: ("document to screen", "documents to screen"),
+    QUALIFICATION: ("qualification document", "qualification documents"),
+    ANNOTATION: ("document to label", "documents to label"),
+    VALIDATION: ("document to validate", "documents to validate"),
+    ADJUDICATION: ("case to adjudicate", "cases to adjudicate"),
     REVIEW: ("fact to review", "facts to review"),
 }
 SHARED_BY = {

@@ -327,7 +327,7 @@ def _from_archive(
         names = [member.name for member in archive.members()]
         pages = [name for name in names if PurePosixPath(name).suffix.lower() in PAGE_SUFFIXES]
         if not pages:
-            raise ArchiveFault("no_pages", "the archive contains no HTML pages")
+            raise ArchiveFault("no_pages", "the archive contains no HTML files")
         for name in sorted(pages):
             where, path = printable(name), PurePosixPath(name)
             try:

@@ -270,7 +270,7 @@ def _keep_gold(campaign: Campaign, row: CampaignDocument | None, labels: PlacedL
     elif row.stage not in {Stage.SCREENING, Stage.ANNOTATION}:
         raise ValueError(f"it is already in {row.get_stage_display()}")
     elif row.purpose == CampaignDocument.Purpose.QUALIFICATION:
-        raise ValueError("it is a qualification page")
+        raise ValueError("it is a qualification document")
     else:
         access = row.assignments.active()
         if access.exclude(state=Assignment.State.ASSIGNED).exists():
@@ -326,7 +326,7 @@ def _place_of(annotator: User, row: CampaignDocument) -> Assignment:
     if row.stage != Stage.ANNOTATION:
         raise ValueError(f"it is in {row.get_stage_display()}, not in annotation")
     if row.purpose == CampaignDocument.Purpose.QUALIFICATION:
-        raise ValueError("it is a qualification page")
+        raise ValueError("it is a qualification document")
     work = list(row.assignments.select_for_update().order_by("id"))
     untouched = [assignment for assignment in work if assignment.state == Assignment.State.ASSIGNED]
     own = next((assignment for assignment in work if assignment.annotator_id == annotator.pk), None)
@@ -348,7 +348,7 @@ def _place_of(annotator: User, row: CampaignDocument) -> Assignment:
 def _drafts(row: CampaignDocument, spans: Sequence[FactSpan]) -> list[Draft]:
     """The spans to save; raises ValueError with the first fault."""
     if len(spans) > MAX_SPANS:
-        raise ValueError(f"a page can have at most {MAX_SPANS} spans, not {len(spans)}")
+        raise ValueError(f"a document can have at most {MAX_SPANS} spans, not {len(spans)}")
     drafts = []
     for span in spans:
         meaning = meaning_of(fact_of(span))

@@ -53,10 +53,10 @@ _AT_ONCE = 500
 def require_empty_draft(campaign: Campaign) -> None:
     """Raises Refused unless the campaign is a draft without documents."""
     if campaign.state != Campaign.State.DRAFT:
-        raise Refused("You can import a whole campaign into a draft only.", code="state")
+        raise Refused("You can import a whole campaign only into a draft.", code="state")
     if CampaignDocument.objects.filter(campaign=campaign).exists():
         raise Refused(
-            "This campaign already has documents. Create an empty campaign.", code="not_empty"
+            "This campaign already has documents. Import into a new campaign.", code="not_empty"
         )
 
 

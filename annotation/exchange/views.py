@@ -40,7 +40,7 @@ class ExportForm(forms.Form):
     emails = forms.BooleanField(
         required=False,
         label="Include email addresses",
-        help_text="Needed to import the campaign into another site.",
+        help_text="Required to import the campaign into another site.",
     )
 
 
@@ -60,7 +60,7 @@ class ImportForm(forms.Form):
         label="Import as",
         choices=LAYER_WORDS,
         initial=Layer.GOLD,
-        help_text="Started work is never replaced.",
+        help_text="Documents that an annotator has started are not replaced.",
     )
     annotator = _PersonField(
         User.objects.none(),

@@ -58,12 +58,12 @@ class Assignment(models.Model):
     # Increases by one with every accepted save. A save names the revision it is based on.
     revision = models.PositiveIntegerField(default=0)
     active_seconds = models.PositiveIntegerField(
-        default=0, help_text="Active time on the page, measured by the browser."
+        default=0, help_text="Active time on the document, measured by the browser."
     )
     flag = models.CharField(max_length=7, choices=Flag, blank=True, default=Flag.NONE)
     flag_reason = models.TextField(blank=True)
     return_reason = models.TextField(
-        blank=True, help_text="Why a lead returned the page, shown to the annotator."
+        blank=True, help_text="Why a lead returned the document, shown to the annotator."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     submitted_at = models.DateTimeField(null=True)
@@ -160,7 +160,9 @@ class Comment(models.Model):
 
     assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="comments")
     # A key, not a foreign key: the comment survives when its span is removed and restored.
-    span_key = models.CharField(max_length=36, blank=True, help_text="Empty for the whole page.")
+    span_key = models.CharField(
+        max_length=36, blank=True, help_text="Empty for the whole document."
+    )
     text = models.TextField()
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

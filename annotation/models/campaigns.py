@@ -64,7 +64,7 @@ class Campaign(models.Model):
         help_text="Sources of the suggestions that annotators see; none by default.",
     )
     screening = models.BooleanField(
-        default=False, help_text="Whether pages are screened before annotation."
+        default=False, help_text="Whether documents are screened before annotation."
     )
     agreement_threshold = models.FloatField(
         default=AGREEMENT_THRESHOLD,
@@ -72,7 +72,7 @@ class Campaign(models.Model):
     )
     review_pages = models.PositiveIntegerField(
         default=REVIEW_PAGES,
-        help_text="Gold pages between two domain reviews; 0 for no review.",
+        help_text="Gold documents between two domain reviews; 0 for no review.",
     )
     review_share = models.FloatField(
         default=REVIEW_SHARE,
@@ -208,7 +208,7 @@ class CampaignDocument(models.Model):
         null=True,
         on_delete=models.SET_NULL,
         related_name="documents",
-        help_text="The domain review that drew from this gold page.",
+        help_text="The domain review that drew from this gold document.",
     )
 
     objects = CampaignDocumentQuerySet.as_manager()

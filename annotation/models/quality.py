@@ -22,7 +22,7 @@ class Screening(models.Model):
         FAULTY = "faulty", "faulty"
 
     class Fault(models.TextChoices):
-        STRUCTURE = "structure", "broken structure: tables, order or parts of the page"
+        STRUCTURE = "structure", "broken structure: tables, order or parts of the document"
         OCR = "ocr", "misread or garbled text"
         LAYOUT = "layout", "layout that hides or merges values"
         IMAGE = "image", "image and text show different pages"
@@ -33,7 +33,9 @@ class Screening(models.Model):
         CampaignDocument, on_delete=models.CASCADE, related_name="screenings"
     )
     verdict = models.CharField(max_length=6, choices=Verdict)
-    faults = models.JSONField(default=list, help_text="Codes of Fault; empty for an intact page.")
+    faults = models.JSONField(
+        default=list, help_text="Codes of Fault; empty for an intact document."
+    )
     reason = models.TextField(blank=True)
     screened_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+"
@@ -236,8 +238,8 @@ class ReviewRound(models.Model):
     number = models.PositiveIntegerField()
     seed = models.PositiveBigIntegerField(help_text="The same seed gives the same draw.")
     share = models.FloatField()
-    pages = models.PositiveIntegerField(help_text="Gold pages drawn from.")
-    facts = models.PositiveIntegerField(help_text="Gold facts on those pages.")
+    pages = models.PositiveIntegerField(help_text="Gold documents drawn from.")
+    facts = models.PositiveIntegerField(help_text="Gold facts on those documents.")
     population = models.JSONField(
         default=dict,
         help_text="{document name: [start, …]} of those facts, to repeat the draw.",
@@ -284,7 +286,7 @@ class ReviewItem(models.Model):
         SENT_BACK = "sent_back", "sent back"
 
     round = models.ForeignKey(ReviewRound, on_delete=models.CASCADE, related_name="items")
-    position = models.PositiveIntegerField(help_text="From 1, in the order of pages and text.")
+    position = models.PositiveIntegerField(help_text="From 1, in the order of documents and text.")
     campaign_document = models.ForeignKey(
         CampaignDocument, on_delete=models.CASCADE, related_name="review_items"
     )

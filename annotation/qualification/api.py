@@ -61,7 +61,7 @@ class QualificationPage(serializers.Serializer[Any]):
 
 class OwnQualificationPage(QualificationPage):
     findings = QualificationFinding(
-        many=True, help_text="Right and wrong facts; empty unless the page is submitted."
+        many=True, help_text="Right and wrong facts; empty unless the document is submitted."
     )
 
 
@@ -71,9 +71,9 @@ class QualificationRound(serializers.Serializer[Any]):
     failed = serializers.BooleanField(source="has_failed")
     f1 = serializers.FloatField(
         allow_null=True,
-        help_text="Over the last attempts at all pages; null until all are submitted.",
+        help_text="Over the last attempts at all documents; null until all are submitted.",
     )
-    facts = serializers.IntegerField(help_text="Facts of the submitted pages.")
+    facts = serializers.IntegerField(help_text="Facts of the submitted documents.")
 
 
 class OwnQualification(QualificationRound):
@@ -121,7 +121,7 @@ class NewQualification(serializers.Serializer[Any]):
     )
     count = serializers.IntegerField(
         required=False, default=0, min_value=1, max_value=MAX_PAGES,
-        help_text="Number of pages to draw, instead of `names`.",
+        help_text="Number of documents to draw, instead of `names`.",
     )  # fmt: skip
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_SEED)
 
@@ -136,7 +136,7 @@ class AddedQualification(serializers.Serializer[Any]):
 
 
 class GrantedTry(serializers.Serializer[Any]):
-    pages = serializers.IntegerField(help_text="Number of reopened pages.")
+    pages = serializers.IntegerField(help_text="Number of reopened documents.")
 
 
 class QualifyingDecision(serializers.Serializer[Any]):
@@ -161,17 +161,17 @@ AnnotatorQualityRow = answer(
     "AnnotatorQualityRow",
     leave_out=["user", "name", "line"],
     annotator=serializers.CharField(source="name"),
-    submitted="Submitted pages.",
-    gold_pages="Gold pages that count.",
-    minutes="Median of active minutes over fully submitted pages.",
-    timed="Pages with a measured time.",
+    submitted="Submitted documents.",
+    gold_pages="Gold documents that count.",
+    minutes="Median of active minutes over fully submitted documents.",
+    timed="Documents with a measured time.",
 )
 QualityAnswer = answer(
     quality.CampaignQuality,
     "AnnotatorQuality",
     leave_out=["labels", "lowest"],
-    pages="Gold pages with two or more annotators.",
-    single="Gold pages with one annotator, which are excluded.",
+    pages="Gold documents with two or more annotators.",
+    single="Gold documents with one annotator, which are excluded.",
 )
 
 
@@ -179,7 +179,7 @@ class QualityQuery(serializers.Serializer[Any]):
     every = serializers.ChoiceField(
         choices=list(quality.PERIODS),
         default=quality.WEEK,
-        help_text="The period: a week, or a number of gold pages.",
+        help_text="The period: a week, or a number of gold documents.",
     )
 
 
@@ -189,7 +189,7 @@ class CampaignQualificationView(AnnotationView):
         on=qualified_campaign,
         gives=CampaignQualification,
         description="Annotators get their own results, with right and wrong facts of submitted "
-        "pages. Leads and organisers get the results of all annotators.",
+        "documents. Leads and organisers get the results of all annotators.",
     )
     def get(self, access: CampaignAccess) -> Any:
         user = user_of(self.request)
@@ -197,13 +197,13 @@ class CampaignQualificationView(AnnotationView):
         return Response(own | _managed(access, user))
 
     @writes(
-        "Add pages with known gold to the round (leads, organisers)",
+        "Add documents with known gold to the round (leads, organisers)",
         on=managed_campaign,
         takes=NewQualification,
         gives=AddedQualification,
         code=201,
-        description="Assigns the pages to every annotator who is not qualified. They must pass "
-        "before the campaign's own pages open.",
+        description="Assigns the documents to every annotator who is not qualified. They must pass "
+        "before the campaign's own documents open.",
     )
     def post(self, access: CampaignAccess, user: User, **wanted: Any) -> Any:
         source = selectors.find_source(user, access.campaign, wanted.pop("source"))
@@ -250,7 +250,7 @@ class QualificationTryView(AnnotationView):
         "Allow an annotator another attempt (leads, organisers)",
         on=annotator_member,
         gives=GrantedTry,
-        description="`id` is the id of the membership. Reopens every page with an error.",
+        description="`id` is the id of the membership. Reopens every document with an error.",
     )
     def post(self, campaign: Campaign, annotator: User, user: User) -> Any:
         return {"pages": grant_qualification_try(campaign=campaign, user=annotator, actor=user)}
@@ -274,7 +274,7 @@ class CampaignAnnotatorQuality(AnnotationView):
         on=led_campaign,
         asks=QualityQuery,
         gives=QualityAnswer,
-        description="Compares first submissions with gold, on gold pages with two or more "
+        description="Compares first submissions with gold, on gold documents with two or more "
         "annotators.",
     )
     def get(self, access: CampaignAccess, every: str) -> Any:

@@ -101,7 +101,12 @@ def _line(points: Sequence[tuple[str, float]], lowest: float) -> Sparkline:
 
 WEEK = "week"
 # The period of a point, by its name in URLs.
-PERIODS = {WEEK: "week", "5": "5 gold pages", "10": "10 gold pages", "25": "25 gold pages"}
+PERIODS = {
+    WEEK: "week",
+    "5": "5 gold documents",
+    "10": "10 gold documents",
+    "25": "25 gold documents",
+}
 
 
 @dataclass(frozen=True)
@@ -362,7 +367,7 @@ def _row(
 ) -> list[Cell]:
     rates = ("" if rate is None else rate for rate in (tally.precision, tally.recall, tally.f1))
     return [
-        annotator.name, scope if not scope.isdigit() else f"{scope} pages", subject,
+        annotator.name, scope if not scope.isdigit() else f"{scope} documents", subject,
         pages, tally.expected, tally.marked, tally.matched, *rates,
         tally.missed, tally.extra, tally.boundary, tally.label,
     ]  # fmt: skip

@@ -86,11 +86,11 @@ def source_rows(user: Any, campaign: Campaign) -> list[SourceRow]:
     """All sources of the user. Campaigns come first, because their gold is not public."""
     return [
         *(
-            SourceRow(f"campaign:{row.slug}", f"gold of {row.title}", row.gold_pages)
+            SourceRow(f"campaign:{row.slug}", f"{row.title} (campaign)", row.gold_pages)
             for row in gold_campaigns(user, campaign)
         ),
         *(
-            SourceRow(f"release:{row.pk}", f"release {row}", row.item_count)
+            SourceRow(f"release:{row.pk}", str(row), row.item_count)
             for row in gold_releases(user, campaign)
         ),
     ]
@@ -108,7 +108,7 @@ def find_source(user: Any, campaign: Campaign, key: str) -> Source | None:
 
 def describe_source(source: Source) -> str:
     """The name of the source, as stored in `KnownGold.source`."""
-    return f"release {source}" if isinstance(source, Release) else f"gold of {source.title}"
+    return str(source) if isinstance(source, Release) else f"{source.title} (campaign)"
 
 
 def qualification_pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
@@ -144,9 +144,9 @@ def candidates(campaign: Campaign, source: Source) -> list[Candidate]:
         elif document in inside:
             obstacle = "is already in the campaign"
         elif documents_with[digest] - {document}:
-            obstacle = "has the same text as a page of the campaign"
+            obstacle = "has the same text as a document in the campaign"
         elif documents_with[name] - {document}:
-            obstacle = "has the name of another page of the campaign"
+            obstacle = "has the same name as another document in the campaign"
         listed.append(Candidate(name, document, obstacle))
     return listed
 
@@ -192,13 +192,13 @@ def known_spans(source: Source, chosen: Sequence[Candidate]) -> dict[int, list[S
 def _tagged(item: ReleaseItem, document: Document, labels: Sequence[str]) -> list[Span]:
     html = item.gold.get("html")
     if not isinstance(html, str):
-        raise UnusableGold(f"{item.name}: its gold is not a page with fact tags")
+        raise UnusableGold(f"{item.name}: its gold is not a document with fact tags")
     try:
         tagged = read_tags(html, labels)
     except (TagError, RefusedHtml, ValueError) as error:
         raise UnusableGold(f"{item.name}: {error}") from error
     if tagged.canonical.text_sha256 != document.text_sha256:
-        raise UnusableGold(f"{item.name}: the text of its gold differs from the stored page")
+        raise UnusableGold(f"{item.name}: the text of its gold differs from the stored document")
     return sorted(tagged.spans)
 
 

@@ -51,10 +51,10 @@ def add_qualification(
     """
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if locked.state == Campaign.State.CLOSED:
-        raise Refused("The campaign is closed. Open it to add pages.", code="closed")
+        raise Refused("The campaign is closed. Reopen it to add documents.", code="closed")
     if not selectors.labels_fit(source, locked):
         raise Refused(
-            f"The gold has the labels {', '.join(source.labels)}, the campaign has "
+            f"The gold has the labels {', '.join(source.labels)}, but the campaign has "
             f"{', '.join(locked.labels)}. They must be the same.",
             code="labels",
         )
@@ -62,9 +62,9 @@ def add_qualification(
     try:
         gold = selectors.known_spans(source, chosen)
     except selectors.UnusableGold as error:
-        raise Refused(f"{error}. Choose other pages.", code="gold") from error
+        raise Refused(f"{error}. Choose other documents.", code="gold") from error
     if not any(gold.values()):
-        raise Refused("These pages have no facts to test. Choose other pages.", code="gold")
+        raise Refused("These documents have no facts. Choose other documents.", code="gold")
     _keep(locked, gold, selectors.describe_source(source))
     for member in _unqualified(locked):
         _assign(locked, member)
@@ -85,10 +85,10 @@ def _chosen(
         free = [page.name for page in pages if not page.obstacle]
         if not 0 < count <= len(free):
             raise Refused(
-                f"{len(free)} of its pages can be used. Draw 1 to {len(free)}."
+                f"Enter a number from 1 to {len(free)}. That many documents can be used."
                 if free
-                else "None of its pages can be used. The campaign already has each of them, or "
-                "another page with the same text or name.",
+                else "None of these documents can be used. The campaign already has documents with "
+                "the same text or name.",
                 code="too_few_pages",
             )
         return [by_name[name] for name in selectors.draw_names(free, count, seed)]
@@ -225,7 +225,7 @@ def grant_qualification_try(*, campaign: Campaign, user: User, actor: User) -> i
     if done.is_qualified:
         raise Refused(f"{user} is already qualified.", code="qualified")
     if not done.is_submitted:
-        raise Refused(f"{user} has not submitted every page of the round.", code="state")
+        raise Refused(f"{user} has not submitted every qualification document.", code="state")
     again = [page.assignment.pk for page in done.pages if page.assignment and page.has_errors]
     opened = Assignment.objects.filter(pk__in=again, state=State.SUBMITTED).update(
         state=State.IN_PROGRESS, submitted_at=None

@@ -46,20 +46,24 @@ class QualificationForm(forms.Form):
     source = forms.ChoiceField(label="Gold from")
     names = forms.CharField(
         required=False,
-        label="Pages",
+        label="Documents",
         widget=forms.Textarea(attrs={"rows": 3}),
         max_length=20_000,
-        help_text="One name per line. Leave empty to draw pages at random.",
+        help_text="One name per line. Leave empty to draw documents at random.",
     )
     count = forms.IntegerField(
-        required=False, label="Number of random pages", initial=3, min_value=1, max_value=MAX_PAGES
+        required=False,
+        label="Number of random documents",
+        initial=3,
+        min_value=1,
+        max_value=MAX_PAGES,
     )
     seed = forms.IntegerField(
         required=False,
         initial=1,
         min_value=0,
         max_value=MAX_SEED,
-        help_text="The same seed draws the same pages.",
+        help_text="The same seed draws the same documents.",
     )
 
     def __init__(self, *args: Any, user: Any, access: CampaignAccess, **kwargs: Any) -> None:
@@ -67,7 +71,7 @@ class QualificationForm(forms.Form):
         self._user, self._campaign = user, access.campaign
         rows = source_rows(user, access.campaign)
         self.has_sources = bool(rows)
-        pages = {row.key: f"{row.pages} page{'' if row.pages == 1 else 's'}" for row in rows}
+        pages = {row.key: f"{row.pages} document{'' if row.pages == 1 else 's'}" for row in rows}
         choose(self, "source", [(row.key, f"{row.title} ({pages[row.key]})") for row in rows])
 
     def clean_source(self) -> Source:
@@ -80,13 +84,13 @@ class QualificationForm(forms.Form):
         lines = [line.strip() for line in self.cleaned_data["names"].splitlines()]
         names = [line for line in lines if line]
         if len(names) > MAX_PAGES:
-            raise forms.ValidationError(f"Enter at most {MAX_PAGES} pages.")
+            raise forms.ValidationError(f"Enter at most {MAX_PAGES} documents.")
         return names
 
     def clean(self) -> dict[str, Any]:
         data = self.cleaned_data
         if "names" in data and not data["names"] and not data.get("count"):
-            self.add_error("count", "Enter page names or a number to draw.")
+            self.add_error("count", "Enter document names, or the number of documents to draw.")
         data["seed"] = data.get("seed") or 0
         data["count"] = data.get("count") or 0
         return data
@@ -121,7 +125,7 @@ def _added(request: UserRequest, access: CampaignAccess, form: QualificationForm
         return False
     with refusals_in(form):
         pages = add_qualification(campaign=access.campaign, actor=request.user, **form.cleaned_data)
-        added = f"Added to the round: {', '.join(pages)}. Annotators see them in their tasks."
+        added = f"Added to the qualification: {', '.join(pages)}."
         messages.success(request, added)
     return not form.errors
 
@@ -129,7 +133,7 @@ def _added(request: UserRequest, access: CampaignAccess, form: QualificationForm
 @action(annotator_member, "annotation:qualification")
 def grant_try(request: UserRequest, campaign: Campaign, user: User) -> str:
     pages = grant_qualification_try(campaign=campaign, user=user, actor=request.user)
-    return f"{user} can retry {pages} page{'' if pages == 1 else 's'}."
+    return f"{user} can retry {pages} document{'' if pages == 1 else 's'}."
 
 
 @action(annotator_member, "annotation:qualification")

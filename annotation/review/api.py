@@ -50,7 +50,7 @@ class ReviewRoundShape(serializers.Serializer[Any]):
     seed = serializers.IntegerField(source="round.seed")
     share = serializers.FloatField(source="round.share")
     pages = serializers.IntegerField(source="round.pages")
-    facts = serializers.IntegerField(source="round.facts", help_text="On those pages.")
+    facts = serializers.IntegerField(source="round.facts", help_text="On those documents.")
     guidelines_version = serializers.IntegerField(source="round.guidelines_version")
     opened_at = serializers.DateTimeField(source="round.opened_at")
     closed_at = serializers.DateTimeField(source="round.closed_at", allow_null=True)
@@ -60,8 +60,8 @@ class ReviewRoundShape(serializers.Serializer[Any]):
 ReviewShape = answer(
     selectors.Review,
     "ReviewShape",
-    every="Gold pages after which a round opens; 0 for no review.",
-    waiting="Gold pages that are not in a round.",
+    every="Gold documents after which a round opens; 0 for no review.",
+    waiting="Gold documents that are not in a round.",
     blocks="Why a release must wait, or null.",
     rounds=ReviewRoundShape(many=True, help_text="Newest first."),
 )
@@ -163,7 +163,7 @@ class CampaignReview(AnnotationView):
         takes=NewReviewRound,
         gives=ReviewRoundShape,
         code=201,
-        description="Draws from all gold pages that are not in a round.",
+        description="Draws from all gold documents that are not in a round.",
     )
     def post(self, access: CampaignAccess, user: User, seed: int | None) -> Any:
         found = open_round_now(campaign=access.campaign, actor=user, seed=seed)

@@ -121,11 +121,11 @@ def review_blocks_release(campaign: Campaign) -> str | None:
     numbers = [str(number) for number in rounds.order_by("number").values_list("number", flat=True)]
     if numbers:
         subject = f"Review {numbers[0]} is" if len(numbers) == 1 else f"Reviews {_and(numbers)} are"
-        return f"{subject} open. Every sampled fact needs a verdict."
+        return f"{subject} open. Every sampled fact must be reviewed."
     waiting = uncovered_pages(campaign).count()
     if waiting:
-        pages = "1 gold page is" if waiting == 1 else f"{waiting} gold pages are"
-        return f"{pages} not in a review round yet. A lead can open one."
+        pages = "1 gold document is" if waiting == 1 else f"{waiting} gold documents are"
+        return f"{pages} not yet in a review. A lead can open a review."
     return None
 
 
@@ -184,8 +184,8 @@ def redraw(drawn_round: ReviewRound) -> Redrawn:
     return Redrawn(len(population), tuple(drawn), keys)
 
 
-OWN_WORK = "You annotated or adjudicated this page. Another reviewer must decide."
-IN_WORK = "This page was reopened. Review its facts when it is gold again."
+OWN_WORK = "You annotated or adjudicated this document. Another reviewer must review it."
+IN_WORK = "This document was reopened. You can review its facts when it becomes gold again."
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def accept_fact(item: ReviewItem, current: Sequence[GoldSpan]) -> None:
     """Accepts the gold; raises Refused if it is no longer the drawn fact."""
     if [fact_of(span) for span in current] != [fact_of(item)]:
         raise Refused(
-            "This gold has changed since the fact was sampled. Correct it or send it back.",
+            "The gold has changed since the fact was sampled. Correct it or send it back.",
             code="changed",
         )
 
@@ -219,7 +219,7 @@ def open_round_now(*, campaign: Campaign, actor: User, seed: int | None = None) 
         raise Refused(f"The seed must be from 0 to {MAX_SEED}.", code="seed")
     pages = _lock_uncovered(locked)
     if not pages:
-        raise Refused("Every gold page is already in a review round.", code="nothing")
+        raise Refused("Every gold document is already in a review.", code="nothing")
     return _open(locked, pages, secrets.randbits(32) if seed is None else seed, actor)
 
 
@@ -331,7 +331,7 @@ def _check(
     if verdict not in {Verdict.ACCEPTED, Verdict.CORRECTED, Verdict.SENT_BACK}:
         raise Refused("Choose the verdict accepted, corrected or sent_back.", code="verdict")
     if verdict != Verdict.ACCEPTED and not reason.strip():
-        raise Refused("Enter a reason. It is feedback for the guidelines.", code="reason")
+        raise Refused("Enter a reason. It becomes feedback for the guidelines.", code="reason")
     if len(reason) > MAX_REASON:
         raise Refused(f"Enter at most {MAX_REASON} characters.", code="reason")
     if worked_on(actor, campaign_document):
@@ -342,7 +342,8 @@ def _check(
     )
     if campaign_document.stage not in {stage.GOLD, stage.ADJUDICATION} or open_cases.exists():
         raise Refused(
-            "This page was reopened. Review the fact when the page is gold again.", code="in_work"
+            "This document was reopened. Review the fact when the document is gold again.",
+            code="in_work",
         )
 
 

@@ -209,7 +209,7 @@ def _decide(
         return redirect(_item_url(item.round, item.position))
     following = selectors.next_pending(item)
     if following is None:
-        messages.success(request, f"Review {item.round.number} is done. All facts have a verdict.")
+        messages.success(request, f"Review {item.round.number} is complete.")
         return redirect(item.round)
     return redirect(_item_url(item.round, following))
 

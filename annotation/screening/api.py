@@ -46,14 +46,14 @@ class ScreeningQuery(serializers.Serializer[Any]):
     state = serializers.ChoiceField(
         choices=["waiting", "passed", "excluded"],
         default="waiting",
-        help_text="The state of the pages to list.",
+        help_text="The state of the documents to list.",
     )
 
 
 class ScreeningPage(serializers.Serializer[Any]):
     document = serializers.CharField()
     stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
-    html = serializers.CharField(help_text="The page without labels.")
+    html = serializers.CharField(help_text="The document without labels.")
     verdicts = ScreeningVerdict(many=True, help_text="Newest first.")
 
 
@@ -70,21 +70,21 @@ class NewScreening(serializers.Serializer[Any]):
         if attrs["verdict"] == Screening.Verdict.FAULTY:
             for name in ("faults", "reason"):
                 if not attrs[name]:
-                    raise serializers.ValidationError({name: ["Required for a faulty page."]})
+                    raise serializers.ValidationError({name: ["Required for a faulty document."]})
         elif attrs["faults"]:
-            raise serializers.ValidationError({"faults": ["An intact page has no faults."]})
+            raise serializers.ValidationError({"faults": ["An intact document has no faults."]})
         return attrs
 
 
 class ScreeningGiven(serializers.Serializer[Any]):
     document = serializers.CharField()
     stage = serializers.ChoiceField(choices=CampaignDocument.Stage.choices)
-    next = serializers.CharField(allow_null=True, help_text="The next page to screen.")
+    next = serializers.CharField(allow_null=True, help_text="The next document to screen.")
 
 
 class CampaignScreening(AnnotationView):
     @reads(
-        "List the pages to screen",
+        "List the documents to screen",
         on=campaign_for,
         asks=ScreeningQuery,
         gives=ScreeningList,
@@ -96,7 +96,9 @@ class CampaignScreening(AnnotationView):
 
 
 class ScreeningPageView(AnnotationView):
-    @reads("Get a page to screen, without labels", on=services.screening_page, gives=ScreeningPage)
+    @reads(
+        "Get a document to screen, without labels", on=services.screening_page, gives=ScreeningPage
+    )
     def get(self, _: CampaignAccess, row: CampaignDocument) -> Any:
         content = get_object_or_404(DocumentContent.objects.only("html"), pk=row.document_id)
         return {
@@ -107,12 +109,12 @@ class ScreeningPageView(AnnotationView):
         }
 
     @writes(
-        "Give a verdict on a page",
+        "Give a verdict on a document",
         on=services.screening_page,
         takes=NewScreening,
         gives=ScreeningGiven,
-        description="An intact page goes to its annotators. A faulty page needs faults and a "
-        "reason, and is excluded. Leads and organisers can also exclude a page in annotation.",
+        description="An intact document goes to its annotators. A faulty one is excluded and needs "
+        "faults and a reason. Leads and organisers can also exclude a document in annotation.",
     )
     def post(self, access: CampaignAccess, row: CampaignDocument, user: User, **body: Any) -> Any:
         done = services.screen_or_exclude(
@@ -124,13 +126,13 @@ class ScreeningPageView(AnnotationView):
 def _page_to_restore(user: Any, slug: str, name: str) -> CampaignDocument:
     access, row = services.screening_page(user, slug, name)
     if not access.may_manage:
-        raise PermissionDenied("Only leads and organisers can restore a page.")
+        raise PermissionDenied("Only leads and organisers can restore a document.")
     return row
 
 
 class ScreeningBack(AnnotationView):
     @writes(
-        "Restore an excluded page (leads, organisers)",
+        "Restore an excluded document (leads, organisers)",
         on=_page_to_restore,
         takes=WorkflowReason,
         gives=ScreeningGiven,
@@ -141,7 +143,7 @@ class ScreeningBack(AnnotationView):
 
 
 class ScreeningUndo(AnnotationView):
-    @writes("Undo my last verdict on a page", on=services.screening_page, gives=ScreeningGiven)
+    @writes("Undo my last verdict on a document", on=services.screening_page, gives=ScreeningGiven)
     def post(self, _: CampaignAccess, row: CampaignDocument, user: User) -> Any:
         undone = services.undo_screening(campaign_document=row, actor=user)
         return _given(row, undone.stage)

@@ -140,10 +140,10 @@ class ScreenedMeanwhile(Refused):
 
     def __init__(self, last: Screening | None) -> None:
         if last is None:
-            super().__init__("This page was moved back to screening in the meantime.")
+            super().__init__("This document was moved back to screening in the meantime.")
         else:
             super().__init__(
-                f"{display_name(last.screened_by)} already screened this page: {last.verdict}. "
+                f"{display_name(last.screened_by)} already screened this document: {last.verdict}. "
                 "Your verdict was not saved."
             )
 
@@ -220,11 +220,11 @@ def bring_back_document(
 ) -> CampaignDocument:
     """Restores an excluded page to annotation; for leads and organisers."""
     if not reason.strip():
-        raise Refused("Explain why annotators can label this page.", code="reason")
+        raise Refused("Enter a reason for restoring this document.", code="reason")
     _check(Verdict.INTACT, (), reason)
     document, campaign = _locked(campaign_document)
     if document.stage != Stage.EXCLUDED:
-        raise Refused("Only an excluded page can be restored.", code="stage")
+        raise Refused("Only an excluded document can be restored.", code="stage")
     return _record(document, campaign, Verdict.INTACT, (), reason, actor)
 
 
@@ -239,7 +239,7 @@ def undo_screening(*, campaign_document: CampaignDocument, actor: User) -> Campa
     if document.stage == Stage.SCREENING:
         return document
     if last is None or last.screened_by_id != actor.pk:
-        raise Refused("The last verdict on this page is not yours.", code="not_yours")
+        raise Refused("The last verdict on this document is not yours.", code="not_yours")
     if document.stage not in {Stage.ANNOTATION, Stage.EXCLUDED}:
         raise _beyond(document)
     work = list(document.assignments.select_for_update())
@@ -247,8 +247,8 @@ def undo_screening(*, campaign_document: CampaignDocument, actor: User) -> Campa
         Comment.objects.filter(assignment__in=work).exists()
     ):
         raise Refused(
-            "Labelling of this page has started. You can no longer undo the verdict, but a lead "
-            "can exclude the page.",
+            "An annotator has started this document, so you cannot undo the verdict. A lead can "
+            "still exclude the document.",
             code="begun",
         )
     document.assignments.all().delete()
@@ -270,11 +270,11 @@ def _check(verdict: str, faults: Sequence[str], reason: str) -> None:
         raise Refused(f"Unknown fault {unknown[0]!r}. Known faults: {known}.", code="faults")
     check_reason_length(reason)
     if verdict == Verdict.INTACT and faults:
-        raise Refused("An intact page has no faults.", code="faults")
+        raise Refused("An intact document has no faults.", code="faults")
     if verdict == Verdict.FAULTY and not faults:
         raise Refused("Select at least one fault.", code="faults")
     if verdict == Verdict.FAULTY and not reason.strip():
-        raise Refused("Describe the fault in a few words.", code="reason")
+        raise Refused("Describe the fault.", code="reason")
 
 
 def _locked(campaign_document: CampaignDocument) -> tuple[CampaignDocument, Campaign]:
@@ -284,7 +284,7 @@ def _locked(campaign_document: CampaignDocument) -> tuple[CampaignDocument, Camp
     if campaign.state != Campaign.State.OPEN:
         raise CampaignNotOpen
     if document.purpose == CampaignDocument.Purpose.QUALIFICATION:
-        raise Refused("Qualification pages are not screened.", code="qualification")
+        raise Refused("Qualification documents are not screened.", code="qualification")
     return document, campaign
 
 
@@ -300,9 +300,9 @@ def _is_repeated(
 
 def _beyond(document: CampaignDocument) -> Refused:
     if document.stage == Stage.ANNOTATION:
-        return Refused("This page has already passed screening.", code="stage")
+        return Refused("This document has already passed screening.", code="stage")
     return Refused(
-        f"This page is past screening: it is in the stage “{document.stage}”.", code="stage"
+        f"This document has already left screening. Its stage is “{document.stage}”.", code="stage"
     )
 
 

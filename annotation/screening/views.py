@@ -49,7 +49,7 @@ class ScreeningForm(forms.Form):
             if not data.get("faults") and "faults" not in self.errors:
                 self.add_error("faults", "Select at least one fault.")
             if not data.get("reason") and "reason" not in self.errors:
-                self.add_error("reason", "Describe the fault in a few words.")
+                self.add_error("reason", "Describe the fault.")
         else:
             data["faults"] = []
         return data
@@ -143,7 +143,7 @@ def _screen(
 def _on(request: UserRequest, access: CampaignAccess, document: CampaignDocument) -> HttpResponse:
     following = services.next_to_screen(access.campaign, document)
     if following is None:
-        messages.success(request, "All pages are screened.")
+        messages.success(request, "All documents have been screened.")
         return redirect("annotation:screening", access.campaign.slug)
     return redirect("annotation:screening-page", access.campaign.slug, following.document.name)
 
@@ -154,7 +154,7 @@ def _on(request: UserRequest, access: CampaignAccess, document: CampaignDocument
 )
 def undo(request: UserRequest, _: CampaignAccess, document: CampaignDocument) -> str:
     services.undo_screening(campaign_document=document, actor=request.user)
-    return "Verdict undone. The page is back in screening."
+    return "Verdict undone. The document returned to screening."
 
 
 page_html, page_image = page_files(

@@ -90,7 +90,7 @@ _ERRORS = {
     "duplicate": "duplicate",
     "key": "missing key",
     "quote": "different text",
-    "text_hash": "changed page",
+    "text_hash": "changed document",
 }
 
 

@@ -183,7 +183,7 @@ class AssignmentSubmission(serializers.Serializer[Any]):
     no_facts = serializers.BooleanField(
         required=False,
         default=False,
-        help_text="Confirms that the page has no facts. Required if no span is saved.",
+        help_text="Confirms that the document has no facts. Required if no span is saved.",
     )
     dismissed = SuggestionPlace(
         many=True, required=False, help_text="Suggestions that you dismissed, for statistics."
@@ -264,7 +264,7 @@ def _detail(assignment: Assignment) -> dict[str, Any]:
 
 class AssignmentContent(AnnotationView):
     @_reads(
-        "Get the page of one of your assignments",
+        "Get the document of one of your assignments",
         on=own_assignment,
         gives=AssignmentPage,
         description="Spans are offsets into `text`, in Unicode code points.",
@@ -309,7 +309,7 @@ def save_of(request: Request) -> dict[str, Any]:
 class AssignmentSubmit(AnnotationView):
     @extend_schema(
         summary="Submit one of your assignments",
-        description="Makes its spans final. A page without spans is refused with the code "
+        description="Makes its spans final. A document without spans is refused with the code "
         "`empty` unless `no_facts` is true. `next` is the URL of the next task, or null.",
         tags=["annotation"],
         request=AssignmentSubmission,
@@ -335,7 +335,7 @@ class AssignmentTakeBack(AnnotationView):
         on=own_assignment,
         gives=AssignmentState,
         description=f"Possible for {TAKE_BACK_MINUTES} minutes, while another annotator of the "
-        "page has not submitted. The next submission counts as the first.",
+        "document has not submitted. The next submission counts as the first.",
     )
     def post(self, assignment: Assignment, user: User) -> Any:
         return take_back(assignment=assignment, actor=user)
@@ -402,9 +402,9 @@ class AssignmentGold(AnnotationView):
         gives=OwnGoldShape,
         responses={200: OwnGoldShape, 409: AnnotationRefusal},
         tags=["assignments"],
-        description="Returns 409 until the page is gold.",
+        description="Returns 409 until the document is gold.",
     )
     def get(self, assignment: Assignment) -> Any:
         if not selectors.is_gold(assignment):
-            raise Refused("This page is not gold yet.", code="not_gold")
+            raise Refused("This document is not gold yet.", code="not_gold")
         return selectors.own_gold(assignment)

@@ -108,7 +108,7 @@ class DocumentImport(serializers.Serializer[Any]):
 
 class NewComment(serializers.Serializer[Any]):
     span_key = serializers.RegexField(
-        SPAN_KEY, required=False, allow_blank=True, help_text="Empty for the whole page."
+        SPAN_KEY, required=False, allow_blank=True, help_text="Empty for the whole document."
     )
     text = serializers.CharField(max_length=MAX_COMMENT)
 
@@ -173,12 +173,12 @@ _writes = partial(writes, tags=["annotation"])
 
 class AssignmentFacts(AnnotationView):
     @_reads(
-        "Get the numbers, dates and suggestions of one of your pages",
+        "Get the numbers, dates and suggestions of one of your documents",
         on=own_assignment,
         gives=PageFacts,
         description="`facts`: [start, end, `number` or `date`], found by rules, to snap selections "
         "to. `suggestions`: [start, end, label, source], and the filer's XBRL details if known; "
-        "empty unless the campaign shows suggestions. All annotators of a page get the same ones.",
+        "empty unless the campaign shows suggestions. All annotators of a document get the same.",
     )
     def get(self, assignment: Assignment) -> HttpResponseBase:
         # The page never changes, but the rules and the campaign's suggestions may.
@@ -187,7 +187,7 @@ class AssignmentFacts(AnnotationView):
 
 class AssignmentBoxes(AnnotationView):
     @_reads(
-        "Get the text boxes of one of your pages",
+        "Get the text boxes of one of your documents",
         on=own_assignment,
         gives=PageBoxes,
         description="For rendered images: [start, end, left, top, width, height] of each word, in "
@@ -243,7 +243,7 @@ class CommentList(AnnotationView):
         return assignment.comments.select_related("author")
 
     @extend_schema(
-        summary="Comment on a span or on the page",
+        summary="Comment on a span or on the document",
         tags=["annotation"],
         request=NewComment,
         responses={201: CommentShape, **INVALID},
@@ -303,7 +303,7 @@ class AssignmentFlagView(AnnotationView):
 
 class AssignmentExport(AnnotationView):
     @_reads(
-        "Download one of your pages with its spans",
+        "Download one of your documents with its spans",
         on=readable_assignment,
         asks=ExportQuery,
         gives=file_answers(kind for _, kind in FORMS.values()),

@@ -146,7 +146,7 @@ def _checked(
     if not KEY.fullmatch(save_key):
         raise InvalidSpans([_save_fault("save_key", KEY_RULE)])
     if text_sha256 and text_sha256 != document.text_sha256:
-        raise InvalidSpans([_save_fault("text_sha256", "does not match the page's text")])
+        raise InvalidSpans([_save_fault("text_sha256", "does not match the document's text")])
     check_active_seconds(active_seconds)
     drafts, faults = read_spans(spans)
     if not faults:

@@ -167,7 +167,7 @@ def _page_of(where: str, page: Mapping[str, Any], name: str) -> ModelPage:
     if not isinstance(spans, list):
         raise ValueError("html (a string) or spans (a list) is missing")
     if len(spans) > MAX_SPANS:
-        raise ValueError(f"spans: a page may have {MAX_SPANS} at most, not {len(spans)}")
+        raise ValueError(f"spans: a document may have {MAX_SPANS} at most, not {len(spans)}")
     text_sha256 = page.get("text_sha256", "")
     if not isinstance(text_sha256, str):
         raise ValueError("text_sha256 must be a string")

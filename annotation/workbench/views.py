@@ -40,7 +40,7 @@ class SuggestionSourcesForm(forms.Form):
             (value, label[0].upper() + label[1:]) for value, label in SuggestionSource.choices
         ],
         widget=forms.CheckboxSelectMultiple,
-        help_text="They save time but inflate agreement. Opened pages keep their suggestions.",
+        help_text="Suggestions inflate agreement. Changes affect unopened documents only.",
     )
 
 
@@ -53,7 +53,7 @@ class SuggestionUploadForm(forms.Form):
     model = forms.CharField(
         required=False,
         max_length=MODEL_NAME,
-        help_text="The model that produced the labels. Files from “factboard suggest” contain it.",
+        help_text="The model that produced the labels. Files from “factboard suggest” include it.",
     )
     prompt = forms.CharField(required=False, max_length=MODEL_NAME, label="Prompt version")
 
@@ -109,7 +109,7 @@ def workbench(request: UserRequest, pk: int) -> HttpResponse:
 @action(own_assignment, lambda _, pk: reverse("annotation:workbench", args=[pk]))
 def take_back_(request: UserRequest, assignment: Assignment) -> str:
     take_back(assignment=assignment, actor=request.user)
-    return "You can edit the page again. Submit it when you are done."
+    return "Submission withdrawn. You can edit the document and submit it again."
 
 
 def _images(assignment: Assignment) -> list[dict[str, Any]]:
@@ -240,7 +240,7 @@ def _chosen(request: UserRequest, access: CampaignAccess, form: SuggestionSource
         return False
     sources = form.cleaned_data["sources"]
     choose_suggestions(campaign=access.campaign, sources=sources, actor=request.user)
-    messages.success(request, "Saved. The change applies to pages that no one has opened yet.")
+    messages.success(request, "Suggestions saved. The change affects only unopened documents.")
     return True
 
 

@@ -308,22 +308,22 @@ def _about_value(quote: str, kind: Literal["number", "date"], value: str) -> Ite
     if reads[kind]:
         return
     if kind == "number" and reads["date"]:
-        yield SpanWarning("wrong_type", "This is a date or duration, but it is labelled a number.")
+        yield SpanWarning("wrong_type", "The span is a date or duration labelled as a number.")
     elif kind == "date" and reads["number"]:
-        yield SpanWarning("wrong_type", "This is a number, but it is labelled a date or duration.")
+        yield SpanWarning("wrong_type", "The span is a number labelled as a date or duration.")
     elif value:
         return
     elif kind == "date":
-        yield SpanWarning("not_a_date", "This is not a valid date or duration.")
+        yield SpanWarning("not_a_date", "The span is not a valid date or duration.")
     elif _NUMERIC.search(quote):
-        yield SpanWarning("no_value", "This is not a valid number, so the fact has no value.")
+        yield SpanWarning("no_value", "The span is not a valid number, so it has no value.")
     else:
-        yield SpanWarning("not_a_number", "There is no number in the span.")
+        yield SpanWarning("not_a_number", "The span contains no number.")
 
 
 def _about_money(quote: str) -> Iterator[SpanWarning]:
     if _MONEY_AT_EDGE.match(quote) and _NUMERIC.search(quote):
-        yield SpanWarning("currency_mark", "A currency mark is not part of the number.")
+        yield SpanWarning("currency_mark", "The currency symbol or code is not part of the number.")
 
 
 def _against_facts(
@@ -371,5 +371,5 @@ def _look_alikes(text: str, borders: Sequence[int], start: int, end: int) -> Ite
     for code, what, pattern in _LOOK_ALIKES:
         for match in pattern.finditer(text[low:high]):
             if match.start() + low < end and start < match.end() + low:
-                yield SpanWarning(code, f"This looks like {what}, which is not annotated.")
+                yield SpanWarning(code, f"The span looks like {what}, which is not annotated.")
                 break

@@ -59,7 +59,7 @@ def test_a_date_labelled_as_number_gets_the_fitting_label(
     answer = api_of(ann).get(f"/api/v1/assignments/{work.pk}/warnings/").json()
     (warning,) = answer["spans"][0]["warnings"]
     assert (warning["code"], warning["label"]) == ("wrong_type", "Date")
-    assert "labelled a number" in warning["message"]
+    assert "labelled as a number" in warning["message"]
 
 
 def test_release_needs_the_number_of_facts_with_a_warning(doubtful: Campaign, lead: User) -> None:
@@ -116,7 +116,7 @@ def test_adjudication_names_proposals_and_agreed_facts_with_a_warning(
     submit(work_of(ann, campaign), JOINED)
     submit(work_of(ben, campaign), ("Number", "(310)"))
     page = client_of(lead).get("/campaigns/spring-round/adjudication/pages/page-001/")
-    assert "1 label with a warning" in page.content.decode()
+    assert "1 label with warnings" in page.content.decode()
     case = document_of(campaign).cases.get()
     single = client_of(lead).get(f"/campaigns/spring-round/adjudication/{case.pk}/")
     assert "is not a valid date" in single.content.decode()
@@ -133,7 +133,7 @@ def test_validation_shows_warnings_with_faults(
     submit(work_of(ann, campaign))
     submit(work_of(ben, campaign), ("Number", "(310)"))
     page = client_of(lead).get("/campaigns/spring-round/validation/").content.decode()
-    assert "labelled a number" in page
+    assert "labelled as a number" in page
 
 
 def test_warnings_of_a_page_are_kept_until_its_gold_changes(

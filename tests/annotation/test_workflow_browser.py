@@ -53,7 +53,7 @@ def test_lead_prepares_and_steers_a_campaign(
     page.goto(ROOT)
     page.get_by_role("button", name="Open campaign").click()
     page.get_by_role("link", name="Screen", exact=True).click()
-    page.get_by_role("link", name="Screen next page").click()
+    page.get_by_role("link", name="Screen next document").click()
     screen_by_key(page)
     assert stages(draft) == [Stage.ANNOTATION, Stage.EXCLUDED, Stage.ANNOTATION, Stage.ANNOTATION]
     assert document_of(draft).assignments.count() == 3
@@ -89,7 +89,7 @@ def screen_by_key(page: Page) -> None:
     page.keyboard.press("i")
     on_page(page, "page-004")
     page.keyboard.press("i")
-    expect(page.get_by_role("status")).to_contain_text("All pages are screened.")
+    expect(page.get_by_role("status")).to_contain_text("All documents have been screened.")
     verdict = document_of(Campaign.objects.get(), 2).screenings.last()
     assert verdict is not None
     assert (verdict.faults, verdict.reason) == (
@@ -109,11 +109,11 @@ def test_unsent_labels_of_handed_over_work_stay_in_the_browser(
     hand_over(assignment=work, heir=None, actor=lead)
     press_label("1", frame, "(310)")
     expect(page.locator("[data-hint]")).to_contain_text(
-        "This page was given to another annotator. You can no longer change it. Unsaved labels "
-        "are kept in this browser."
+        "This document was reassigned to another annotator. You can no longer change it. "
+        "Unsaved labels are stored in this browser."
     )
     page.reload()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Page reassigned")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Document reassigned")
     # The lead hands the work back: nothing is lost.
     Assignment.objects.filter(pk=work.pk).update(state=Assignment.State.IN_PROGRESS)
     open_task(page, f"/annotate/{work.pk}/")

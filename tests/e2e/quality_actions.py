@@ -79,7 +79,7 @@ def label_by_key(page: Page, number: int, name: str) -> None:
 def screen_by_key(page: Page) -> None:
     """Marks all pages as intact except the last."""
     page.goto(f"{ROOT}/screening/")
-    page.get_by_role("link", name="Screen next page").press("Enter")
+    page.get_by_role("link", name="Screen next document").press("Enter")
     for number in (*plan.WORK, plan.EXCLUDED):
         expect(page.get_by_role("heading", level=1)).to_have_text(plan.name_of(number))
         expect(page.locator("[data-screening]")).to_have_attribute("data-ready", "true")
@@ -90,7 +90,7 @@ def screen_by_key(page: Page) -> None:
     page.keyboard.press("Control+Enter")
     page.keyboard.type("The table is torn.")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("status")).to_contain_text("All pages are screened.")
+    expect(page.get_by_role("status")).to_contain_text("All documents have been screened.")
 
 
 def case_ready(page: Page, document: str) -> Frame:

@@ -83,7 +83,7 @@ def add_people(organiser: Page) -> None:
         organiser.goto(f"{ROOT}/people/")
         organiser.get_by_label("Email addresses").fill(addresses)
         organiser.get_by_label("Role").select_option(role)
-        organiser.get_by_role("button", name="Invite").click()
+        organiser.get_by_role("button", name="Invite people").click()
         expect(organiser.get_by_role("status")).to_contain_text(f"Added as {role}: ")
 
 
@@ -106,7 +106,7 @@ def calibrate_and_open(lead: Page) -> None:
     expect(lead.get_by_role("status")).to_contain_text("2 documents added to the calibration set.")
     lead.goto(f"{ROOT}/")
     lead.get_by_role("button", name="Open campaign").press("Enter")
-    expect(lead.get_by_role("status")).to_contain_text("after its screening")
+    expect(lead.get_by_role("status")).to_contain_text("after screening")
 
 
 def check_teams(people: People) -> None:
@@ -202,7 +202,7 @@ def adjudicate(lead: Page) -> None:
     # The majority of the four calibration annotators has decided page 1 without a lead.
     assert verdicts(lead) == [(plan.name_of(1), "majority"), (plan.name_of(1), "majority")]
     lead.goto(f"{ROOT}/adjudication/")
-    lead.get_by_role("link", name="Decide next case").press("Enter")
+    lead.get_by_role("link", name="Adjudicate next case").press("Enter")
     for number, kind in plan.CASES.items():
         case_ready(lead, plan.name_of(number))
         expect(lead.locator("#case-title")).to_have_text(kind)
@@ -214,7 +214,9 @@ def adjudicate(lead: Page) -> None:
         else:
             disputed = "date" if number == 5 else "loss"
             accept(lead, f"{plan.FACTS[disputed]} · {plan.value_of(disputed, number)}")
-    expect(lead.locator("[data-hint]")).to_contain_text("All cases of this campaign are decided")
+    expect(lead.locator("[data-hint]")).to_contain_text(
+        "All cases of this campaign have been decided"
+    )
     choices = ["majority"] * 2 + ["proposal"] * 4 + ["neither", "edit"]
     numbers = [1, 1, *plan.CASES]
     assert verdicts(lead) == list(zip(map(plan.name_of, numbers), choices, strict=True))
@@ -277,7 +279,7 @@ def review(site: Site, reviewer: Page) -> tuple[tuple[str, int], str]:
     review_item(reviewer, 3)
     reviewer.keyboard.press("s")
     reviewer.keyboard.type("Is it a fact at all?")
-    reviewer.get_by_role("button", name="Send page back").press("Enter")
+    reviewer.get_by_role("button", name="Send document back").press("Enter")
     review_item(reviewer, 4)
     reviewer.keyboard.press("a")
     expect(reviewer.get_by_role("status")).to_contain_text("Review 1 is done")
@@ -291,11 +293,13 @@ def review(site: Site, reviewer: Page) -> tuple[tuple[str, int], str]:
 
 def decide_returned_case(lead: Page, document: str) -> None:
     lead.goto(f"{ROOT}/adjudication/")
-    lead.get_by_role("link", name="Decide next case").press("Enter")
+    lead.get_by_role("link", name="Adjudicate next case").press("Enter")
     case_ready(lead, document)
     expect(lead.locator("[data-part=note]")).to_contain_text("Is it a fact at all?")
     accept(lead, "Keep the gold")
-    expect(lead.locator("[data-hint]")).to_contain_text("All cases of this campaign are decided")
+    expect(lead.locator("[data-hint]")).to_contain_text(
+        "All cases of this campaign have been decided"
+    )
 
 
 def freeze(lead: Page) -> None:
@@ -373,7 +377,7 @@ def test_campaign_goes_from_screening_to_a_reviewed_release(site: Site, people: 
     check_teams(people)
     label_everything(people)
     check_agreement(lead)
-    check_blocked(lead, "Review 1 is open. Every sampled fact needs a verdict.")
+    check_blocked(lead, "Review 1 is open. Every sampled fact must be reviewed.")
     adjudicate(lead)
     check_blocked(lead, "Reviews 1 and 2 are open", "Not ready: gold, not reviewed (20)")
 

@@ -116,7 +116,7 @@ def open_campaign(organiser: Page) -> None:
         organiser.goto("/campaigns/first-round/people/")
         organiser.get_by_label("Email addresses").fill(f"{name}@example.org")
         organiser.get_by_label("Role").select_option(role)
-        organiser.get_by_role("button", name="Invite", exact=True).click()
+        organiser.get_by_role("button", name="Invite people", exact=True).click()
         expect(organiser.get_by_role("table").first).to_contain_text(f"{name}@example.org")
     organiser.goto("/campaigns/first-round/")
     organiser.get_by_role("button", name="Open campaign").click()
@@ -148,7 +148,9 @@ def adjudicate(lead: Page) -> None:
     proposal = lead.locator(".proposal", has_text="(310)")
     proposal.get_by_role("button", name=re.compile("Accept")).click()
     lead.get_by_role("button", name="4 A fact according to the guidelines.", exact=True).click()
-    expect(lead.locator("[data-hint]")).to_contain_text("All cases of this campaign are decided")
+    expect(lead.locator("[data-hint]")).to_contain_text(
+        "All cases of this campaign have been decided"
+    )
 
 
 def review(lead: Page, reviewer: Page) -> None:

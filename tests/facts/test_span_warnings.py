@@ -95,7 +95,7 @@ def test_span_warnings_name_the_facts_on_one_line() -> None:
     messages = [warning.message for warning in span_warnings("May\n 1, 2025", (), 0, 3, "Date")]
     assert messages == [
         "The span contains only part of May 1, 2025.",
-        "This is not a valid date or duration.",
+        "The span is not a valid date or duration.",
     ]
 
 

@@ -47,14 +47,14 @@ export class CaseCard {
     this.#none.hidden = Boolean(one);
     if (!one) {
       this.#none.textContent = cases.length
-        ? "All cases of this page are decided. Choose one from the list to see its decision or to reopen it."
-        : "This page has no cases. To correct its gold, select the text on the page and create one.";
+        ? "All cases of this document are decided. Choose a case to see its decision or to reopen it."
+        : "This document has no cases. To correct its gold, select the text and create a case.";
       return;
     }
     this.#part("title").textContent = one.kind_label[0].toUpperCase() + one.kind_label.slice(1);
     this.#part("facts").textContent = this.#facts(one);
     this.#part("note").hidden = !one.note;
-    this.#part("note").textContent = one.note ? `Reason for opening: ${one.note}` : "";
+    this.#part("note").textContent = one.note ? `Opened because: ${one.note}` : "";
     this.#part("proposals").replaceChildren(...one.proposals.map((proposal, place) => this.#proposal(one, proposal, place)));
     this.#showChoices(one);
     this.#showDecision(one);
@@ -63,7 +63,8 @@ export class CaseCard {
 
   #facts(one) {
     const place = `Case ${this.#docket.cases.indexOf(one) + 1} of ${this.#docket.cases.length}`;
-    const score = one.score === null ? "" : ` · agreement ${one.score.toFixed(2)}`;
+    const measure = one.kind === "boundary" ? "character F1" : "agreement";
+    const score = one.score === null ? "" : ` · ${measure} ${one.score.toFixed(2)}`;
     return `${place}${score} · ${one.state}`;
   }
 

@@ -40,7 +40,7 @@ export class Deciding {
     const one = this.#open();
     if (!one) return;
     if (one.both) this.#ask({ choice: "both" }, `Both: ${inWords(one.both.spans)}. Why?`);
-    else this.#docket.hint("This case has no two proposals that can be combined.");
+    else this.#docket.hint("No two proposals of this case can be combined.");
   }
 
   /** Accepts the majority, which needs no reason. */
@@ -56,7 +56,7 @@ export class Deciding {
   }
 
   neither() {
-    if (this.#open()) this.#ask({ choice: "neither" }, "Neither: no fact here. Why?");
+    if (this.#open()) this.#ask({ choice: "neither" }, "Neither is a fact. Why?");
   }
 
   edit() {
@@ -92,18 +92,18 @@ export class Deciding {
 
   same() {
     if (this.#reasons.last) this.#send(this.#reasons.last);
-    else this.#reasons.showFault("Give a reason first: choose one by its number, or press t to enter one.");
+    else this.#reasons.showFault("Press a number to choose a reason, or t to enter one.");
   }
 
   confirm() {
     if (this.#reasons.written) this.#send(this.#reasons.written);
-    else this.#reasons.showFault("Enter a reason, or choose one by its number.");
+    else this.#reasons.showFault("Enter a reason, or press a number to choose one.");
   }
 
   /** The current case if it is open; otherwise shows a hint and returns null. */
   #open() {
     const { current } = this.#docket;
-    if (!current) this.#docket.hint("Choose a case first, or press j for the next open one.");
+    if (!current) this.#docket.hint("Choose a case, or press j for the next open case.");
     else if (current.state === "decided") this.#docket.hint("This case is decided. Press o to reopen it.");
     else return current;
     return null;
@@ -134,13 +134,13 @@ export class Deciding {
     const following = this.#docket.following(1);
     if (following) {
       this.#docket.go(following);
-      this.#docket.hint(`Decided. ${this.#docket.openCount} open on this page, ${left} in the campaign.`);
+      this.#docket.hint(`Decision saved. Open cases: ${this.#docket.openCount} in this document, ${left} in the campaign.`);
       this.#card.focus();
     } else if (next) {
       window.location.assign(next);
     } else {
       this.#docket.go(null);
-      this.#docket.hint(left ? "No more open cases match the filter." : "All cases of this campaign are decided.");
+      this.#docket.hint(left ? "No more open cases match the filter." : "All cases of this campaign have been decided.");
     }
   }
 

@@ -20,19 +20,19 @@ export const KEYMAP = [
     title: "Go",
     mode: "case",
     bindings: [
-      { keys: ["j", "n"], action: "next", description: "next open case, or next page" },
+      { keys: ["j", "n"], action: "next", description: "next open case, or next document" },
       { keys: ["k", "p"], action: "previous", description: "previous open case" },
       { keys: ["Escape"], action: "clear", description: "clear the selection" },
     ],
   },
   {
-    title: "Decide",
+    title: "Adjudicate",
     mode: "case",
     bindings: [
-      { keys: [...DIGITS, "a", "b", "c", "d"], action: "take", description: "accept A, accept B, …", several: [["1"], ["a"], ["2"], ["b"], ["…"]] },
+      { keys: [...DIGITS, "a", "b", "c", "d"], action: "take", description: "accept proposal A, B, …", several: [["1"], ["a"], ["2"], ["b"], ["…"]] },
       { keys: ["+", "="], action: "both", description: "accept both, if they can be combined", several: [["+"]] },
       { keys: ["m"], action: "majority", description: "accept the majority" },
-      { keys: ["0"], action: "neither", description: "accept neither: no fact here" },
+      { keys: ["0"], action: "neither", description: "choose neither (no fact)" },
       { keys: ["e"], action: "edit", description: "edit the spans" },
       { keys: ["o"], action: "reopen", description: "reopen a decided case…" },
       { keys: ["s"], action: "correct", description: "create a case from the selection…" },
@@ -44,7 +44,7 @@ export const KEYMAP = [
     bindings: [
       { keys: DIGITS, action: "reason", description: "choose the reason with this number", several: [["1"], ["…"], ["9"]] },
       { keys: ["Enter"], action: "same", description: "repeat the last reason" },
-      { keys: ["t"], action: "write", description: "enter another reason; Enter decides" },
+      { keys: ["t"], action: "write", description: "enter another reason (Enter saves)" },
       { keys: ["Escape"], action: "cancel", description: "go back" },
     ],
   },

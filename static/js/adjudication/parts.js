@@ -38,13 +38,13 @@ export const plain = (text) => text.replace(/\s+/g, " ");
 /** The value of a span, and its sign unless it is plain. */
 export function reading({ value, sign }) {
   if (!value) return "no value";
-  return sign && sign !== "plain" ? `${value}, ${signName(sign)}` : value;
+  return sign && sign !== "plain" ? `${value} (sign: ${signName(sign)})` : value;
 }
 
 /** A list of spans as one line of text. */
 export function inWords(spans) {
   if (spans.length === 0) return "no fact";
-  return spans.map((span) => `“${plain(span.quote)}” as ${span.label} (${reading(span)})`).join(", ");
+  return spans.map((span) => `“${plain(span.quote)}” as ${span.label}: ${reading(span)}`).join("; ");
 }
 
 export const nameOf = (letter) => (letter === "gold" ? "Former gold" : `Annotator ${letter}`);

@@ -76,11 +76,11 @@ export class Reopening {
     this.#docket.enqueue(answer.body.id);
     const fault = await this.#docket.refresh();
     if (fault) {
-      this.#docket.hint(`The case is open, but the page could not be reloaded: ${fault}`);
+      this.#docket.hint(`The case is open, but the document could not be reloaded: ${fault}`);
       return;
     }
     this.#docket.go(this.#docket.find(answer.body.id));
-    this.#docket.hint("The case is open. The page is in adjudication until you decide it.");
+    this.#docket.hint("The case is open. The document stays in adjudication until you decide it.");
   }
 
   #part(name) {

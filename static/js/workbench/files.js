@@ -50,6 +50,6 @@ export class Files {
     }
     this.#saving.adopt(answer.body.revision, answer.body.spans);
     this.#dialog.close();
-    this.#desk.hint(`${file.name} replaced the labels. Undo restores the former ones.`);
+    this.#desk.hint(`Imported ${file.name}. Undo to restore the previous labels.`);
   }
 }

@@ -91,6 +91,6 @@ export class History {
     }
     this.#saving.adopt(answer.body.revision, answer.body.spans);
     await this.open();
-    this.#desk.hint(`Restored #${number} as a new save.`);
+    this.#desk.hint(`Restored version ${number}.`);
   }
 }

@@ -48,7 +48,7 @@ export class Labelling {
     const range = this.#selected();
     if (range) this.mark(range, label);
     else if (desk.active) desk.edit((list) => list.relabel(desk.active.key, label));
-    else desk.hint("Select or double-click a fact first, then choose its label.");
+    else desk.hint("Select text or double-click a fact, then choose a label.");
   }
 
   /** Adds a span, or changes the label of the span with the same range. */
@@ -63,7 +63,7 @@ export class Labelling {
       desk.activate(same.key);
     } else if (hindrances.length) {
       desk.activate(hindrances[0].key);
-      desk.hint(`This overlaps “${shortened(hindrances[0].quote)}”. Remove that label or move its start or end first.`);
+      desk.hint(`This overlaps the label on “${shortened(hindrances[0].quote)}”. Remove or shorten that label first.`);
     } else {
       const span = { key: newKey(), label, start, end, quote: desk.quote(start, end) };
       desk.edit((list) => list.add(span));

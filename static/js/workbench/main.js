@@ -83,7 +83,7 @@ class Workbench {
       const found = facts.body.facts.map(([start, end, kind]) => ({ start, end, kind }));
       this.#desk.setFacts(found, this.suggestions.offered(facts.body.suggestions));
     } else {
-      this.#desk.hint(`The facts of the page could not be loaded, so selections do not extend to whole facts: ${reasonOf(facts)}`);
+      this.#desk.hint(`Facts could not be loaded, so selections do not snap to whole facts: ${reasonOf(facts)}`);
     }
     if (warnings.status === 200) this.#desk.read(warnings.body.spans, this.saving.saver.base);
     this.#root.dataset.facts = String(facts.status === 200);
@@ -143,7 +143,7 @@ class Workbench {
     }
     const found = equalPlaces(page.index, page.borders, desk.facts, desk.list.all, active);
     if (found.length === 0) {
-      desk.hint(`There is no other unlabelled “${active.quote}” on this page.`);
+      desk.hint(`There is no other unlabelled “${active.quote}” in this document.`);
       return;
     }
     const { label, quote } = active;

@@ -35,7 +35,7 @@ export class Moving {
   candidate(direction) {
     const next = this.#desk.nextCandidate(direction);
     if (next) this.#desk.pickRange(next, { reveal: true });
-    else this.#desk.hint("Every number and date on this page has a label.");
+    else this.#desk.hint("Every number and date in this document has a label.");
   }
 
   token(direction) {

@@ -46,7 +46,7 @@ export class Saving {
     const found = await this.#drafts.takeOver();
     const fitting = found.filter((draft) => this.#desk.canEdit && draft.text_sha256 === text_sha256);
     if (fitting.length < found.length) {
-      this.#status.hint("This browser has labels for this document that can no longer be saved. Contact the lead.");
+      this.#status.hint("This browser has unsaved labels that can no longer be saved. Contact a lead.");
     }
     this.#left = fitting;
     await this.#resumeNext();
@@ -100,7 +100,7 @@ export class Saving {
   async #meet(detail) {
     if (detail?.code !== "conflict") {
       const reason = detail?.message ?? "This document can no longer be changed. Reload the page.";
-      this.#status.hint(`${reason} Unsaved labels are kept in this browser.`);
+      this.#status.hint(`${reason} Unsaved labels are stored in this browser.`);
       return;
     }
     const theirs = detail.spans.map(spanOf);

@@ -67,7 +67,7 @@ export class SpanCard {
     const item = Object.assign(document.createElement("li"), { textContent: `${message} ` });
     if (label && this.#desk.canEdit) {
       const button = Object.assign(document.createElement("button"), { type: "button", className: "button small" });
-      button.textContent = `Label it ${label}`;
+      button.textContent = `Change label to ${label}`;
       button.addEventListener("click", () => this.#desk.edit((list) => list.relabel(key, label)));
       item.append(button);
     }

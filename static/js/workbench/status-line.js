@@ -6,7 +6,7 @@ const TEXTS = {
   saved: "Saved",
   dirty: "Not saved yet",
   saving: "Saving…",
-  offline: "Offline. Your labels are kept in this browser and saved when you reconnect.",
+  offline: "Offline. Your labels are stored in this browser until you reconnect.",
   refused: "Not saved",
   conflict: "Changed elsewhere",
 };
@@ -14,10 +14,10 @@ const TEXTS = {
 /** Users who are logged out can log in after a reload. The browser then sends the stored work. */
 function refusal(detail) {
   if (detail?.status === 401 || detail?.status === 403) {
-    return "You are logged out. Reload the page and log in. Your labels are kept in this browser.";
+    return "You are logged out. Reload the page to log in. Your labels are stored in this browser.";
   }
   if (detail?.status === 404) {
-    return "Not saved: this document is no longer yours. Unsaved labels are kept in this browser.";
+    return "Not saved: this document is no longer assigned to you. Unsaved labels are stored in this browser.";
   }
   return `Not saved: ${reasonOf({ status: detail?.status, body: detail })}`;
 }

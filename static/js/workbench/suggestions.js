@@ -90,11 +90,11 @@ export class Suggestions {
       desk.page.boxes(one).some((box) => box.bottom > 0 && box.top < height),
     );
     if (inView.length === 0) {
-      desk.hint("No suggestion is in view.");
+      desk.hint("There are no suggestions in view.");
       return;
     }
     const chosen = await this.#choose({
-      title: "Accept the suggestions in view",
+      title: "Accept all suggestions in view",
       places: inView.map((one) => ({ ...one, ...around(desk.page.index, one), quote: desk.quote(one.start, one.end) })),
       verb: "Accept",
     });

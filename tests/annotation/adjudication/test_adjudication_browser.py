@@ -85,7 +85,7 @@ def test_six_cases_of_all_kinds_are_decided_by_key(
     title(page, "Different or missing value")
     page.keyboard.press("b")
     expect(page.locator("[data-reasons]")).to_contain_text(
-        "Accept B: “1,200” as Number (1200). Why?"
+        "Accept B: “1,200” as Number: 1200. Why?"
     )
     page.keyboard.press("6")
     title(page, "Different start or end")
@@ -212,14 +212,14 @@ def test_typing_a_reason_decides_nothing_else(
     page = page_of(lead)
     open_page(page)
     page.keyboard.press("1")
-    page.get_by_role("button", name="Decide", exact=True).click()
+    page.get_by_role("button", name="Save decision", exact=True).click()
     expect(page.locator("#reason-fault")).to_contain_text("Enter a reason")
     page.keyboard.press("Escape")
     expect(page.locator("[data-reasons]")).to_be_hidden()
     page.keyboard.press("m")
     title(page, "Different start or end")  # a majority needs no reason
     page.keyboard.press("+")
-    expect(page.locator("[data-hint]")).to_contain_text("has no two proposals")
+    expect(page.locator("[data-hint]")).to_contain_text("No two proposals")
     assert Decision.objects.exclude(choice="reopened").count() == 1
 
 
@@ -295,7 +295,7 @@ def test_filter_of_the_queue_goes_along(page_of: PageOf, contested: Campaign, le
     page.get_by_label("Order").select_option("score")
     page.get_by_role("button", name="Apply filter").click()
     expect(page.locator("table.queue tbody tr")).to_have_count(2)
-    page.get_by_role("link", name="Decide next case").click()
+    page.get_by_role("link", name="Adjudicate next case").click()
     ready(page)
     page.keyboard.press("1")
     page.keyboard.press("2")

@@ -133,7 +133,7 @@ def test_page_links_its_cases_for_who_has_no_javascript(
     html = client_of(lead).get(f"{QUEUE}pages/page-001/").content.decode()
     for case in document_of(disputed).cases.all():
         assert f'href="{page(case)}"' in html
-    assert "Decisions do not change existing releases." in html
+    assert "Decisions do not affect existing releases." in html
 
 
 def test_guideline_sections_are_reasons() -> None:
@@ -278,7 +278,7 @@ def test_decided_case_shows_its_decision_and_is_opened_again(
     assert "This field is required" in empty.content.decode()
     opened = client.post(f"{page(case)}reopen/", {"reason": "it does not"}, follow=True)
     html = opened.content.decode()
-    assert "Reason for opening: it does not" in html
+    assert "Opened because: it does not" in html
     assert 'name="choice"' in html
     again = client.post(f"{page(case)}reopen/", {"reason": "twice"}, follow=True)
     assert "already open" in again.content.decode()

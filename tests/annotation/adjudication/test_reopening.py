@@ -119,7 +119,7 @@ def test_place_with_a_case_opens_that_case(settled: Campaign, lead: User) -> Non
     case = reopen_document(**place(settled, "31"), reason="The sign.", actor=lead)
     assert case == case_of(settled, "boundary")
     assert (Case.objects.count(), case.state) == (before, Case.State.OPEN)
-    with pytest.raises(Refused, match="already open here"):
+    with pytest.raises(Refused, match="already has an open case"):
         reopen_document(**place(settled, "(310)"), reason="Again.", actor=lead)
 
 

@@ -78,7 +78,7 @@ def test_sending_back_names_work_of_the_page(
 ) -> None:
     page = document_of(faulty)
     for works in ([], [work_of(ann, faulty, 2).pk], [work_of(ann, faulty).pk, 0]):
-        with pytest.raises(Refused, match="Choose at least one annotator of this page"):
+        with pytest.raises(Refused, match="Choose at least one annotator of this document"):
             send_back(campaign_document=page, assignments=works, reason="Why.", actor=lead)
     with pytest.raises(Refused, match="Enter a reason"):
         send_back(

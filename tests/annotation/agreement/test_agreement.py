@@ -168,7 +168,7 @@ def test_two_who_marked_nothing_give_no_items(
     pair, overall = level(campaign_agreement(campaign), "entity")
     assert pair == overall == Figure(None, None, None, None, 0, 1)
     html = client_of(lead).get("/campaigns/spring-round/agreement/").content.decode()
-    assert "The annotators agree on every text." in html
+    assert "The annotators agree on every span." in html
 
 
 def test_three_annotators_two_per_document(ann: User, ben: User, cleo: User) -> None:

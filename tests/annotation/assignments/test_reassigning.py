@@ -80,7 +80,8 @@ def test_former_annotator_is_informed_and_saves_nothing(
     with pytest.raises(Reassigned):
         submit(work)
     page = client_of(ann).get(f"/annotate/{work.pk}/")
-    assert (page.status_code, "gave this page to another" in page.content.decode()) == (403, True)
+    assert page.status_code == 403
+    assert "reassigned this document to another" in page.content.decode()
     body = {"base_revision": 1, "save_key": "late", "spans": []}
     answer = api_of(ann).put(f"/api/v1/assignments/{work.pk}/spans/", body, format="json")
     assert (answer.status_code, answer.json()["code"]) == (409, "reassigned")

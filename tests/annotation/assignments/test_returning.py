@@ -175,7 +175,7 @@ def test_nothing_is_returned_after_a_decision(
     submit(work_of(ben, campaign), ("Date", "1,200"))
     case = document_of(campaign).cases.get()
     decide_case(case=case, choice="proposal", proposal=0, reason="A number.", actor=lead)
-    with pytest.raises(Refused, match="Adjudication of this page has started"):
+    with pytest.raises(Refused, match="Adjudication of this document has started"):
         return_submission(assignment=work_of(ann, campaign), reason="Again.", actor=lead)
 
 
@@ -184,7 +184,7 @@ def test_gold_that_annotators_can_read_is_not_returned(
 ) -> None:
     for user in (ann, ben):
         submit(work_of(user, campaign), NUMBER)
-    with pytest.raises(Refused, match="Reopen it as a case"):
+    with pytest.raises(Refused, match="can already see its gold"):
         return_submission(assignment=work_of(ann, campaign), reason="Again.", actor=lead)
 
 
@@ -256,5 +256,5 @@ def test_workbench_offers_to_take_back_for_a_while(
     submit(work, NUMBER)
     assert "Withdraw submission" in client_of(ann).get(address).content.decode()
     answer = client_of(ann).post(f"{address}take-back/", follow=True).content.decode()
-    assert "You can edit the page again." in answer
+    assert "You can edit the document" in answer
     assert "Withdraw submission" not in answer

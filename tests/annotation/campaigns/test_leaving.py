@@ -104,8 +104,8 @@ def test_page_says_what_happens_to_ones_work(
     submit(first_work(ann, trio), ("Number", "1,200"))
     client = client_of(ann)
     text = client.get(LEAVE).content.decode()
-    assert "The 1 page you submitted still counts." in text
-    assert "The 1 page you have not started goes to other annotators." in text
+    assert "The 1 document you submitted remains in the campaign" in text
+    assert "The 1 document you have not started will be reassigned." in text
     assert f'href="{LEAVE}"' in client.get("/campaigns/spring-round/").content.decode()
     done = client.post(LEAVE, follow=True)
     assert "You left “Spring round”." in done.content.decode()
@@ -120,7 +120,7 @@ def test_page_offers_no_way_out_with_begun_work(
     save(first_work(ann, trio), ("Number", "1,200"))
     client = client_of(ann)
     text = client.get(LEAVE).content.decode()
-    assert "You have 1 unfinished page." in text
+    assert "You have 1 unfinished document." in text
     assert "Leave campaign" not in text
     refused = client.post(LEAVE, follow=True)
     assert "Submit them first" in refused.content.decode()

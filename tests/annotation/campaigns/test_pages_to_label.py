@@ -72,7 +72,7 @@ def test_what_cannot_be_labelled_cannot_be_chosen(
 
 def test_campaign_without_a_page_to_label_says_why(campaign: Campaign) -> None:
     Document.objects.filter(kind="page").update(state="held", held_reason="x")
-    with pytest.raises(Refused, match="no page to label"):
+    with pytest.raises(Refused, match="no documents to label"):
         open_campaign(campaign=campaign, actor=None)
 
 

@@ -46,10 +46,10 @@ def test_invited_person_signs_up_works_is_reminded_and_leaves(
     desk, guest = page_of(lead), page_of(None, ignore_console=True)
     desk.goto("/campaigns/spring-round/people/")
     desk.get_by_label("Email addresses").fill(f"{NORA}\nnobody")
-    desk.get_by_role("button", name="Invite").click()
+    desk.get_by_role("button", name="Invite people").click()
     expect(desk.get_by_text("Line 2: “nobody” is not an email address.")).to_be_visible()
     desk.get_by_label("Email addresses").fill(NORA)
-    desk.get_by_role("button", name="Invite").click()
+    desk.get_by_role("button", name="Invite people").click()
     expect(desk.get_by_role("status")).to_contain_text(f"Invited by email as annotator: {NORA}.")
     expect(desk.get_by_role("row", name=NORA)).to_contain_text("sending")
     run_due_jobs()
@@ -77,7 +77,7 @@ def test_invited_person_signs_up_works_is_reminded_and_leaves(
     expect(desk.get_by_role("button", name="Remind Ann")).to_be_disabled()
     expect(desk.get_by_role("row", name="Nora")).to_contain_text("none")
     run_due_jobs()
-    assert "2 pages to label" in email_to(ann.email)
+    assert "2 documents to label" in email_to(ann.email)
     assert Reminder.objects.get().user == ann
 
     guest.get_by_role("link", name="Leave campaign…").click()
@@ -95,7 +95,7 @@ def test_other_account_logs_out_and_goes_on_with_the_invited_one(
     desk.goto("/campaigns/spring-round/people/")
     desk.get_by_label("Email addresses").fill(NORA)
     desk.get_by_label("Role").select_option("reviewer")
-    desk.get_by_role("button", name="Invite").click()
+    desk.get_by_role("button", name="Invite people").click()
     expect(desk.get_by_role("status")).to_contain_text("as reviewer")
     run_due_jobs()
     page.goto(link_in(email_to(NORA)))
@@ -112,7 +112,7 @@ def test_annotator_with_untouched_pages_leaves_them_to_others(
     page.goto("/campaigns/spring-round/")
     page.get_by_role("link", name="Leave campaign…").click()
     expect(
-        page.get_by_text("The 2 pages you have not started go to other annotators.")
+        page.get_by_text("The 2 documents you have not started will be reassigned.")
     ).to_be_visible()
     page.get_by_role("link", name="Cancel").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Spring round")
@@ -130,7 +130,7 @@ def test_pages_are_accessible_and_fit(
     for address in ("/campaigns/spring-round/people/", "/invitations/"):
         desk.goto(address)
         desk.get_by_label("Email addresses").fill(NORA if "camp" in address else f"b.{NORA}")
-        desk.get_by_role("button", name="Invite").click()
+        desk.get_by_role("button", name="Invite people").click()
         expect(desk.get_by_role("status")).to_contain_text("Invited")
         assert faults_in_both_looks(desk, every=True) == []
     run_due_jobs()

@@ -70,11 +70,11 @@ def test_unfinished_documents_stand_in_the_way(half_done: Campaign, organiser: U
 def test_left_out_documents_are_counted_in_the_notes(half_done: Campaign, organiser: User) -> None:
     release = freeze(half_done, organiser, leave_out=True)
     assert [item.name for item in release.items.all()] == ["page-001"]
-    assert release.notes == "First.\n\nLeft out: 1 document that was not finished."
+    assert release.notes == "First.\n\nExcluded: 1 document that was not finished."
 
 
 def test_nothing_gold_is_nothing_to_release(campaign: Campaign, organiser: User) -> None:
-    with pytest.raises(Refused, match="no document is gold"):
+    with pytest.raises(Refused, match="No documents are gold"):
         freeze(campaign, organiser, leave_out=True)
 
 

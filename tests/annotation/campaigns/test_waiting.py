@@ -61,8 +61,8 @@ def test_annotators_wait_for_nothing_but_their_own_pages(
 ) -> None:
     submit(work_of(ann, campaign), ("Number", "1,200"))
     save(work_of(ben, campaign), ("Number", "1,200"))
-    assert waits_for(campaign, ann) == ["1 page to label"]
-    assert waits_for(campaign, ben) == ["2 pages to label"]
+    assert waits_for(campaign, ann) == ["1 document to label"]
+    assert waits_for(campaign, ben) == ["2 documents to label"]
     assert waits_for(campaign, lead) == []
 
 
@@ -71,16 +71,16 @@ def test_each_role_has_its_own_work(
 ) -> None:
     put_in(document_of(disputed, 2), "validation", timezone.now())
     open_review(disputed, document_of(disputed, 1), items=2)
-    assert waits_for(disputed, lead) == ["1 page to validate", "3 cases to decide"]
+    assert waits_for(disputed, lead) == ["1 document to validate", "3 cases to adjudicate"]
     assert waits_for(disputed, reviewer) == ["2 facts to review"]
     assert waits_for(disputed, ann) == []
     put_in(document_of(disputed, 2), "screening")
-    assert waits_for(disputed, lead) == ["1 page to screen", "3 cases to decide"]
+    assert waits_for(disputed, lead) == ["1 document to screen", "3 cases to adjudicate"]
 
 
 def test_who_holds_two_roles_has_the_work_of_both(disputed: Campaign, ann: User) -> None:
     Membership.objects.create(campaign=disputed, user=ann, role="lead")
-    assert waits_for(disputed, ann) == ["1 page to label", "3 cases to decide"]
+    assert waits_for(disputed, ann) == ["1 document to label", "3 cases to adjudicate"]
 
 
 def test_closed_campaign_waits_for_no_labels(campaign: Campaign, ann: User) -> None:
@@ -91,9 +91,9 @@ def test_closed_campaign_waits_for_no_labels(campaign: Campaign, ann: User) -> N
 def test_who_has_to_qualify_is_waited_for_there_first(campaign: Campaign, ann: User) -> None:
     work = work_of(ann, campaign)
     CampaignDocument.objects.filter(pk=work.campaign_document_id).update(purpose="qualification")
-    assert waits_for(campaign, ann) == ["1 qualification page"]
+    assert waits_for(campaign, ann) == ["1 qualification document"]
     Membership.objects.filter(user=ann).update(qualified_at=timezone.now())
-    assert waits_for(campaign, ann) == ["1 page to label"]
+    assert waits_for(campaign, ann) == ["1 document to label"]
 
 
 def test_withdrawn_work_and_members_who_left_are_not_waited_for(
@@ -127,14 +127,14 @@ def test_last_activity_is_a_day(campaign: Campaign, ann: User, ben: User, lead: 
 
 def test_work_without_a_role_for_it_is_named(disputed: Campaign, lead: User) -> None:
     Membership.objects.filter(user=lead).delete()
-    assert [work.words for work in campaign_waiting(disputed).nobodys] == ["3 cases to decide"]
+    assert [work.words for work in campaign_waiting(disputed).nobodys] == ["3 cases to adjudicate"]
 
 
 def test_page_lists_people_and_hides_the_button_for_oneself(
     disputed: Campaign, lead: User, client_of: ClientOf
 ) -> None:
     text = client_of(lead).get(WAITING).content.decode()
-    assert "3 cases to decide" in text
+    assert "3 cases to adjudicate" in text
     assert 'aria-label="Remind Ann"' in text
     assert 'aria-label="Remind Lea"' not in text
     assert 'aria-label="Remind Rita"' not in text, "nothing waits for her"
@@ -174,12 +174,12 @@ def test_email_lists_ones_tasks(campaign: Campaign, ann: User, lead: User) -> No
     run_due_jobs()
     text = email_to(ann.email)
     assert "You have open tasks in the campaign “Spring round”:" in text
-    assert f"- 2 pages to label, the oldest since {timezone.now():%B}" in text.replace(
+    assert f"- 2 documents to label, the oldest since {timezone.now():%B}" in text.replace(
         "  ", " "
-    ) or ("- 2 pages to label" in text)
+    ) or ("- 2 documents to label" in text)
     assert f"{ORIGIN}/campaigns/spring-round/" in text
     assert "Lea sent you this reminder." in text
-    assert mail.outbox[0].subject == "[Factboard] Open tasks: 2 pages to label"
+    assert mail.outbox[0].subject == "[Factboard] Open tasks: 2 documents to label"
 
 
 def test_email_lists_current_tasks_and_is_not_sent_without(
@@ -192,7 +192,7 @@ def test_email_lists_current_tasks_and_is_not_sent_without(
         submit(work_of(ben, campaign, number), ("Number", "1,200"))
     run_due_jobs()
     assert [message.to for message in mail.outbox] == [[ann.email]]
-    assert "- 1 page to label" in email_to(ann.email)
+    assert "- 1 document to label" in email_to(ann.email)
     assert set(Job.objects.values_list("state", flat=True)) == {Job.State.DONE}
 
 
@@ -258,7 +258,7 @@ def test_buttons_remind(campaign: Campaign, ann: User, lead: User, client_of: Cl
     assert "Reminders sent to Ben." in both
     assert "Already reminded in the last 24 hours: Ann" in both
     late = client.post(f"{WAITING}remind/", {"days": 9}, follow=True).content.decode()
-    assert "No one else has a task that has waited so long." in late
+    assert "No one else has tasks that have waited that long." in late
     wrong = client.post(f"{WAITING}remind/", {"days": -1})
     assert wrong.context["form"].errors["days"]
     run_due_jobs()

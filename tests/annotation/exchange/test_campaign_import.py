@@ -207,7 +207,7 @@ def test_a_document_given_twice_counts_once(campaign: Campaign, ann: User) -> No
         ("jsonl", "annotations", None, "Select the annotator of the labels."),
         ("jsonl", "annotations", "Lea", "Lea is not an annotator of this campaign."),
         ("jsonl", "", None, "Import the labels as one of: annotations, gold."),
-        ("full", "gold", None, "You can import a whole campaign into a draft only."),
+        ("full", "gold", None, "You can import a whole campaign only into a draft."),
     ],
 )
 def test_what_cannot_be_brought_in_is_refused_at_once(

@@ -217,7 +217,7 @@ def test_page_shows_the_figures_to_leads_alone(
 ) -> None:
     page = " ".join(client_of(lead).get(QUALITY).content.decode().split())
     assert "0.400" in page
-    assert "Based on 1 gold page with two or more annotators." in page
+    assert "Based on 1 gold document with two or more annotators." in page
     assert "n/a" in page  # Ben's precision of dates, because he marked none
     for other in (ann, organiser):
         assert client_of(other).get(QUALITY).status_code == 403

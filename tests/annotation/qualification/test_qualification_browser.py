@@ -36,9 +36,9 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
     known_release(2)
     held = page_of(lead)
     held.goto(f"/campaigns/{campaign.slug}/qualification/")
-    held.get_by_role("textbox", name="Pages").fill("known-1\nknown-2")
-    held.get_by_role("button", name="Add pages").click()
-    expect(held.get_by_text("Added to the round: known-1, known-2.")).to_be_visible()
+    held.get_by_role("textbox", name="Documents").fill("known-1\nknown-2")
+    held.get_by_role("button", name="Add documents").click()
+    expect(held.get_by_text("Added to the qualification: known-1, known-2.")).to_be_visible()
 
     page = page_of(ann)
     page.goto(f"/annotate/{work_of(ann, campaign).pk}/")

@@ -139,7 +139,7 @@ def test_workbench_counts_the_round_by_itself(
     held: Campaign, ann: User, client_of: ClientOf
 ) -> None:
     page = text(client_of(ann).get(f"/annotate/{trial_of(ann, held, 2).pk}/"))
-    assert "Qualification page 2 of 2" in page
+    assert "Qualification document 2 of 2" in page
 
 
 def test_annotator_sees_right_and_wrong_only_after_submitting(
@@ -215,7 +215,9 @@ def test_lead_sees_everybody_and_grants_another_try(
     assert "June 30, 2024" not in page
     address = f"{ROUND}{member_of(ann, held).pk}/try/"
     assert "can retry 1 page." in text(client.post(address, follow=True))
-    assert "has not submitted every page" in text(client.post(address, follow=True))
+    assert "has not submitted every qualification document" in text(
+        client.post(address, follow=True)
+    )
 
 
 def test_lead_qualifies_by_decision(
@@ -244,13 +246,13 @@ def test_lead_adds_pages_by_form(campaign: Campaign, lead: User, client_of: Clie
     client = client_of(lead)
     wanted = {"source": f"release:{release.pk}", "names": "", "count": 2, "seed": 3}
     page = text(client.post(ROUND, wanted, follow=True))
-    assert "Added to the round: known-" in page
+    assert "Added to the qualification: known-" in page
     rows = CampaignDocument.objects.filter(campaign=campaign, purpose="qualification")
     assert rows.count() == 2
     again = client.post(ROUND, wanted | {"names": "known-9\nknown-8"})
     assert "known-9 does not exist; known-8 does not exist." in text(again)
     nothing = client.post(ROUND, wanted | {"count": ""})
-    assert "Enter page names or a number to draw." in text(nothing)
+    assert "Enter document names, or the number of documents to draw." in text(nothing)
     foreign = client.post(ROUND, wanted | {"source": "release:0"})
     assert "Select a valid choice" in text(foreign)
     assert rows.count() == 2

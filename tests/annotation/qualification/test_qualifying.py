@@ -81,12 +81,12 @@ def test_gold_of_another_campaign_is_a_source(
     for user in (ann, ben):
         submit(work_of(user, other), ("Number", "(310)"))
     make_document(campaign.dataset, "other", "<p>12</p>")
-    # Its page has the same text as a page of the campaign, whose answers would be known.
-    with pytest.raises(Refused, match="has the same text as a page of the campaign"):
+    # Its page has the same text as a document in the campaign, whose answers would be known.
+    with pytest.raises(Refused, match="has the same text as a document in the campaign"):
         add_qualification(campaign=campaign, source=other, names=["page-001"], actor=lead)
     fresh = make_campaign([ann], lead=lead, title="Winter round", opened=False)
     fresh.dataset.documents.all().update(text_sha256="0" * 64)
-    with pytest.raises(Refused, match="has the name of another page of the campaign"):
+    with pytest.raises(Refused, match="has the same name as another document in the campaign"):
         add_qualification(campaign=fresh, source=other, names=["page-001"], actor=lead)
     fresh.dataset.documents.all().update(name="fresh")
     add_qualification(campaign=fresh, source=other, names=["page-001"], actor=lead)
@@ -117,7 +117,7 @@ def test_same_page_twice_is_refused(campaign: Campaign) -> None:
     hold_round(campaign, 1, release)
     with pytest.raises(Refused, match="known-1 is already in the campaign"):
         hold_round(campaign, 1, release)
-    with pytest.raises(Refused, match="None of its pages"):
+    with pytest.raises(Refused, match="None of these documents"):
         add_qualification(campaign=campaign, source=release, count=1, actor=None)
 
 
@@ -208,7 +208,7 @@ def test_another_try_opens_pages_with_mistakes_and_keeps_results(
     campaign: Campaign, ann: User, lead: User
 ) -> None:
     hold_round(campaign)
-    with pytest.raises(Refused, match="has not submitted every page"):
+    with pytest.raises(Refused, match="has not submitted every qualification document"):
         grant_qualification_try(campaign=campaign, user=ann, actor=lead)
     submit(trial_of(ann, campaign, 1), *RIGHT)
     submit(trial_of(ann, campaign, 2), RIGHT[0])
@@ -312,5 +312,7 @@ def test_gold_that_is_not_the_stored_page_is_refused(campaign: Campaign) -> None
     document = item.document
     assert document is not None
     type(document).objects.filter(pk=document.pk).update(text_sha256="1" * 64)
-    with pytest.raises(Refused, match="known-1: the text of its gold differs from the stored page"):
+    with pytest.raises(
+        Refused, match="known-1: the text of its gold differs from the stored document"
+    ):
         hold_round(campaign, 1, release)

@@ -82,7 +82,7 @@ def test_reviewer_works_by_keyboard_alone(
     on_fact(page, 4)
     page.keyboard.press("s")
     page.keyboard.type("Not again: a total.")
-    page.get_by_role("button", name="Send page back").press("Enter")
+    page.get_by_role("button", name="Send document back").press("Enter")
     on_fact(page, 1)
     page.keyboard.press("a")
     expect(page.get_by_role("status")).to_contain_text("Review 1 is done")

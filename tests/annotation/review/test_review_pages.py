@@ -48,7 +48,7 @@ def test_rounds_say_what_blocks_the_release(
 ) -> None:
     html = client_of(reviewer).get(ROOT).content.decode()
     assert "Release blocked. Review 1 is open" in html
-    assert "Every gold page is in a review" in html
+    assert "Every gold document is in a review" in html
     drawn = client_of(reviewer).get(f"{ROOT}1/").content.decode()
     assert str(round_of(campaign).seed) in drawn
 
@@ -70,14 +70,14 @@ def test_only_leads_open_a_round_early(
 ) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(review_pages=5)
     campaign.documents.filter(document__name="page-001").update(review_round=None)
-    assert "Open a review now" in client_of(lead).get(ROOT).content.decode()
-    assert "Open a review now" not in client_of(reviewer).get(ROOT).content.decode()
+    assert "Open review now" in client_of(lead).get(ROOT).content.decode()
+    assert "Open review now" not in client_of(reviewer).get(ROOT).content.decode()
     assert client_of(reviewer).post(f"{ROOT}open/").status_code == 403
     response = client_of(lead).post(f"{ROOT}open/", {"seed": "7"})
     assert response["Location"] == f"{ROOT}2/"
     assert (round_of(campaign, 2).seed, round_of(campaign, 2).opened_by) == (7, lead)
     again = client_of(lead).post(f"{ROOT}open/", follow=True)
-    assert "Every gold page is already in a review round." in again.content.decode()
+    assert "Every gold document is already in a review." in again.content.decode()
 
 
 @pytest.mark.parametrize("seed", ["-1", "x", str(2**60)])
@@ -138,9 +138,9 @@ def test_own_page_is_shown_without_verdicts(
 ) -> None:
     add_member(campaign=campaign, user=ann, role="reviewer", actor=None)
     client = client_of(ann)
-    assert "annotated or adjudicated this page" in client.get(f"{ROOT}1/1/").content.decode()
+    assert "annotated or adjudicated this document" in client.get(f"{ROOT}1/1/").content.decode()
     response = client.post(f"{ROOT}1/1/", {"verdict": "accepted"}, follow=True)
-    assert "Another reviewer must decide" in response.content.decode()
+    assert "Another reviewer must review it" in response.content.decode()
     assert item_of(campaign).verdict == "pending"
 
 
@@ -241,7 +241,7 @@ def test_page_in_work_again_shows_nothing_of_its_gold(
 ) -> None:
     campaign.documents.filter(document__name="page-001").update(stage="annotation")
     html = client_of(reviewer).get(f"{ROOT}1/2/").content.decode()
-    assert "This page was reopened" in html
+    assert "This document was reopened" in html
     assert "review-data" not in html
     assert "and the loss" not in html
     body = api_of(reviewer).get(f"{API}1/items/2/").json()

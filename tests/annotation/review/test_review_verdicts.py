@@ -312,7 +312,7 @@ def test_correction_into_an_open_case_is_refused(campaign: Campaign, reviewer: U
 
 def test_own_annotations_are_reviewed_by_others(campaign: Campaign, ann: User) -> None:
     add_member(campaign=campaign, user=ann, role="reviewer", actor=None)
-    with pytest.raises(Refused, match="annotated or adjudicated this page") as refused:
+    with pytest.raises(Refused, match="annotated or adjudicated this document") as refused:
         decide_item(item=item_of(campaign), verdict="accepted", actor=ann)
     assert refused.value.code == "own_work"
 
@@ -320,7 +320,7 @@ def test_own_annotations_are_reviewed_by_others(campaign: Campaign, ann: User) -
 def test_own_adjudication_is_reviewed_by_others(
     disputed: Campaign, lead: User, reviewer: User
 ) -> None:
-    with pytest.raises(Refused, match="adjudicated this page"):
+    with pytest.raises(Refused, match="adjudicated this document"):
         decide_item(item=item_of(disputed), verdict="accepted", actor=lead)
     decide_item(item=item_of(disputed), verdict="accepted", actor=reviewer)
 

@@ -111,7 +111,7 @@ def test_lead_opens_a_round_early(campaign: Campaign, lead: User) -> None:
     make_gold(campaign, 1)
     found = open_round_now(campaign=campaign, actor=lead)
     assert (found.pages, found.items.count()) == (1, 2)
-    with pytest.raises(Refused, match="already in a review round") as refused:
+    with pytest.raises(Refused, match="already in a review") as refused:
         open_round_now(campaign=campaign, actor=lead)
     assert refused.value.code == "nothing"
     assert Event.objects.get(verb="open_review_round").actor == lead
@@ -172,14 +172,14 @@ def test_release_waits_for_the_reviews(ann: User, ben: User, lead: User, reviewe
     for number in (1, 2, 3):
         make_gold(campaign, number)
     assert review_blocks_release(campaign) == (
-        "Reviews 1 and 2 are open. Every sampled fact needs a verdict."
+        "Reviews 1 and 2 are open. Every sampled fact must be reviewed."
     )
     with pytest.raises(Unfinished, match="Reviews 1 and 2 are open") as refused:
         freeze(campaign, lead)
     assert refused.value.names == ["page-001", "page-002", "page-003"]
     accept_all(campaign, reviewer, 1)
     assert review_blocks_release(campaign) == (
-        "Review 2 is open. Every sampled fact needs a verdict."
+        "Review 2 is open. Every sampled fact must be reviewed."
     )
     accept_all(campaign, reviewer, 2)
     assert review_blocks_release(campaign) is None
@@ -189,7 +189,7 @@ def test_release_waits_for_the_reviews(ann: User, ben: User, lead: User, reviewe
 def test_pages_in_no_review_block_the_release(campaign: Campaign) -> None:
     make_gold(campaign, 1)
     assert review_blocks_release(campaign) == (
-        "1 gold page is not in a review round yet. A lead can open one."
+        "1 gold document is not yet in a review. A lead can open a review."
     )
 
 
@@ -215,7 +215,7 @@ def test_sent_back_page_is_not_drawn_again(campaign: Campaign, reviewer: User, l
     page.cases.update(state="decided", decided_at=page.settled_at)
     CampaignDocument.objects.filter(pk=page.pk).update(stage="gold")
     assert open_due_round(campaign=campaign) is None
-    with pytest.raises(Refused, match="already in a review round"):
+    with pytest.raises(Refused, match="already in a review"):
         open_round_now(campaign=campaign, actor=lead)
 
 

@@ -111,7 +111,7 @@ def test_second_verdict_does_not_overrule_the_first(
 ) -> None:
     intact(screened, 1, ann)
     assert intact(screened, 1, ann) == Stage.ANNOTATION
-    with pytest.raises(ScreenedMeanwhile, match="Ann already screened this page: intact"):
+    with pytest.raises(ScreenedMeanwhile, match="Ann already screened this document: intact"):
         faulty(screened, 1, ben)
     with pytest.raises(ScreenedMeanwhile):
         intact(screened, 1, ben)
@@ -135,7 +135,7 @@ def test_begun_page_cannot_be_put_back(screened: Campaign, ann: User) -> None:
     intact(screened, 1, ann)
     work = document_of(screened).assignments.all()[0]
     comment(work)
-    with pytest.raises(Refused, match="Labelling of this page has started"):
+    with pytest.raises(Refused, match="An annotator has started this document"):
         undo_screening(campaign_document=document_of(screened), actor=ann)
 
 

@@ -96,7 +96,7 @@ def test_submitting_ends_the_task_and_leads_to_the_next(
     assert work.is_submitted
     assert marked(work) == [("Number", "1,200")]
     page.goto(f"/annotate/{work.pk}/")
-    expect(page.get_by_text("Submitted, read-only")).to_be_visible()
+    expect(page.get_by_text("Submitted (read-only)")).to_be_visible()
 
 
 HOSTILE = (

@@ -224,7 +224,7 @@ def test_suggestions_count_only_once_accepted(page_of: PageOf, work: Assignment,
     assert marked(work) == [("Number", "1,200")]
     press(page, "j", "Delete")  # (310) is dismissed
     press(page, "a")
-    dialog = page.get_by_role("dialog", name="Accept the suggestions in view")
+    dialog = page.get_by_role("dialog", name="Accept all suggestions in view")
     listed = dialog.get_by_role("listitem").locator("mark").all_inner_texts()
     assert listed[:2] == ["March 31, 2025", "1,200"]
     press(page, "Enter")
@@ -277,14 +277,14 @@ def test_the_key_that_submits_does_not_submit_an_empty_page(
     dialog = page.get_by_role("dialog", name="Submit this document?")
     for _ in range(2):
         page.keyboard.press("Control+Enter")
-        expect(dialog.get_by_text("You have not labelled anything")).to_be_visible()
+        expect(dialog.get_by_text("You have not labelled any facts")).to_be_visible()
         expect(dialog.get_by_role("button", name="Submit")).to_be_disabled()
         page.keyboard.press("Enter")
         expect(dialog).to_be_hidden()
     work.refresh_from_db()
     assert not work.is_submitted
     page.keyboard.press("Control+Enter")
-    dialog.get_by_label("This page has no facts").check()
+    dialog.get_by_label("This document has no facts").check()
     dialog.get_by_role("button", name="Submit").click()
     page.wait_for_url("**/annotate/")
     assert Assignment.objects.get(pk=work.pk).is_submitted
