@@ -367,7 +367,7 @@ def _row(
 ) -> list[Cell]:
     rates = ("" if rate is None else rate for rate in (tally.precision, tally.recall, tally.f1))
     return [
-        annotator.name, scope if not scope.isdigit() else f"{scope} documents", subject,
+        annotator.name, scope if not scope.isdigit() else f"{scope} pages", subject,
         pages, tally.expected, tally.marked, tally.matched, *rates,
         tally.missed, tally.extra, tally.boundary, tally.label,
     ]  # fmt: skip

@@ -250,7 +250,7 @@ def draw_again(site: Site, reviewer: Page, number: int) -> list[tuple[str, int]]
     """Returns the facts of a review. The command, this test and the page must agree on them."""
     output = site.command("draw_review", "first-round", str(number)).splitlines()
     header = re.fullmatch(
-        rf"# seed (\d+), share {plan.SHARE} of 40 facts on 10 pages: {plan.DRAWN} drawn",
+        rf"# seed (\d+), share {plan.SHARE} of 40 facts in 10 documents: {plan.DRAWN} drawn",
         output[0],
     )
     assert header is not None, output

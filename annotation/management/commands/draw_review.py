@@ -33,7 +33,7 @@ class Command(BaseCommand):
             )
         self.stdout.write(
             f"# seed {found.seed}, share {found.share!r} of {redrawn.population} facts"
-            f" on {found.pages} documents: {len(redrawn.drawn)} drawn"
+            f" in {found.pages} documents: {len(redrawn.drawn)} drawn"
         )
         for key in redrawn.drawn:
             self.stdout.write(_line(key))

@@ -127,7 +127,7 @@ def test_what_cannot_be_handed_over(
     trio: Campaign, ann: User, ben: User, cleo: User, lead: User, stranger: User
 ) -> None:
     work = work_of(ann, trio)
-    with pytest.raises(Refused, match="Ben already has this page"):
+    with pytest.raises(Refused, match="Ben already has this document"):
         hand_over(assignment=work, heir=ben, actor=lead)
     with pytest.raises(Refused, match="Sam cannot be assigned documents"):
         hand_over(assignment=work, heir=stranger, actor=lead)

@@ -147,7 +147,7 @@ def test_annotator_sees_right_and_wrong_only_after_submitting(
 ) -> None:
     save(trial_of(ann, held, 1), RIGHT[0])
     before = text(client_of(ann).get(ROUND))
-    assert "0 of 2 pages submitted" in before
+    assert "0 of 2 documents submitted" in before
     assert "June 30, 2024" not in before
     own = api_of(ann).get(API_ROUND).json()["own"]
     assert [page["findings"] for page in own["pages"]] == [[], []]
@@ -214,7 +214,7 @@ def test_lead_sees_everybody_and_grants_another_try(
     # Leads do not see Ann's right facts.
     assert "June 30, 2024" not in page
     address = f"{ROUND}{member_of(ann, held).pk}/try/"
-    assert "can retry 1 page." in text(client.post(address, follow=True))
+    assert "can retry 1 document." in text(client.post(address, follow=True))
     assert "has not submitted every qualification document" in text(
         client.post(address, follow=True)
     )
@@ -291,7 +291,7 @@ def test_page_says_what_to_do_without_a_round(
 ) -> None:
     assert "no qualification round" in text(client_of(ann).get(ROUND))
     page = text(client_of(lead).get(ROUND))
-    assert "start with the campaign" in page
+    assert "test annotators first" in page
     assert "No known gold" in page
 
 

@@ -57,7 +57,7 @@ def test_pages_get_known_gold_and_an_assignment_for_everybody(
     assert [page.stage for page in pages] == [Stage.ANNOTATION, Stage.ANNOTATION]
     gold = KnownGold.objects.get(campaign_document=pages[0])
     assert [label for _, _, label in gold.spans] == ["Number", "Number", "Date"]
-    assert gold.source.startswith("release Dataset")
+    assert gold.source.startswith("Dataset")
     given = Assignment.objects.filter(campaign_document__in=pages)
     assert {row.annotator.name for row in given} == {"Ann", "Ben"}
     assert given.count() == 4
@@ -92,7 +92,7 @@ def test_gold_of_another_campaign_is_a_source(
     add_qualification(campaign=fresh, source=other, names=["page-001"], actor=lead)
     (gold,) = KnownGold.objects.filter(campaign_document__campaign=fresh)
     assert [span[2] for span in gold.spans] == ["Number"]
-    assert gold.source == "gold of Autumn round"
+    assert gold.source == "Autumn round (campaign)"
 
 
 @pytest.mark.parametrize(

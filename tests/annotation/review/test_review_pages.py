@@ -61,7 +61,7 @@ def test_no_round_yet_is_told_apart_from_no_review(
     assert "No review yet" in client.get(ROOT).content.decode()
     Campaign.objects.filter(pk=found.pk).update(review_pages=0)
     html = client.get(ROOT).content.decode()
-    assert "Review is disabled" in html
+    assert "Reviews are off" in html
     assert "Open a review" not in html
 
 
@@ -154,7 +154,7 @@ def test_accepting_leads_to_the_next_fact_and_the_last_to_the_round(
         client.post(f"{ROOT}1/{position}/", {"verdict": "accepted"})
     last = client.post(f"{ROOT}1/7/", {"verdict": "accepted"}, follow=True)
     assert last.redirect_chain == [(f"{ROOT}1/", 302)]
-    assert "Review 1 is done" in last.content.decode()
+    assert "Review 1 is complete" in last.content.decode()
 
 
 def test_decided_fact_shows_its_verdict_under_its_guidelines(

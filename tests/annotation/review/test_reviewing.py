@@ -244,7 +244,7 @@ def test_command_prints_the_draw_also_after_the_gold_changed(
     call_command("draw_review", campaign.slug, "1", stdout=out)
     lines = out.getvalue().splitlines()
     found = round_of(campaign)
-    assert lines[0] == f"# seed {found.seed}, share 0.5 of 8 facts on 2 pages: 4 drawn"
+    assert lines[0] == f"# seed {found.seed}, share 0.5 of 8 facts in 2 documents: 4 drawn"
     assert lines[1:-1] == [
         f"{item.campaign_document.document.name}\t{item.start}"
         for item in found.items.order_by("position")

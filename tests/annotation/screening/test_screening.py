@@ -152,7 +152,7 @@ def test_lead_excludes_a_page_in_work_and_brings_it_back(
         save(second, ("Number", "(310)"), key="late")
     with pytest.raises(PageExcluded):
         submit(second)
-    with pytest.raises(Refused, match="Explain why"):
+    with pytest.raises(Refused, match="Enter a reason for restoring"):
         bring_back_document(campaign_document=page, reason=" ", actor=lead)
     bring_back_document(campaign_document=page, reason="It is readable.", actor=lead)
     assert document_of(screened).assignments.count() == 2
