@@ -203,7 +203,7 @@ def test_drawing_by_the_page_names_what_was_drawn(
     )
     assert f"Drawn with seed 7: {', '.join(names)}." in told
     wrong = client.post(f"{ROOT}draw/", {"count": "0", "seed": ""}, follow=True).content.decode()
-    assert "Documents: Ensure this value" in wrong
+    assert "Documents to draw: Ensure this value" in wrong
 
 
 def test_teams_by_api(draft: Campaign, lead: User, api_of: ApiOf) -> None:

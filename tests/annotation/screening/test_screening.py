@@ -158,7 +158,7 @@ def test_lead_excludes_a_page_in_work_and_brings_it_back(
     assert document_of(screened).assignments.count() == 2
     submit(second)
     assert document_of(screened).stage == Stage.GOLD
-    with pytest.raises(Refused, match="past screening"):
+    with pytest.raises(Refused, match="already left screening"):
         exclude_document(campaign_document=page, actor=lead, **FAULTY)
 
 
