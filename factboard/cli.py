@@ -19,7 +19,7 @@ _EXIT_CODES = f"""exit codes:
   0    success
   {FAILURE}    failure: the site did not respond, grading failed, items have no answer, or
        `check` found errors
-  {BAD_INPUT}    bad input: a wrong option or file, or the site rejected the request
+  {BAD_INPUT}    bad input: an invalid option or file, or the site rejected the request
   {STOPPED}  stopped by Ctrl-C
 
 `factboard COMMAND --help` shows the options of a command, with an example."""

@@ -71,7 +71,7 @@ def add_parser(commands: Any) -> None:
         help="with --local: an option that the files were graded with",
     )
     add_site_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_compare)
 
 

@@ -57,11 +57,16 @@ def _no_number(name: str) -> None:
 def add_calls(group: _ArgumentGroup, unit: str) -> None:
     """The options of calls to an endpoint about units, such as an item."""
     group.add_argument(
-        "--concurrency", type=positive, default=0, help=f"number of {unit}s in parallel"
+        "--concurrency",
+        type=positive,
+        default=0,
+        metavar="N",
+        help=f"number of {unit}s in parallel",
     )
     group.add_argument(
         "--timeout",
         type=seconds,
+        metavar="SECONDS",
         default=300.0,
         help="seconds to wait for a complete answer (default: 300)",
     )
@@ -71,7 +76,7 @@ def add_calls(group: _ArgumentGroup, unit: str) -> None:
         metavar="NAME",
         help="environment variable with the API key (default: %(default)s)",
     )
-    group.add_argument("--key-file", type=Path, help="file with the API key")
+    group.add_argument("--key-file", type=Path, metavar="FILE", help="file with the API key")
     group.add_argument(
         "--decoding",
         type=decoding,
@@ -87,6 +92,7 @@ def add_calls(group: _ArgumentGroup, unit: str) -> None:
         "--attempts",
         type=positive,
         default=5,
+        metavar="N",
         help=f"maximum number of calls per {unit} (default: 5)",
     )
     group.add_argument(

@@ -308,8 +308,8 @@ _EXAMPLES = """examples:
   factboard export sample --to lm-eval task/
   factboard export kit.zip --to inspect task/ --gold gold.jsonl
 
-With gold, the task scores the answers. With hidden gold, it writes the submission file for the
-board instead."""
+If the gold is open, the task computes the scores. If it is hidden, the task writes the submission
+file for the board."""
 
 
 def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
@@ -323,7 +323,7 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
     parser.add_argument(
         "target",
         metavar="BOARD|PATH",
-        help="a board (its name in the URL), a starter kit or release (ZIP or folder), a gold "
+        help="a board (name as in its URL), a starter kit or release (ZIP or folder), a gold "
         "file, or `sample`",
     )
     parser.add_argument(
@@ -334,10 +334,16 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
     )
     parser.add_argument("out", type=Path, metavar="DIR", help="a new or empty folder")
     parser.add_argument(
-        "--gold", type=Path, help="a file with open gold, if the target contains none"
+        "--gold",
+        type=Path,
+        metavar="FILE",
+        help="a file with open gold, if the target contains none",
     )
     parser.add_argument(
-        "--benchmark", default="", help="the benchmark, if the files do not specify it"
+        "--benchmark",
+        default="",
+        metavar="NAME",
+        help="the benchmark, if the files do not specify it",
     )
     parser.add_argument(
         "--images", type=Path, metavar="DIR", help="folder with the page images of a gold file"
@@ -348,8 +354,12 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         metavar="VERSION",
         help="version of the benchmark's prompt (default: %(default)s)",
     )
-    parser.add_argument("--prompt-file", type=Path, help="your own prompt, with $question")
-    parser.add_argument("--language", default="", help="value of $language in the prompt")
+    parser.add_argument(
+        "--prompt-file", type=Path, metavar="FILE", help="your own prompt, with $question"
+    )
+    parser.add_argument(
+        "--language", default="", metavar="TEXT", help="value of $language in the prompt"
+    )
     add_site_arguments(parser.add_argument_group("site"))
     parser.set_defaults(run=run)
 

@@ -343,7 +343,7 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         "target",
         nargs="?",
         metavar="BOARD|PATH",
-        help="a board (its name in the URL), a starter kit or release (ZIP or folder), a gold "
+        help="a board (name as in its URL), a starter kit or release (ZIP or folder), a gold "
         "file, or `sample`",
     )
     parser.add_argument(
@@ -353,7 +353,9 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         metavar=("NAME", "MODULE:FUNCTION"),
         help=f"{', '.join(NAMES[:-1])} or {NAMES[-1]} (default: openai)",
     )
-    parser.add_argument("--out", type=Path, help="folder for the run (default: runs/TARGET-MODEL)")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="folder for the run (default: runs/TARGET-MODEL)"
+    )
     parser.add_argument(
         "--new", action="store_true", help="start over; earlier answers are moved to a subfolder"
     )
@@ -363,7 +365,9 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         help="show three prompts and the estimated cost, without calling the model",
     )
     parser.add_argument(
-        "--raw", action="store_true", help="do not repair answers, such as by removing code fences"
+        "--raw",
+        action="store_true",
+        help="do not repair answers (for example, do not remove code fences)",
     )
     parser.set_defaults(run=run)
     _add_items(parser)
@@ -374,12 +378,17 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
 def _add_items(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("items")
     group.add_argument(
-        "--benchmark", default="", help="the benchmark, if the files do not specify it"
+        "--benchmark",
+        default="",
+        metavar="NAME",
+        help="the benchmark, if the files do not specify it",
     )
     group.add_argument(
         "--images", type=Path, metavar="DIR", help="folder with the page images of a gold file"
     )
-    group.add_argument("--split", default="", help="run only this split, such as test")
+    group.add_argument(
+        "--split", default="", metavar="NAME", help="run only this split, such as test"
+    )
     group.add_argument("--limit", type=positive, metavar="N", help="run only the first N items")
     add_site_arguments(group)
 
@@ -393,11 +402,14 @@ def _add_prompts(parser: ArgumentParser) -> None:
         help="version of the benchmark's prompt, or `own` to send only the item's question "
         "(default: %(default)s)",
     )
-    group.add_argument("--prompt-file", type=Path, help="your own prompt, with $question")
+    group.add_argument(
+        "--prompt-file", type=Path, metavar="FILE", help="your own prompt, with $question"
+    )
     group.add_argument("--system", default="", metavar="TEXT", help="system prompt")
     group.add_argument(
         "--language",
         default="",
+        metavar="TEXT",
         help="value of $language in the prompt; for tesseract, the OCR language (default: eng)",
     )
 
@@ -415,9 +427,14 @@ def _add_endpoint(parser: ArgumentParser) -> None:
         "--image-tokens", type=positive, default=0, metavar="N", help="tokens per image, if known"
     )
     group.add_argument(
-        "--command", default="", help="the program to run, with {image} or {images}, and {prompt}"
+        "--command",
+        default="",
+        metavar="TEXT",
+        help="the program to run, with {image} or {images}, and {prompt}",
     )
-    group.add_argument("--function", default="", help="the function to call, as module:function")
+    group.add_argument(
+        "--function", default="", metavar="NAME", help="the function to call, as module:function"
+    )
 
 
 def _arrange(args: Namespace) -> None:

@@ -38,19 +38,18 @@ def _add_reading(commands: Any) -> None:
     leaderboard = _command(
         commands, "leaderboard", "print a leaderboard", "leaderboard my-board --csv"
     )
-    leaderboard.add_argument("board", help="the board's name in its URL")
+    leaderboard.add_argument("board", help="the board's name, as in its URL")
     leaderboard.add_argument("--csv", action="store_true", help="print CSV")
     for name in ("phase", "view", "part", "sort"):
-        leaderboard.add_argument(
-            f"--{name}", default="", help=f"the {name}, as in the leaderboard's URL"
-        )
+        help_text = f"the value of `{name}` in the leaderboard's URL"
+        leaderboard.add_argument(f"--{name}", default="", metavar="NAME", help=help_text)
     leaderboard.set_defaults(run=_leaderboard)
 
 
 def _command(commands: Any, name: str, help_text: str, example: str) -> ArgumentParser:
     parser = add_command(commands, name, help_text, f"example:\n  factboard {example}")
     add_site_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 
@@ -133,7 +132,7 @@ _PULL_EXAMPLES = """examples:
 
 def _add_pull(commands: Any) -> None:
     parser = add_command(commands, "pull", "download a release and check its hash", _PULL_EXAMPLES)
-    parser.add_argument("dataset", help="the dataset's name in its URL")
+    parser.add_argument("dataset", help="the dataset's name, as in its URL")
     parser.add_argument("version", help="the version of the release, such as 1.0.0")
     parser.add_argument(
         "--to",
@@ -152,7 +151,7 @@ def _add_pull(commands: Any) -> None:
         "--accept-licence", action="store_true", help="accept the licence of the release"
     )
     add_site_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=_pull)
 
 
@@ -196,7 +195,7 @@ The manifest fills in fields of the model card that you leave out."""
 def _add_submitting(commands: Any) -> None:
     submit = add_command(commands, "submit", "submit predictions to a board", _SUBMIT_EXAMPLES)
     _add_file(submit)
-    submit.add_argument("--team", default="", help="submit for this team (its name in the URL)")
+    submit.add_argument("--team", default="", help="submit for this team (name as in its URL)")
     submit.add_argument(
         "--accept-missing", action="store_true", help="submit even if predictions are missing"
     )
@@ -231,7 +230,7 @@ def _add_submitting(commands: Any) -> None:
 
 
 def _add_file(parser: ArgumentParser) -> None:
-    parser.add_argument("board", help="the board's name in its URL")
+    parser.add_argument("board", help="the board's name, as in its URL")
     parser.add_argument(
         "file", type=Path, help="the predictions: ZIP, JSON Lines or gzipped JSON Lines"
     )
@@ -243,7 +242,7 @@ def _add_file(parser: ArgumentParser) -> None:
 
 def _add_site(parser: ArgumentParser) -> None:
     add_site_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _submit(args: Namespace) -> int:

@@ -185,7 +185,7 @@ _PIECE = 12_000
 _EXAMPLES = """example:
   factboard suggest pages/ --model qwen --base-url http://127.0.0.1:8001/v1 --labels Number,Date
 
-To continue a stopped run, run the same command again. It asks only for missing answers.
+To continue a stopped run, run the same command again. It requests only missing answers.
 Exit codes: 0 all pages done, 1 some pages not done, 2 bad input, 130 stopped."""
 
 
@@ -212,7 +212,10 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         help="the campaign's labels, separated by commas (default: Number,Date)",
     )
     parser.add_argument(
-        "--out", type=Path, help="folder for the result (default: suggestions/PATH-MODEL)"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="folder for the result (default: suggestions/PATH-MODEL)",
     )
     parser.add_argument(
         "--new", action="store_true", help="start over; earlier answers are moved to a subfolder"
@@ -220,11 +223,14 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="show one request, without calling the model"
     )
-    parser.add_argument("--prompt-file", type=Path, help="your own prompt, with $labels and $text")
+    parser.add_argument(
+        "--prompt-file", type=Path, metavar="FILE", help="your own prompt, with $labels and $text"
+    )
     parser.add_argument(
         "--piece",
         type=positive,
         default=_PIECE,
+        metavar="N",
         help="maximum number of characters of a page per request (default: %(default)s)",
     )
     add_calls(parser.add_argument_group("endpoint"), "piece")

@@ -210,7 +210,7 @@ class ModelCard(BaseModel):
     name: str = Field(
         default="", description="name on the leaderboard (default: the manifest's model)"
     )
-    organisation: str | None = Field(default=None, description="who made the model")
+    organisation: str | None = Field(default=None, description="developer of the model")
     size: str | None = Field(default=None, description="number of parameters, such as 7B")
     category: Category | None = Field(
         default=None, description=f"{', '.join(get_args(Category)[:-1])} or other (default: other)"

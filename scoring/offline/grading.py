@@ -153,13 +153,18 @@ class ItemsFile:
 def add_file_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("benchmark", help="the benchmark's name, such as fincriticaled")
     parser.add_argument(
-        "--gold", type=Path, required=True, help="the gold: a folder, ZIP or JSON Lines"
+        "--gold",
+        type=Path,
+        required=True,
+        metavar="PATH",
+        help="the gold: a folder, ZIP or JSON Lines file",
     )
     parser.add_argument(
         "--submission",
         type=Path,
         required=True,
-        help="the predictions: a folder, ZIP or JSON Lines",
+        metavar="PATH",
+        help="the predictions: a folder, ZIP or JSON Lines file",
     )
     parser.add_argument(
         "--option",
@@ -167,16 +172,19 @@ def add_file_arguments(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="an option of the benchmark; may be repeated",
+        help="an option of the benchmark; can be repeated",
     )
     parser.add_argument(
         "--raw-gold",
         action="store_true",
-        help="use the gold files as they are, like the published script; by default, pages are "
+        help="use the gold files unchanged, like the published script; by default, pages are "
         "cleaned first, as on the site",
     )
     parser.add_argument(
-        "--items", type=Path, help="write the result of each item to this file, as JSON Lines"
+        "--items",
+        type=Path,
+        metavar="FILE",
+        help="write the result of each item to this file, as JSON Lines",
     )
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object instead of a table"
