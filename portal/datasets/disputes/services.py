@@ -121,7 +121,7 @@ def _place(dispute: Dispute, value: str, start: int | None) -> int:
         raise _invalid("value", "This text is not in the document, or it overlaps another fact.")
     named = ", ".join(map(str, places[:10]))
     raise _invalid(
-        "start", f"The page has this text {len(places)} times. Enter its start: {named}."
+        "start", f"The text occurs {len(places)} times. Enter its start offset: {named}."
     )
 
 

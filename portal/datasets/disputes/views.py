@@ -112,7 +112,7 @@ class DisputeFilterForm(forms.Form):
         required=False, choices=[("", "All"), *Dispute.State.choices], widget=forms.HiddenInput
     )
     release = forms.ChoiceField(required=False)
-    mine = forms.BooleanField(required=False, label="Mine only")
+    mine = forms.BooleanField(required=False, label="My disputes only")
 
     def __init__(self, *args: Any, releases: list[Release], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -85,7 +85,7 @@ def test_facts_are_removed_changed_and_added(raiser: User, organiser: User) -> N
 @pytest.mark.parametrize(
     ("fact", "act", "fields", "field", "message"),
     [
-        (0, "change", {"value": "9,999"}, "value", "This text is not on the page"),
+        (0, "change", {"value": "9,999"}, "value", "This text is not in the document"),
         (0, "change", {"value": "March 31"}, "value", "overlaps another fact"),
         (0, "change", {"type": "Money"}, "type", "Must be one of Number, Date"),
         (0, "add", {"type": "Number", "value": "77"}, "act", "Change or remove the disputed fact"),
@@ -147,7 +147,7 @@ def test_the_dispute_page_takes_a_correction(
     form = {"answer": "Yes.", "decision": "accept", "act": "change", "value": "9,999"}
     refused = client.post(f"{path}decide/", form)
     assert refused.status_code == 400
-    assert "This text is not on the page" in refused.content.decode()
+    assert "This text is not in the document" in refused.content.decode()
     client.post(f"{path}decide/", form | {"value": "sales 1,200"})
     assert "Correction to the newest release: change Number" in client.get(path).content.decode()
 

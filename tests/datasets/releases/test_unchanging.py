@@ -141,8 +141,8 @@ def test_an_import_leaves_a_late_image_out_and_says_so(
     run = import_path(dataset=dataset, path=path)
     (item,) = run.items.all()
     assert item.reason == (
-        f"image not imported: {REASON}; import the page under another name and use that in the"
-        " next release"
+        f"image not imported: {REASON}; import the document under another name and use that"
+        " one in the next release"
     )
     assert archive_of(release) == before
 
