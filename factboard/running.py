@@ -305,7 +305,7 @@ def plan_of(items: Iterable[RunItem], count: int, session: Session) -> Plan:
 
 
 def plan_text(plan: Plan, prices: Prices) -> str:
-    lines = [*plan.examples, f"{plan.items:,} items. No calls were made."]
+    lines = [*plan.examples, f"Items: {plan.items:,}. No calls were made."]
     if plan.usage is not None:
         lines.append(
             f"Estimate: {plan.usage.input:,} input tokens, at most {plan.usage.output:,} output "

@@ -181,7 +181,7 @@ def test_dry_run_shows_prompts_and_asks_nothing(
     shown = capsys.readouterr().out
     assert shown.count("Convert the page to HTML") == 3
     assert "0000.png, " in shown
-    assert "5 items. No calls were made." in shown
+    assert "Items: 5. No calls were made." in shown
     assert "USD" in shown
     assert not Path("out").exists()
 
