@@ -57,7 +57,7 @@ def _folder(name: str) -> Path | None:
         return None
     path = Path(text).absolute()
     if not path.is_dir():
-        raise ImproperlyConfigured(f"{name} must be a folder, and {path} is not")
+        raise ImproperlyConfigured(f"{name} must be a folder, but {path} is not a folder")
     return path
 
 
@@ -373,7 +373,7 @@ CONTACT_EMAIL: str = env.str("CONTACT_EMAIL", default="")
 _legal_dir: str = env.str("LEGAL_DIR", default="")
 LEGAL_DIR: Path | None = Path(_legal_dir) if _legal_dir else None
 if LEGAL_DIR is not None and not LEGAL_DIR.is_dir():
-    raise ImproperlyConfigured(f"LEGAL_DIR must be a folder, and {_legal_dir} is not")
+    raise ImproperlyConfigured(f"LEGAL_DIR must be a folder, but {_legal_dir} is not a folder")
 
 EMAIL_URL: str = env.str("EMAIL_URL", default="consolemail://")
 try:

@@ -105,8 +105,8 @@ def mistaken(file: IO[bytes], taken: Container[str], accepted: str) -> str:
 
 def sentence(kind: str, accepted: str) -> str:
     """
-    >>> sentence("a tar archive", "a ZIP archive is accepted")
-    'looks like a tar archive; a ZIP archive is accepted'
+    >>> sentence("a tar archive", "a ZIP archive is required")
+    'looks like a tar archive; a ZIP archive is required'
     """
     return f"looks like {kind}; {accepted}"
 

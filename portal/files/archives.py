@@ -108,7 +108,7 @@ def _no_zip(source: Path | IO[bytes]) -> str:
     Unknown bytes or text may be a damaged ZIP or follow other data: the reader decides.
     """
     kind = kind_of_source(source)
-    return "" if not kind or kind in _MAY_BE_ZIP else sentence(kind, "a ZIP archive is accepted")
+    return "" if not kind or kind in _MAY_BE_ZIP else sentence(kind, "a ZIP archive is required")
 
 
 class FolderArchive:
@@ -134,7 +134,7 @@ class FolderArchive:
         """Open a file whose reader bounds what it reads."""
         path = (self._root / name).resolve()
         if not path.is_relative_to(self._root):
-            raise ArchiveFault("traversal", f"{name}: the path leaves the folder", name)
+            raise ArchiveFault("traversal", f"{name}: the path is outside the folder", name)
         try:
             # Reading a pipe or a device might never end.
             if not path.is_file():
@@ -221,7 +221,11 @@ def _checked_directory(
             continue
         _check_entry(info)
         if info.filename in infos:
-            raise ArchiveFault("duplicate", f"{info.filename}: twice in the archive", info.filename)
+            raise ArchiveFault(
+                "duplicate",
+                f"{info.filename}: appears more than once in the archive",
+                info.filename,
+            )
         infos[info.filename] = info
     _check_sizes(infos, limits)
     return infos
@@ -248,7 +252,7 @@ def _check_sizes(infos: dict[str, zipfile.ZipInfo], limits: ArchiveLimits) -> No
         )
     # Small archives of repetitive text exceed the ratio without harm.
     if total > 10 * MEGABYTE and total > packed * limits.ratio:
-        reason = f"compressed more than {limits.ratio} times; it may be a ZIP bomb"
+        reason = f"compression ratio above {limits.ratio}; it may be a ZIP bomb"
         raise ArchiveFault("bomb", reason)
 
 

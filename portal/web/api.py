@@ -135,7 +135,7 @@ class PlainJSONParser(JSONParser):
             for place, text in _texts(data):
                 if _is_broken(text):
                     raise ParseError(
-                        f"JSON parse error - {_spelled(place)}half of a surrogate pair in a text"
+                        f"JSON parse error - {_spelled(place)}unpaired surrogate in a string"
                     )
         return data
 
@@ -157,7 +157,7 @@ def _finite(digits: str) -> float:
 
 
 def _refused(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
+    raise ValueError(f"{word} is not a valid JSON number")
 
 
 # A place in JSON: the parent place, and the key or index. A linked list, because the full paths of

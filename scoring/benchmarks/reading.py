@@ -177,7 +177,7 @@ def _over_limit(line: int, total: int, packed: IO[bytes], limits: ReadLimits) ->
     if total > limits.archive.total:
         return f"the file unpacks to more than {limits.archive.total // MEGABYTE} MB"
     if total > _HARMLESS and total > packed.tell() * limits.archive.ratio:
-        return f"compressed more than {limits.archive.ratio} times; it may be a gzip bomb"
+        return f"compression ratio above {limits.archive.ratio}; it may be a gzip bomb"
     return ""
 
 

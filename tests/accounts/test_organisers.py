@@ -42,7 +42,7 @@ def test_only_organiser_keeps_the_role(organiser: User) -> None:
 
 
 def test_unknown_and_deactivated_accounts_are_refused(researcher: User) -> None:
-    with pytest.raises(CommandError, match="no account x@example"):
+    with pytest.raises(CommandError, match="no account with the email address x@example"):
         run("x@example.org")
     User.objects.filter(pk=researcher.pk).update(is_active=False)
     with pytest.raises(CommandError, match="is deactivated"):

@@ -96,7 +96,7 @@ def test_interrupted_import_goes_on_when_run_again(
         (["set", "{source}/pages"], "the source has no pages"),
         (
             ["set", "{source}/pages/a.html"],
-            "looks like an HTML or XML page; a ZIP archive is accepted",
+            "looks like an HTML or XML page; a ZIP archive is required",
         ),
     ],
 )

@@ -34,7 +34,7 @@ def test_search_shows_results_while_typing(page_of: PageOf) -> None:
     page = page_of(None)
     page.goto("/docs/")
     page.get_by_label("Search the documentation").press_sequentially("hidden gold")
-    expect(page.get_by_role("heading", name="with “hidden gold”")).to_be_visible()
+    expect(page.get_by_role("heading", name="found for “hidden gold”")).to_be_visible()
     expect(page).to_have_url(re.compile(r"/docs/\?q=hidden(\+|%20)gold$"))
     page.get_by_role("listitem").get_by_role("link").filter(has_text="›").first.click()
     expect(page.locator("article")).to_be_visible()
@@ -45,7 +45,7 @@ def test_search_works_without_script(page_of: PageOf) -> None:
     page.goto("/docs/")
     page.get_by_label("Search the documentation").fill("xyzzy")
     page.get_by_role("button", name="Search").click()
-    expect(page.get_by_role("heading", name="Nothing found for “xyzzy”")).to_be_visible()
+    expect(page.get_by_role("heading", name="No results for “xyzzy”")).to_be_visible()
 
 
 def test_pages_link_to_their_help(page_of: PageOf) -> None:

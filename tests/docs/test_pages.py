@@ -100,7 +100,7 @@ def test_index_searches_headings_and_text(client: Client) -> None:
     found = client.get("/docs/?q=adjudication").content.decode()
     assert "/docs/quality-workflow/#" in found
     none = client.get("/docs/", {"q": "<b>xyzzy</b>"}).content.decode()
-    assert "Nothing found for “&lt;b&gt;xyzzy&lt;/b&gt;”" in none
+    assert "No results for “&lt;b&gt;xyzzy&lt;/b&gt;”" in none
 
 
 def test_search_needs_every_word_and_ranks_headings_first() -> None:

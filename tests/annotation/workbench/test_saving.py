@@ -223,7 +223,7 @@ def test_half_a_character_is_refused_by_its_place(
         f"/api/v1/assignments/{work.pk}/spans/", body, content_type="application/json"
     )
     assert response.status_code == 400
-    assert f"spans[0].{field}: half of a surrogate pair" in response.json()["detail"]
+    assert f"spans[0].{field}: unpaired surrogate" in response.json()["detail"]
     assert_nothing_saved(work)
 
 

@@ -28,7 +28,7 @@ FILES: dict[str, tuple[str, bytes, str, int, str]] = {
     "not UTF-8": ("x.jsonl", b'\n\n{"id": "\xe9"}', "", 3, "not valid UTF-8 (byte 0xe9)"),
     "UTF-16": ("x.jsonl", '{"id": "a"}'.encode("utf-16"), "", 0, "looks like text in UTF-16; acc"),
     "a tar": ("x.jsonl", as_tar({"a.jsonl": b"{}"}), "", 0, "looks like a tar archive; accepted"),
-    "a PDF": ("x.zip", b"%PDF-1.7\n%", "", 0, "looks like a PDF; a ZIP archive is accepted"),
+    "a PDF": ("x.zip", b"%PDF-1.7\n%", "", 0, "looks like a PDF; a ZIP archive is required"),
     "a page": ("x.jsonl", b"<html>\n<p>1</p>", "", 0, "looks like an HTML or XML page; accepted"),
     "a sheet": (
         "x.zip",

@@ -21,7 +21,7 @@ class Command(BaseCommand):
         email = options["email"].strip()
         user = User.objects.filter(email__iexact=email).first()
         if user is None:
-            raise CommandError(f"there is no account {email}")
+            raise CommandError(f"there is no account with the email address {email}")
         change = withdraw_organiser if options["withdraw"] else make_organiser
         try:
             change(user=user)
