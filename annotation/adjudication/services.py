@@ -57,7 +57,7 @@ def checked_reason(reason: str) -> str:
     """The stripped reason; raises InvalidSpans if it is empty, too long or not storable."""
     plain = reason.strip()
     if not plain:
-        raise InvalidSpans([_fault("reason", "Enter a reason. It is stored with the decision.")])
+        raise InvalidSpans([_fault("reason", "Enter a reason. It is saved with the decision.")])
     if len(plain) > MAX_REASON:
         raise InvalidSpans(
             [_fault("reason", f"The reason is longer than {MAX_REASON} characters.")]
@@ -143,7 +143,7 @@ def _answers(
     if choice == Choice.EDIT:
         if not spans:
             raise Refused(
-                "Add at least one span, or choose “Neither” if there is no fact.", code="spans"
+                "Add at least one span, or choose neither if there is no fact.", code="spans"
             )
         return spans
     raise Refused(f"A case cannot be decided by {choice!r}.", code="choice")

@@ -70,7 +70,7 @@ SpanFormSet = forms.formset_factory(SpanForm, extra=1, max_num=50, validate_max=
 
 
 class ReasonForm(forms.Form):
-    reason = forms.CharField(max_length=MAX_REASON, help_text="Stored with the decision.")
+    reason = forms.CharField(max_length=MAX_REASON, help_text="Saved with the decision.")
 
 
 class DecisionForm(ReasonForm):
@@ -103,7 +103,7 @@ class DecisionForm(ReasonForm):
             data["spans"] = self._edited()
         elif choice not in {Choice.MAJORITY, Choice.BOTH, Choice.NEITHER}:
             raise forms.ValidationError(
-                "Accept a proposal, choose “Neither”, or enter other spans."
+                "Accept a proposal, choose neither, or enter spans manually."
             )
         return data
 
@@ -113,7 +113,7 @@ class DecisionForm(ReasonForm):
         rows = [form.answer for form in self.spans if form.has_changed()]
         if not rows:
             raise forms.ValidationError(
-                "Add at least one span, or choose “Neither” if there is no fact."
+                "Add at least one span, or choose neither if there is no fact."
             )
         return rows
 

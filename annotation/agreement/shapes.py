@@ -336,10 +336,10 @@ def trend_chart(agreement: Agreement) -> LineChart:
     """α and span F1 over time. Raises ValueError without points."""
     points = agreement.trend.points
     is_weekly = agreement.trend.by == "week"
-    axis = "week of completion" if is_weekly else "documents, in order of completion"
+    axis = "week of completion" if is_weekly else "documents in order of completion"
     return line_chart(
         "trend",
-        f"Krippendorff's α and span F1 by {axis}, with 95% intervals",
+        "Krippendorff's α and span F1 over time, with 95% intervals",
         [point.part.name for point in points],
         [Line(line.style, line.name, [_point(line, point) for point in points]) for line in _LINES],
         axis=axis,

@@ -62,7 +62,7 @@ class InviteMembersForm(forms.Form):
 
 class RemindForm(forms.Form):
     days = forms.IntegerField(
-        label="Waiting for at least (days)",
+        label="Minimum waiting time (days)",
         initial=3,
         min_value=0,
         max_value=MAX_DAYS,

@@ -245,7 +245,7 @@ def qualify_by_decision(*, campaign: Campaign, user: User, reason: str, actor: U
     Raises Refused without a reason or a round, and if the annotator is already qualified.
     """
     if not reason.strip():
-        raise Refused("Enter a reason. It is stored with the decision.", code="reason")
+        raise Refused("Enter a reason. It is saved with the decision.", code="reason")
     if not selectors.qualification_pages(campaign).exists():
         raise Refused("The campaign has no qualification round.", code="no_round")
     member = _member(campaign, user)

@@ -43,7 +43,7 @@ from .services import (
 class QualificationForm(forms.Form):
     """Pages of a source, given by name or drawn."""
 
-    source = forms.ChoiceField(label="Gold from")
+    source = forms.ChoiceField(label="Gold source")
     names = forms.CharField(
         required=False,
         label="Documents",

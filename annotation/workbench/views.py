@@ -40,7 +40,7 @@ class SuggestionSourcesForm(forms.Form):
             (value, label[0].upper() + label[1:]) for value, label in SuggestionSource.choices
         ],
         widget=forms.CheckboxSelectMultiple,
-        help_text="Suggestions inflate agreement. Changes affect unopened documents only.",
+        help_text="Suggestions can inflate agreement. Changes affect only unopened documents.",
     )
 
 
