@@ -61,9 +61,10 @@ class CampaignData:
         if campaigns := memberships.values("campaign").distinct().count():
             goes.append(f"Your roles in {counted(campaigns, 'campaign')}.")
         if open_:
+            again = "it" if open_ == 1 else "them"
             goes.append(
                 f"Your unfinished work on {counted(open_, 'document')}. Other annotators will "
-                "start them again."
+                f"label {again} from the start."
             )
         if submitted:
             stays.append(

@@ -171,8 +171,8 @@ class AccountsData(DataSource):
     def fate(self, user: User) -> Fate:
         alone, only_owner, others = _sorted_teams(user)
         goes = [
-            "Your name, affiliation, email addresses, password and two-factor authentication.",
-            "Your API tokens, sessions and exports.",
+            "Your name, affiliation, email addresses, password and two-factor settings.",
+            "Your API tokens, sessions and data exports.",
         ]
         if others:
             goes.append(f"Your membership of {counted(len(others), 'team')}.")

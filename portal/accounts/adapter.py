@@ -76,7 +76,9 @@ class Relabelled(forms.Form):
             field.label = self.labels.get(name, field.label)
             field.widget.attrs.pop("placeholder", None)
         if "password1" in self.fields:
-            self.fields["password1"].help_text = "At least 8 characters, and not a common password."
+            self.fields[
+                "password1"
+            ].help_text = "Use at least 8 characters. Common passwords are rejected."
 
 
 class SignupForm(Relabelled, allauth_forms.SignupForm):  # type: ignore[misc]  # allauth ships no types

@@ -27,7 +27,7 @@ def test_footer_and_sign_up_lead_to_them(client: Client) -> None:
     assert [path for path in PAGES if f'href="{path}"' not in footer] == []
     form = client.get("/accounts/signup/").content.decode().split("<form", 1)[1]
     form = form.split("</form>")[0]
-    assert "By signing up you accept" in form
+    assert "By signing up, you accept" in form
     assert 'href="/terms/"' in form
     assert 'href="/privacy/"' in form
 
