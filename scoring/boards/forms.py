@@ -27,7 +27,7 @@ class _WithOptions(forms.ModelForm):  # type: ignore[type-arg]
     def clean_options(self) -> dict[str, Any]:
         options = self.cleaned_data["options"] or {}
         if not isinstance(options, dict):
-            raise ValidationError('Enter a JSON object, such as {"missing": "skip"}.')
+            raise ValidationError('Enter a JSON object, for example {"missing": "skip"}.')
         return options
 
 
@@ -36,23 +36,23 @@ class BoardForm(_WithOptions):
 
     benchmark = forms.ChoiceField()
     phase_title = forms.CharField(
-        max_length=80, initial="Test", label="First phase", help_text="Such as Test or Development."
+        max_length=80, initial="Test", label="First phase", help_text="For example, Test or Development."
     )
     release = forms.ModelChoiceField(
         queryset=Release.objects.none(),
-        help_text="The gold that submissions are graded against.",
+        help_text="Submissions are graded against the gold of this release.",
     )
     options = forms.JSONField(
         required=False,
         initial=dict,
-        help_text="JSON object with options that differ from the defaults.",
+        help_text="A JSON object with the options that you want to change.",
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono", "spellcheck": "false"}),
     )
     diagnostics = forms.ChoiceField(
         choices=Phase.Diagnostics,
         initial=Phase.Diagnostics.AGGREGATES,
-        label="Submitters see",
-        help_text="“Every fact” includes its gold value.",
+        label="Submitters can see",
+        help_text="“Every fact” reveals all gold values.",
     )
     opens_at = forms.DateTimeField(required=False, label="Opens (UTC)")
     closes_at = forms.DateTimeField(required=False, label="Closes (UTC)")
@@ -119,9 +119,9 @@ class BoardStateForm(forms.Form):
 
     state = forms.ChoiceField(
         choices=[
-            (Board.State.DRAFT, "draft: visible to organisers only"),
-            (Board.State.OPEN, "open: visible to everyone, accepts submissions"),
-            (Board.State.ARCHIVED, "archived: visible to everyone, closed to submissions"),
+            (Board.State.DRAFT, "Draft: visible to organisers only"),
+            (Board.State.OPEN, "Open: visible to everyone, accepts submissions"),
+            (Board.State.ARCHIVED, "Archived: visible to everyone, closed to submissions"),
         ]
     )
     confirm_disclosure = forms.BooleanField(required=False, label="Make this information public")
@@ -141,18 +141,18 @@ class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         ],
         widget=forms.CheckboxSelectMultiple,
         label="Required fields of the model card",
-        help_text="The name is always required.",
+        help_text="The model name is always required.",
     )
     column_groups = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label="Columns shown",
-        help_text="Leave all unselected to show every column. The main score is always shown.",
+        help_text="Select none to show all columns. The main score is always shown.",
     )
     default_sort = forms.ChoiceField(
         required=False,
         label="Default sort",
-        help_text="The initial sort order. Readers can change it.",
+        help_text="Readers can change the sort order.",
     )
 
     class Meta:
@@ -160,7 +160,7 @@ class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = BOARD_SETTINGS
         help_texts = {
             "description": "Shown on the methodology page, in Markdown.",
-            "terms": "Markdown. Submitters must accept these terms; leave empty for none.",
+            "terms": "Submitters must accept these terms. Markdown.",
         }
 
     field_order = ["title", "description", "rules", "terms", "card_fields", "column_groups"]
@@ -187,12 +187,12 @@ class PhaseForm(_WithOptions):
     is_protected = forms.BooleanField(
         required=False,
         label="Protect hidden gold",
-        help_text="Limits and rounds scores, and refuses incomplete files.",
+        help_text="Limits submissions, rounds scores and rejects incomplete files.",
     )
     confirm_disclosure = forms.BooleanField(
         required=False,
         label="Make this information public",
-        help_text="Required for a private release on a public board.",
+        help_text="Required if the board is public and the release is private.",
     )
 
     field_order = ["title", "release", "split", "options", "diagnostics", "is_protected"]
@@ -202,14 +202,14 @@ class PhaseForm(_WithOptions):
         fields = PHASE_SETTINGS
         labels = {
             "split": "Split",
-            "diagnostics": "Submitters see",
+            "diagnostics": "Submitters can see",
             "opens_at": "Opens",
             "closes_at": "Closes",
             "per_day": "Scored submissions per day",
             "in_total": "Scored submissions in total",
             "failed_per_day": "Failed attempts per day",
             "takes_incomplete": "Accept incomplete files",
-            "score_decimals": "Score decimals",
+            "score_decimals": "Decimal places of scores",
             "scores_after": "Show scores from",
             "public_share": "Public share (%)",
         }
@@ -217,13 +217,13 @@ class PhaseForm(_WithOptions):
             "split": "",
             "options": "",
             "diagnostics": "",
-            "time_zone": "Example: Asia/Tokyo.",
+            "time_zone": "For example, Asia/Tokyo.",
             "per_day": "Leave empty for no limit.",
             "in_total": "Leave empty for no limit.",
             "failed_per_day": "Leave empty for no limit.",
             "takes_incomplete": "",
-            "score_decimals": "Organisers always see unrounded scores.",
-            "scores_after": "Leave empty to show them immediately.",
+            "score_decimals": "Leave empty to show exact scores. Organisers always see exact scores.",
+            "scores_after": "Leave empty to show scores as soon as they are computed.",
             "public_share": "Percentage of items that count until the phase closes. Leave empty "
             "for all.",
         }
@@ -270,7 +270,7 @@ class PhaseForm(_WithOptions):
         zone: str = self.cleaned_data["time_zone"].strip()
         if zone not in available_timezones():
             raise ValidationError(
-                f"There is no time zone “{zone}”. Enter a name such as UTC or Europe/Berlin."
+                f"There is no time zone “{zone}”. Enter a name, for example UTC or Europe/Berlin."
             )
         return zone
 
@@ -292,7 +292,7 @@ class PhaseForm(_WithOptions):
             return
         local = when.replace(tzinfo=ZoneInfo(zone))
         if local.astimezone(UTC).astimezone(local.tzinfo).replace(fold=0) != local:
-            self.add_error(name, f"The clocks in {zone} skip this time. Enter another time.")
+            self.add_error(name, f"This time does not exist in {zone} because of a clock change. Enter another time.")
         data[name] = local.astimezone(UTC)
 
     def _post_clean(self) -> None:

@@ -94,7 +94,7 @@ class Quota:
             return words
         if self.free_at_words:
             return f"{words} You can submit again on {self.free_at_words}."
-        return f"{words} You can submit again if a submission that is being graded fails."
+        return f"{words} You can submit again only if a submission that is being graded fails."
 
 
 def quota(phase: Phase, user: User, *, holder: Holder = YOU) -> Quota:

@@ -136,7 +136,7 @@ def disclosure(phase: Settings) -> str:
     if is_release_open(release):
         return ""
     where = "dataset" if release.dataset.visibility == Dataset.Visibility.PRIVATE else "release"
-    ids = "stay private" if phase.diagnostics == TOTALS else "are shown to submitters"
+    ids = "stay private" if phase.diagnostics == TOTALS else "are visible to submitters"
     return (
         f"The {where} “{release}” is private. On an open board everyone sees the title and URL of "
         f"its dataset, its version, its number of items ({release.item_count:,}) and the names of "

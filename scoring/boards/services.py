@@ -51,10 +51,10 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
     if phase.opens_at and phase.closes_at and phase.opens_at >= phase.closes_at:
         faults["closes_at"] = "The phase must close after it opens."
     if phase.split and not phase.release.items.filter(split=phase.split).exists():
-        faults["split"] = f"The release has no items of the split “{phase.split}”."
+        faults["split"] = f"The release has no items in the split “{phase.split}”."
     if phase.score_decimals is not None and phase.score_decimals > MOST_DECIMALS:
         faults["score_decimals"] = (
-            f"Enter at most {MOST_DECIMALS}, or leave it empty for unrounded scores."
+            f"Enter at most {MOST_DECIMALS}, or leave the field empty to show exact scores."
         )
     if is_showing_more(phase):
         faults["diagnostics"] = (
@@ -65,7 +65,7 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
         faults["public_share"] = fault
     for name in ("per_day", "in_total"):
         if getattr(phase, name) == 0:
-            faults[name] = "Enter 1 or more, or leave it empty for no limit."
+            faults[name] = "Enter 1 or more, or leave the field empty for no limit."
     return faults
 
 
@@ -89,11 +89,11 @@ def is_showing_more(phase: NewPhase) -> bool:
 def _part_fault(phase: NewPhase) -> str:
     assert phase.public_share is not None
     if not 1 <= phase.public_share <= 99:
-        return "Enter 1 to 99 percent, or leave it empty for all items."
+        return "Enter a percentage from 1 to 99, or leave the field empty to score all items."
     items = phase.release.items.all()
     if phase.split:
         items = items.filter(split=phase.split)
-    return "" if items.count() > 1 else "Leave it empty: a public share needs at least two items."
+    return "" if items.count() > 1 else "Leave the field empty. A public share requires at least two items."
 
 
 @transaction.atomic

@@ -17,6 +17,10 @@ from scoring.models.boards import PhaseWindow, moment, phase_windows
 from .selectors import ExampleFile, example_file, is_open_to
 
 NO, YES = "no", "yes"
+_SEEN = {
+    Phase.Diagnostics.ITEMS: "yes, scores only",
+    Phase.Diagnostics.FACTS: "yes, for every fact",
+}
 
 
 class Sight(NamedTuple):
@@ -55,6 +59,13 @@ class PhaseToEnter:
         ]
 
     @property
+    def missing(self) -> str:
+        """How the phase treats items without a prediction."""
+        if self.phase.completeness_rule:
+            return "Not allowed"
+        return self.phase.missing_words.capitalize()
+
+    @property
     def sights(self) -> Sequence[Sight]:
         phase = self.phase
         gold = YES if phase.release.opens(phase.split) else NO
@@ -74,10 +85,10 @@ class PhaseToEnter:
 
 def _scores(phase: Phase) -> str:
     """When the submitter sees scores, and how exact they are."""
-    due = "when graded" if are_scores_due(phase) else f"from {moment(phase, phase.scores_after)}"
+    due = "once graded" if are_scores_due(phase) else f"from {moment(phase, phase.scores_after)}"
     words = [due]
     if phase.public_share is not None:
-        words.append(f"over {phase.public_share}% of the items until the phase closes")
+        words.append(f"for {phase.public_share}% of the items until the phase closes")
     if phase.score_decimals is not None:
         decimals = phase.score_decimals
         words.append(f"rounded to {decimals} decimal{pluralize(decimals)}")
@@ -90,7 +101,7 @@ def _items(phase: Phase) -> str:
         return NO
     if phase.diagnostics == Phase.Diagnostics.AGGREGATES:
         return NO
-    return phase.get_diagnostics_display()
+    return _SEEN[Phase.Diagnostics(phase.diagnostics)]
 
 
 @dataclass(frozen=True)
@@ -105,11 +116,15 @@ class TakePartPage:
     def format_lines(self) -> Sequence[str]:
         """The rules for a file; the page puts the benchmark’s example line before them."""
         return [
-            "A JSON Lines file in UTF-8, plain or gzipped, with one object per line; or a ZIP of "
+            "A JSON Lines file in UTF-8 with one object per line, optionally gzipped, or a ZIP of "
             "such files.",
             *(f"Also accepted: {layout.rstrip('.;')}." for layout in self.board.spec.layouts),
-            f"The file can have up to {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB.",
+            f"Maximum file size: {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB.",
         ]
+
+    @property
+    def has_limits(self) -> bool:
+        return any(entered.limits for entered in self.phases)
 
     @property
     def card_fields(self) -> Sequence[str]:

@@ -45,26 +45,26 @@ from .selectors import Leaderboard, Tab, leaderboard, part_for, stamped_board
 from .shaping import MOST_ROWS, ChartSource, chart_shape, spread_words
 
 # The data that a missing chart needs.
-_TWO_SYSTEMS = "Needs at least two systems with both scores."
+_TWO_MODELS = "Needs at least two models with both scores."
 _TO_GET = {
-    "pair": _TWO_SYSTEMS,
-    "ranks": _TWO_SYSTEMS,
-    "size": "Needs at least two systems whose model cards give the number of parameters.",
-    "tokens": "Needs at least two systems with a number of output tokens: on the model card, or as "
-    "output_tokens in each line of the submission.",
-    "cost": "Needs at least two systems whose model cards give the cost of the run.",
-    "released": "Needs at least two systems whose model cards give the release date.",
+    "pair": _TWO_MODELS,
+    "ranks": _TWO_MODELS,
+    "size": "Needs at least two models whose model cards state the number of parameters.",
+    "tokens": "Needs at least two models whose output token counts are known, from the model card or "
+    "from output_tokens in each line of the submission.",
+    "cost": "Needs at least two models whose model cards state the cost of the run.",
+    "released": "Needs at least two models whose model cards state the release date.",
     "history": "Needs at least two published submissions.",
-    "spread": "Needs at least five systems with a score.",
-    "scaling": "Needs at least two systems whose model cards give the number of parameters.",
-    "active": "Needs at least two systems whose model cards give the active parameters, such as "
-    "235B/A22B, or state that the model is dense.",
-    "reasoning": "Needs at least two systems whose model cards give the reasoning mode and the "
+    "spread": "Needs at least five models with a score.",
+    "scaling": "Needs at least two models whose model cards state the number of parameters.",
+    "active": "Needs at least two models whose model cards state the active parameters, such as "
+    "235B/A22B, or that the model is dense.",
+    "reasoning": "Needs at least two models whose model cards state the reasoning mode and the "
     "output tokens.",
-    "parts": "Needs a published submission in a phase that shows scores by part.",
-    "radar": "Needs a system with scores on at least three axes.",
+    "parts": "Needs a published submission in a phase that shows scores by subset.",
+    "radar": "Needs a model with scores on at least three axes.",
 }
-_TO_GET_OTHERS = "Needs a system with these scores."
+_TO_GET_OTHERS = "Needs a model with these scores."
 _NAMED_AT_MOST = 5
 
 
@@ -184,7 +184,7 @@ def charts_of(
     declared = declared_charts(table)
     source = _source(user, table, sections.get(chosen), declared)
     titles = {
-        key: "Graded here" if section.kind == Entry.Kind.GRADED else section.key
+        key: "Graded by Factboard" if section.kind == Entry.Kind.GRADED else section.key
         for key, section in sections.items()
     }
     return BoardCharts(
@@ -244,29 +244,29 @@ def _shown_parts(user: Viewer, phase: Phase | None, entry: Entry) -> Mapping[str
 
 
 def _line_words(source: ChartSource) -> str:
-    """Name the systems whose tokens come from the submission's lines."""
-    tokens_by_system = [(entry.name, tokens_of(entry)) for entry in source.entries]
-    names = [name for name, tokens in tokens_by_system if tokens and tokens.source == "lines"]
+    """Name the models whose tokens come from the submission's lines."""
+    tokens_by_model = [(entry.name, tokens_of(entry)) for entry in source.entries]
+    names = [name for name, tokens in tokens_by_model if tokens and tokens.source == "lines"]
     more = len(names) - _NAMED_AT_MOST
     listed = "; ".join(names[:_NAMED_AT_MOST]) + (f" and {more} more" if more > 0 else "")
-    return f" Token counts from the submission file: {listed}." if names else ""
+    return f" Token counts come from the submission file for {listed}." if names else ""
 
 
 def _chart(chart: Chart, source: ChartSource) -> BoardChart:
     shape = chart_shape(chart, source)
     text = chart.description
     if chart.kind == "parts" and shape:
-        text = f"{text} Breakdown of the best system, {source.entries[0].name}."
+        text = f"{text} Best model: {source.entries[0].name}."
     elif isinstance(shape, Scatter):
         are_all_named = len(shape.points) <= named(NARROW)
-        text += "" if are_all_named else " Only the top systems are labelled."
+        text += "" if are_all_named else " Only the top models are labelled."
         text += _line_words(source) if chart.kind in {"tokens", "reasoning"} else ""
     elif isinstance(shape, Bars):
         text += f" Mean and standard deviation: {spread_words(chart, source)}."
     elif chart.kind == "radar" and len(source.entries) > MOST_LINES:
-        text = f"{text} Only the top {MOST_LINES} systems with all scores are shown."
+        text = f"{text} Only the top {MOST_LINES} models that have all scores are shown."
     elif shape and len(source.entries) > MOST_ROWS:
-        text = f"{text} Only the top {MOST_ROWS} of {len(source.entries)} systems are shown."
+        text = f"{text} Only the top {MOST_ROWS} of {len(source.entries)} models are shown."
     return BoardChart(chart.key, chart.title, text, shape, _TO_GET.get(chart.kind, _TO_GET_OTHERS))
 
 

@@ -97,13 +97,13 @@ class ExportForm(QueryForm):
         min_value=1,
         max_value=5000,
         required=False,
-        help_text="Leave empty for all rows.",
+        help_text="Leave empty to include all rows.",
     )
     intervals = forms.BooleanField(label="Include 95% intervals", required=False)
     columns = forms.MultipleChoiceField(
         label="Columns",
         required=False,
-        help_text="Leave all unselected to include every column.",
+        help_text="Select none to include all columns.",
         widget=forms.CheckboxSelectMultiple,
     )
 
@@ -211,7 +211,7 @@ def leaderboard_latex(table: Leaderboard, export: Export = Export()) -> str:
     for number, section in enumerate(sections, start=1):
         lines += ["", *_table(export.of(table), section, number, export)]
     if not sections:
-        lines.append("% There are no rows yet.")
+        lines.append("% There are no results yet.")
     return "\n".join(lines) + "\n"
 
 
@@ -309,7 +309,7 @@ def leaderboard_markdown(table: Leaderboard, export: Export = Export()) -> str:
         if _shown(section)
     ]
     title = f"**{markdown_text(table.board.title)}**"
-    return "\n\n".join([title, *(parts or ["There are no rows yet."])]) + "\n"
+    return "\n\n".join([title, *(parts or ["There are no results yet."])]) + "\n"
 
 
 def _markdown_table(table: Leaderboard, section: Section, *, with_intervals: bool) -> Iterator[str]:

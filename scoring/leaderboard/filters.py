@@ -217,9 +217,9 @@ def _is_published(first: date, entry: Entry) -> bool:
 
 _SIZE = re.compile(r"\d+(\.\d+)?\s*[kmbt]", re.IGNORECASE)
 KINDS = [
-    (Entry.Kind.GRADED, "Graded here"),
+    (Entry.Kind.GRADED, "Graded by Factboard"),
     (Entry.Kind.REPORTED, "Results from papers"),
-    (Entry.Kind.HUMAN, "Human upper bound"),
+    (Entry.Kind.HUMAN, "Human baseline"),
 ]
 WEIGHTS = [(OPEN, "Open weights"), (CLOSED, "Closed weights")]
 

@@ -45,9 +45,9 @@ def lead_of(section: Section, phase: Phase) -> Lead | None:
     (first, *sharing), *following = section.front
     others = sharing or [row for rows in following for row in rows]
     if not others:
-        return Lead(first.entry.name, "is the only ranked system.")
+        return Lead(first.entry.name, "is the only ranked model.")
     if first.values[rank.basis] == others[0].values[rank.basis]:
-        return Lead(first.entry.name, "lead with the same score.", others[0].entry.name)
+        return Lead(first.entry.name, "share the top score.", others[0].entry.name)
     if not section.is_compared:
         return Lead(first.entry.name, f"has the top score. {_reason(first, rank, phase)}")
     other, p_value = others[0].entry.name, _p_value(first, others[0], rank)
@@ -83,11 +83,11 @@ def _p_value(first: Row, other: Row, rank: BoardColumn) -> str:
 def _reason(first: Row, rank: BoardColumn, phase: Phase) -> str:
     """Return why the lead was not tested. One query."""
     if phase.score_decimals is not None:
-        return "Scores are rounded to protect the hidden gold, so significance is not tested."
+        return "Scores are rounded to protect the hidden gold, so differences are not tested for significance."
     if phase.has_parts:
-        return "Scores cover only a part of the items, so significance is not tested."
+        return "Scores cover only part of the items, so differences are not tested for significance."
     if phase.board.spec.contributions is no_contributions:
-        return "This benchmark has no significance test."
+        return "This benchmark does not test differences for significance."
     untestable = Replicate.objects.filter(
         grading__entry__phase=phase,
         grading__entry__signature=first.entry.signature,
@@ -95,8 +95,8 @@ def _reason(first: Row, rank: BoardColumn, phase: Phase) -> str:
         low__isnull=True,
     )
     if untestable.exists():
-        return "There are too few documents to test the lead: part of a score depends on only one."
-    return "The test is not finished yet."
+        return "The lead cannot be tested, because part of a score depends on a single document."
+    return "The significance test has not finished yet."
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,11 @@ class Axis:
     low: float
     high: float
     ticks: tuple[Tick, ...] = ()
+
+    @property
+    def span(self) -> str:
+        """The ends in words, such as 0% to 100%."""
+        return f"{self.ticks[0].text} to {self.ticks[-1].text}"
 
     def place(self, value: float) -> str:
         """Return a position on the axis, such as 37.50%.

@@ -317,7 +317,7 @@ CATEGORY_HEADINGS = {
     Category.OPEN_VLM: "Open-source vision-language models",
     Category.PROPRIETARY_VLM: "Proprietary vision-language models",
     Category.FINE_TUNED: "Fine-tuned for the task",
-    Category.OTHER: "Other systems",
+    Category.OTHER: "Other models",
 }
 
 

@@ -234,10 +234,16 @@ class Phase(models.Model):
     def completeness_rule(self) -> str:
         """Why a submission must answer every item, as a sentence; empty if it need not."""
         if self.board.spec.names_every_id:
-            return "This benchmark ranks only submissions that answer every item."
+            return "This benchmark accepts only files with a prediction for every item."
         return (
-            "" if self.takes_incomplete else "This phase accepts only files that answer every item."
+            "" if self.takes_incomplete else "This phase accepts only files with a prediction for every item."
         )
+
+    @property
+    def missing_words(self) -> str:
+        """How items without a prediction are scored, if a submission need not answer every item."""
+        is_skipped = self.options.get("missing") == "skip"
+        return "left out of the score" if is_skipped else "scored as zero"
 
     @property
     def has_parts(self) -> bool:

@@ -31,7 +31,7 @@ ORDERS = {
     "": "Release order",
     HARDEST: "Hardest first",
     EASIEST: "Easiest first",
-    NAME: "By name",
+    NAME: "By ID",
 }
 _POSITION = F("item__position").asc()
 
@@ -109,7 +109,7 @@ PER_PAGE = 50
 # Tolerance for sums of floats that should be 1.
 NEARLY_ONE = 1 - 1e-9
 LONGEST_SEARCH = 200
-_SCORE_HELP = "The item's own main score"
+_SCORE_HELP = "Main score of the item"
 
 MISSING, WRONG, RIGHT = "missing", "wrong", "right"
 SHOWN = {
@@ -259,7 +259,7 @@ def item_list(
     orders, columns = orders_of(grading), item_columns(grading)
     return ItemList(
         page=shown,
-        name_head=_head("Item", "By name", (NAME,), parameters),
+        name_head=_head("Item", "By ID", (NAME,), parameters),
         score_head=_head("Score", _SCORE_HELP, (HARDEST, EASIEST), parameters),
         heads=tuple(_figure_head(column, parameters) for column in columns),
         lines=lines,
@@ -360,7 +360,7 @@ def score_chart(user: Viewer, submission: Submission, grading: Grading) -> Board
         else:
             counts[max(0, min(int(tenth), _RANGES - 1))] += count
     bars = tuple(Bar(i / _RANGES, (i + 1) / _RANGES, count) for i, count in enumerate(counts))
-    description = "Number of items by score; each item is scored on its own."
+    description = "Number of items by score. Each item is scored separately."
     if unscored:
         description += f" Left out, because they have no score of their own: {unscored:,}."
     return BoardChart(

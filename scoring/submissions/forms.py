@@ -61,17 +61,17 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         empty_label="Myself",
         label="Submit for",
-        help_text="Team members can read, publish and replace it.",
+        help_text="Team members can view, publish and replace the submission.",
     )
     file = predictions_field("ZIP, JSON Lines or gzipped JSON Lines.")
     manifest = ManifestField(
-        help_text="manifest.json from factboard run. Fills in empty model card fields."
+        help_text="manifest.json from factboard run. Empty model card fields are filled in from it."
     )
-    letter = forms.BooleanField(required=False, label="Email me when it is graded")
+    letter = forms.BooleanField(required=False, label="Email me when grading is complete")
     accept_missing = forms.BooleanField(required=False)
     accept_terms = forms.BooleanField(
         label="I accept the terms of this board",
-        error_messages={"required": "Accept the terms to submit."},
+        error_messages={"required": "To submit, accept the terms."},
     )
 
     class Meta:
@@ -79,9 +79,9 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = [*CARD_FIELDS, "form_key"]
         help_texts = {
             "name": "Shown on the leaderboard. Defaults to the model in the run manifest.",
-            "organisation": "Shown as unverified until organisers verify the submission.",
+            "organisation": "Marked as unverified until organisers verify the submission.",
             "size": "For example, 7B.",
-            "notes": "Anything else readers should know.",
+            "notes": "Other information for readers.",
             "open_weights": "",
             "training_until": "",
             "licence": "",
@@ -198,6 +198,6 @@ class WebhookForm(forms.Form):
     url = forms.CharField(
         label="URL",
         max_length=500,
-        help_text="Receives POST requests with JSON. Example: https://example.org/graded.",
+        help_text="For example, https://example.org/graded. Receives POST requests with JSON.",
         widget=forms.TextInput(attrs={"inputmode": "url", "spellcheck": "false"}),
     )

@@ -390,7 +390,7 @@ def largest_losses(
     title, parts = _parts(spec, columns, views)
     losses_by_kind = [
         _worst("Most frequent errors", [known[key] for key in errors if key in known], done),
-        _worst(f"Lowest {title}", [known[key] for key in parts if key in known], done),
+        _worst(f"Lowest-scoring {title}", [known[key] for key in parts if key in known], done),
     ]
     return [losses for losses in losses_by_kind if losses.figures]
 
@@ -398,18 +398,16 @@ def largest_losses(
 def _parts(
     spec: Benchmark, columns: Sequence[Column], views: Sequence[View]
 ) -> tuple[str, list[str]]:
-    """Return a title in lower case and the keys of figures that break the main score down."""
+    """Return what the figures that break the main score down are for, in the plural, and their keys."""
     deciding = deciding_column(columns)
     for chart in spec.charts:
-        if chart.kind == "radar":
-            return f"score by {spec.part_name.lower() or 'part'}", list(chart.figures)
-        if chart.kind == "profile" and chart.reference is None:
-            return chart.title.lower(), list(chart.figures)
+        if chart.kind == "radar" or (chart.kind == "profile" and chart.reference is None):
+            return f"{chart.title.lower().rpartition(' by ')[2]}s", list(chart.figures)
     if views:
         keys = [column.key for column in views[0].columns if column.key != deciding.key]
-        return f"score by {spec.part_name.lower() or 'part'}", keys
+        return f"{spec.part_name.lower() or 'metric'}s", keys
     near = [column.key for column in columns if column.group == deciding.group]
-    return f"scores: {deciding.group}", [key for key in near if key != deciding.key]
+    return "metrics", [key for key in near if key != deciding.key]
 
 
 def _worst(title: str, columns: Sequence[Column], done: Grading) -> Losses:

@@ -157,7 +157,7 @@ def _action(
 def _verdict(request: UserRequest) -> Given:
     form = VerdictForm(request.POST)
     if not form.is_valid():
-        raise PublicationRefused("Choose verified, disqualified or not reviewed.")
+        raise PublicationRefused("Choose not reviewed, verified or disqualified.")
     verdict = Submission.Verdict(form.cleaned_data["verdict"])
     return {"verdict": verdict, "reason": form.cleaned_data["verdict_reason"]}
 
@@ -169,11 +169,11 @@ def _opened(given: Given) -> str:
 
 cancel = _action(steered_submission, services.cancel_latest)
 retry = _action(steered_submission, services.retry_latest)
-publish = _action(steered_submission, services.publish_submission, "Published on the leaderboard.")
+publish = _action(steered_submission, services.publish_submission, "Result published on the leaderboard.")
 unpublish = _action(
     steered_submission,
     services.unpublish_submission,
-    "Removed from the leaderboard. The result is private.",
+    "Result removed from the leaderboard. It is private now.",
 )
 open_up = _action(
     steered_submission,
@@ -188,7 +188,7 @@ withdraw = _action(
     "Submission withdrawn. It cannot be published again.",
 )
 judge = organiser_required(
-    _action(submission_for, services.judge_submission, "Verdict saved.", read=_verdict)
+    _action(submission_for, services.judge_submission, "Verification status saved.", read=_verdict)
 )
 pin = organiser_required(
     _action(
@@ -321,7 +321,7 @@ def _completeness(form: SubmissionForm) -> list[str]:
     """How the open phases treat files that leave out items, each sentence once."""
     rules = {
         phase.title: phase.completeness_rule
-        or "Missing items score zero unless the rules say otherwise."
+        or f"Missing items are {phase.missing_words}."
         for phase in form.phases
     }
     if len(set(rules.values())) == 1:
@@ -349,7 +349,7 @@ def webhooks(request: UserRequest) -> HttpResponse:
         except WebhookRefused as refusal:
             form.add_error("url", str(refusal))
         else:
-            messages.success(request, "Webhook added. It is called when grading finishes.")
+            messages.success(request, "Webhook added.")
             return redirect("scoring:webhooks")
     context = {"form": form, "webhooks": webhooks_of(request.user), "signature": SIGNATURE}
     status = 400 if form.errors else 200
