@@ -118,7 +118,7 @@ def submission_to_withdraw(user: Viewer, pk: int) -> Submission:
     rights = rights_for(user, submission)
     if rights.may_steer and not rights.may_withdraw:
         raise PermissionDenied(
-            "Withdrawing is final. Only the submitter and the owners of the team can withdraw it."
+            "Only the submitter and the owners of the team can withdraw this submission."
         )
     if not rights.may_withdraw:
         raise PermissionDenied(_not_yours(user, submission))

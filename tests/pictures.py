@@ -38,7 +38,7 @@ def campaign(page: Page) -> None:
 
 def item(page: Page) -> None:
     page.goto("/boards/sample/")
-    rows = page.get_by_role("table", name="Graded here")
+    rows = page.get_by_role("table", name="Graded by Factboard")
     rows.get_by_role("link", name="Tesseract 5, layout", exact=True).click()
     page.get_by_role("table", name="Items").get_by_role("link", name="sample-fs-01").click()
     facts = page.get_by_role("table", name="Facts")

@@ -139,10 +139,12 @@ class FieldGrades:
       graded.
     - `item(gold, prediction, result, options)`: all fields and both sides; None if the item has no
       fields.
+    - `noun`: what readers call a field.
     """
 
     wrong: Callable[[Mapping[str, Any]], WrongFields | None]
     item: Callable[[Payload, Payload | None, ItemResult, Options], GradedItem | None]
+    noun: str = "field"
 
 
 # The name of a whole item, for results that do not list its fields.

@@ -36,7 +36,10 @@ class BoardForm(_WithOptions):
 
     benchmark = forms.ChoiceField()
     phase_title = forms.CharField(
-        max_length=80, initial="Test", label="First phase", help_text="For example, Test or Development."
+        max_length=80,
+        initial="Test",
+        label="First phase",
+        help_text="For example, Test or Development.",
     )
     release = forms.ModelChoiceField(
         queryset=Release.objects.none(),
@@ -222,10 +225,10 @@ class PhaseForm(_WithOptions):
             "in_total": "Leave empty for no limit.",
             "failed_per_day": "Leave empty for no limit.",
             "takes_incomplete": "",
-            "score_decimals": "Leave empty to show exact scores. Organisers always see exact scores.",
+            "score_decimals": "Leave empty to show exact scores. Organisers always see them.",
             "scores_after": "Leave empty to show scores as soon as they are computed.",
-            "public_share": "Percentage of items that count until the phase closes. Leave empty "
-            "for all.",
+            "public_share": "Until the phase closes, scores cover only this percentage of the "
+            "items; afterwards they cover the rest. Leave empty to score all items.",
         }
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -292,7 +295,10 @@ class PhaseForm(_WithOptions):
             return
         local = when.replace(tzinfo=ZoneInfo(zone))
         if local.astimezone(UTC).astimezone(local.tzinfo).replace(fold=0) != local:
-            self.add_error(name, f"This time does not exist in {zone} because of a clock change. Enter another time.")
+            self.add_error(
+                name,
+                f"This time does not exist in {zone}: the clocks change. Enter another time.",
+            )
         data[name] = local.astimezone(UTC)
 
     def _post_clean(self) -> None:

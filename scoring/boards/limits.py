@@ -87,7 +87,7 @@ class Quota:
         if spent is None:
             return ""
         words = (
-            f"{self.holder.has} used up {self.holder.whose} limit of {spent.limit} {spent.name} "
+            f"{self.holder.has} reached {self.holder.whose} limit of {spent.limit} {spent.name} "
             f"in “{self.phase.title}”."
         )
         if spent is self.total and not spent.held:

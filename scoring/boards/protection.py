@@ -125,8 +125,8 @@ def move_words(phase: Phase, release: Release) -> str:
     if not changes:
         return ""
     return (
-        f"The gold of {release.version} is hidden, so the phase gets safe settings: "
-        f"{', '.join(_WORDS[name] for name in changes)}. Published scores are rounded too."
+        f"The gold of {release.version} is hidden, so the phase changes to protected settings: "
+        f"{', '.join(_WORDS[name] for name in changes)}. Scores already published are also rounded."
     )
 
 
@@ -138,9 +138,9 @@ def disclosure(phase: Settings) -> str:
     where = "dataset" if release.dataset.visibility == Dataset.Visibility.PRIVATE else "release"
     ids = "stay private" if phase.diagnostics == TOTALS else "are visible to submitters"
     return (
-        f"The {where} “{release}” is private. On an open board everyone sees the title and URL of "
-        f"its dataset, its version, its number of items ({release.item_count:,}) and the names of "
-        f"the parts that scores are reported for. The ids of its items {ids}."
+        f"The {where} “{release}” is private. An open board shows everyone the title and URL of "
+        f"the dataset, the version, the number of items ({release.item_count:,}) and the names of "
+        f"all subsets with scores. Item IDs {ids}."
     )
 
 
@@ -170,7 +170,7 @@ def leaks(phase: Settings, *, names_every_id: bool = False) -> list[Leak]:
         return []
     listed = [*_item_leaks(phase), *_score_leaks(phase), *_limit_leaks(phase)]
     if phase.takes_incomplete and not names_every_id:
-        words = "A file with a single answer gets a score, which reveals whether it is right"
+        words = "The score of a file with a single answer reveals whether that answer is correct"
         listed.append(Leak("takes_incomplete", f"{words}."))
     return listed
 
@@ -178,14 +178,16 @@ def leaks(phase: Settings, *, names_every_id: bool = False) -> list[Leak]:
 def _item_leaks(phase: Settings) -> Iterator[Leak]:
     if phase.diagnostics == Phase.Diagnostics.FACTS:
         yield Leak(
-            "diagnostics", "Submitters see every fact with its gold value, which reveals all gold."
+            "diagnostics",
+            "Submitters can see every fact with its gold value, which reveals all gold.",
         )
     elif phase.diagnostics != TOTALS:
         yield Leak(
-            "diagnostics", "Submitters see which of their answers are correct, item by item."
+            "diagnostics",
+            "Submitters can see the score of each item, and so which of their answers are correct.",
         )
     if phase.diagnostics != TOTALS and not is_release_open(phase.release):
-        yield Leak("diagnostics", "Submitters see the ids of all items, which are private.")
+        yield Leak("diagnostics", "Submitters can see the IDs of all items, which are private.")
 
 
 def _score_leaks(phase: Settings) -> Iterator[Leak]:
@@ -193,14 +195,14 @@ def _score_leaks(phase: Settings) -> Iterator[Leak]:
     if phase.score_decimals is None:
         yield Leak(
             "score_decimals",
-            "Scores are unrounded, and correct answers are counted: changing one answer reveals "
-            "whether the change was right.",
+            "Scores are exact, and the number of correct answers is shown. Submitters can change "
+            "one answer at a time and see whether it is correct.",
         )
     elif phase.score_decimals > most:
         yield Leak(
             "score_decimals",
-            f"Scores have {phase.score_decimals} decimals: changing one answer can reveal whether "
-            "the change was right.",
+            f"Scores have {phase.score_decimals} decimal places. Submitters may be able to change "
+            "one answer at a time and see whether it is correct.",
         )
 
 
@@ -210,7 +212,7 @@ def _limit_leaks(phase: Settings) -> Iterator[Leak]:
         if limit is None:
             words = f"The number of scored submissions {period} is not limited"
         elif limit > PROTECTED[name]:
-            words = f"Each submitter gets {limit} scored submissions {period}"
+            words = f"Each submitter can make {limit} scored submissions {period}"
         else:
             continue
-        yield Leak(name, f"{words}: submitters can try answers until the score goes up.")
+        yield Leak(name, f"{words}. Submitters can try answers until the score improves.")

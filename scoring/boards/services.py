@@ -93,7 +93,11 @@ def _part_fault(phase: NewPhase) -> str:
     items = phase.release.items.all()
     if phase.split:
         items = items.filter(split=phase.split)
-    return "" if items.count() > 1 else "Leave the field empty. A public share requires at least two items."
+    return (
+        ""
+        if items.count() > 1
+        else "Leave the field empty. A public share requires at least two items."
+    )
 
 
 @transaction.atomic

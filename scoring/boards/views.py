@@ -122,7 +122,10 @@ def _phase_page(
 
 def _warn_of_judge(request: UserRequest, phase: Phase) -> None:
     if fault := judge_fault(phase.board, phase.options):
-        messages.warning(request, f"Gradings of this phase wait for the judge: {fault}")
+        messages.warning(
+            request,
+            f"Submissions to this phase cannot be graded until the judge is available: {fault}",
+        )
 
 
 @require_safe

@@ -233,7 +233,7 @@ def _reasons(part: RegradedPhase, moves: Sequence[RankMove]) -> list[str]:
     pairs = {(move.grading_before.signature, move.grading_after.signature) for move in moves}
     changes = [signature_change(*pair).words for pair in sorted(pairs)]
     reasons += dict.fromkeys(f"{words[0].upper()}{words[1:]}" for words in changes if words)
-    return reasons or ["Gold, scorer and options did not change."]
+    return reasons or ["Gold, metric version and options are unchanged."]
 
 
 def gold_words(part: RegradedPhase) -> str:
@@ -353,12 +353,12 @@ def regrade_plan(
     ):
         raise RegradeRefused(
             f"{release} belongs to another dataset, so its results cannot replace the current "
-            "ones. Add a phase for it."
+            "results. Add a phase for it instead."
         )
     plans = [_phase_plan(target, release) for target in chosen]
     plans = [plan for plan in plans if plan.submissions]
     if not plans:
-        raise RegradeRefused("No submission has a score to grade again.")
+        raise RegradeRefused("There are no scored submissions to grade again.")
     return RegradePlan(board, tuple(plans))
 
 

@@ -184,7 +184,7 @@ def _restart(unfinished: Iterable[Grading]) -> None:
 # Gradings that are started in one transaction; each queues a job for every chunk of its items.
 STARTED_AT_ONCE = 20
 FAULTS_NAMED = 5
-SCORER_CHANGED = "The scorer changed during the re-grade. Start the re-grade again."
+SCORER_CHANGED = "The metric version changed during the re-grade. Start the re-grade again."
 
 
 def start_regrade(
@@ -199,7 +199,7 @@ def start_regrade(
         Board.objects.select_for_update(no_key=True).get(pk=board.pk)
         if board.regrades.filter(state=Regrade.State.RUNNING).exists():
             raise RegradeRefused(
-                "A re-grade of this board is already running. Wait until it is done, or cancel it."
+                "A re-grade of this board is already running. Wait until it ends, or cancel it."
             )
         regrade = Regrade.objects.create(board=board, started_by=actor)
         RegradedPhase.objects.bulk_create(_covered(regrade, part) for part in plan.phases)

@@ -45,7 +45,7 @@ class Progress:
         jobs = "Next in the queue" if before == 0 else f"Jobs ahead in the queue: {before}"
         if self.position.expected_wait is None:
             return f"{jobs}. Waiting for a worker."
-        return f"{jobs}, expected to start in {in_words(self.position.expected_wait)}."
+        return f"{jobs}. Estimated start: in {in_words(self.position.expected_wait)}."
 
     @property
     def pace(self) -> str:

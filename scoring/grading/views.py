@@ -25,7 +25,7 @@ class RegradeForm(forms.Form):
         required=False,
         label="Gold",
         empty_label="The current release of each phase",
-        help_text="To change the gold, select another release with the same items.",
+        help_text="To use corrected gold, select another release with the same items.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -96,5 +96,5 @@ def cancel(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     found = get_object_or_404(board_regrades(board_for(request.user, slug)), pk=pk)
     with warnings_of(request, RegradeRefused):
         cancel_regrade(regrade=found, actor=request.user)
-        messages.success(request, "Re-grade cancelled. The leaderboard did not change.")
+        messages.success(request, "Re-grade cancelled. The leaderboard is unchanged.")
     return redirect(found)

@@ -52,7 +52,7 @@ class EndpointForm(forms.Form):
     )
     model = forms.CharField(
         validators=[check_model_name],
-        help_text="The model's name at the endpoint.",
+        help_text="The name that the endpoint uses for the model.",
         widget=forms.TextInput(attrs={"class": "mono", "autocomplete": "off"}),
     )
     key = forms.CharField(
@@ -67,7 +67,7 @@ class EndpointForm(forms.Form):
         max_value=MOST_AMOUNT,
         initial=0,
         label="Price per million input tokens",
-        help_text="Use one currency for all amounts.",
+        help_text="Use the same currency for all amounts.",
     )
     price_output = forms.FloatField(
         min_value=0, max_value=MOST_AMOUNT, initial=0, label="Price per million output tokens"
@@ -77,15 +77,15 @@ class EndpointForm(forms.Form):
         min_value=0,
         max_value=MOST_AMOUNT,
         label="Monthly budget",
-        help_text="Calls that could exceed it in a calendar month (UTC) are not made. Empty means "
-        "no limit.",
+        help_text="Calls that could exceed the budget of a calendar month (UTC) are not made. "
+        "Leave empty for no limit.",
     )
     calls_per_minute = forms.IntegerField(
         min_value=0,
         max_value=MOST_CALLS,
         initial=0,
         label="Calls per minute",
-        help_text="Per worker process. 0 means no limit.",
+        help_text="For each worker process. Enter 0 for no limit.",
     )
 
     def __init__(self, *args: Any, endpoint: JudgeEndpoint | None, **kwargs: Any) -> None:
@@ -173,7 +173,11 @@ def _confirm_saved(
         )
     else:
         is_judge = saved.purpose == Purpose.JUDGE
-        words = f"This board's judge is {saved.model}." if is_judge else "You can run a model now."
+        words = (
+            f"Endpoint saved. {saved.model} is now the judge of this board."
+            if is_judge
+            else "Endpoint saved. You can run a model now."
+        )
         messages.success(request, f"Saved. {words}")
 
 
@@ -183,7 +187,9 @@ def remove(request: UserRequest, slug: str, purpose: Purpose = Purpose.JUDGE) ->
     """Removes the endpoint. Repeating it changes nothing."""
     board = board_for(request.user, slug)
     remove_endpoint(board=board, actor=request.user, purpose=purpose)
-    after = " The board uses the site's judge." if purpose == Purpose.JUDGE else ""
+    after = (
+        " The board now uses the judge from the site settings." if purpose == Purpose.JUDGE else ""
+    )
     messages.success(request, f"Endpoint and key removed.{after}")
     return redirect(f"scoring:{purpose}-endpoint", slug)
 

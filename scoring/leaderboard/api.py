@@ -173,10 +173,11 @@ class LeaderboardQuerySerializer(serializers.Serializer[Any]):
         choices=Entry.Kind.choices, required=False, help_text="Can be repeated."
     )
     released_from = serializers.DateField(
-        required=False, help_text="Earliest release date of the system. Inclusive."
+        required=False, help_text="Earliest release date of the model. Inclusive."
     )
     published_from = serializers.DateField(
-        required=False, help_text="Earliest publication date of rows graded here. Inclusive."
+        required=False,
+        help_text="Earliest publication date of rows graded by Factboard. Inclusive.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

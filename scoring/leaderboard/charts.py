@@ -50,8 +50,8 @@ _TO_GET = {
     "pair": _TWO_MODELS,
     "ranks": _TWO_MODELS,
     "size": "Needs at least two models whose model cards state the number of parameters.",
-    "tokens": "Needs at least two models whose output token counts are known, from the model card or "
-    "from output_tokens in each line of the submission.",
+    "tokens": "Needs at least two models whose output token counts are known, from the model card "
+    "or from output_tokens in each line of the submission.",
     "cost": "Needs at least two models whose model cards state the cost of the run.",
     "released": "Needs at least two models whose model cards state the release date.",
     "history": "Needs at least two published submissions.",

@@ -107,15 +107,15 @@ def part_words(phase: Phase, part: str) -> str:
         return ""
     if part == PUBLIC:
         return (
-            f"Scores are computed over the public part, {phase.public_share}% of the items. Scores "
-            "over the other items are published when the phase closes."
+            f"Scores cover the public part of the phase, {phase.public_share}% of its items. "
+            "Scores for the other items are published when the phase closes."
         )
     if part == PRIVATE:
         return (
-            "Scores are computed over the private part: all items except the "
-            f"{phase.public_share}% whose scores were shown before the phase closed."
+            "Scores cover the private part of the phase: all items except the "
+            f"{phase.public_share}% whose scores were published while it was open."
         )
-    return "Scores are computed over all items, public and private."
+    return "Scores cover all items, public and private."
 
 
 def shown_scores(phase: Phase, grading: Grading) -> dict[str, Any]:

@@ -83,9 +83,9 @@ def _p_value(first: Row, other: Row, rank: BoardColumn) -> str:
 def _reason(first: Row, rank: BoardColumn, phase: Phase) -> str:
     """Return why the lead was not tested. One query."""
     if phase.score_decimals is not None:
-        return "Scores are rounded to protect the hidden gold, so differences are not tested for significance."
+        return "Scores are rounded to protect the hidden gold, so significance is not tested."
     if phase.has_parts:
-        return "Scores cover only part of the items, so differences are not tested for significance."
+        return "Scores cover only part of the items, so significance is not tested."
     if phase.board.spec.contributions is no_contributions:
         return "This benchmark does not test differences for significance."
     untestable = Replicate.objects.filter(

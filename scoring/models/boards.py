@@ -236,7 +236,9 @@ class Phase(models.Model):
         if self.board.spec.names_every_id:
             return "This benchmark accepts only files with a prediction for every item."
         return (
-            "" if self.takes_incomplete else "This phase accepts only files with a prediction for every item."
+            ""
+            if self.takes_incomplete
+            else "This phase accepts only files with a prediction for every item."
         )
 
     @property

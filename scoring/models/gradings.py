@@ -195,12 +195,12 @@ class ItemScore(models.Model):
 
 
 class Entry(ModelCard):
-    """A row of the leaderboard: graded here, reported by a paper, or a human upper bound."""
+    """A row of the leaderboard: graded by Factboard, a result from a paper, or a human baseline."""
 
     class Kind(models.TextChoices):
-        GRADED = "graded", "graded here"
-        REPORTED = "reported", "reported by the paper"
-        HUMAN = "human", "human upper bound"
+        GRADED = "graded", "graded by Factboard"
+        REPORTED = "reported", "result from a paper"
+        HUMAN = "human", "human baseline"
 
     board = models.ForeignKey(Board, on_delete=models.CASCADE, related_name="entries")
     phase = models.ForeignKey(Phase, null=True, on_delete=models.CASCADE, related_name="entries")

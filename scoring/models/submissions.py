@@ -45,7 +45,7 @@ class Reasoning(models.TextChoices):
 class ModelCard(models.Model):
     """The description of the system behind a row of the leaderboard."""
 
-    name = models.CharField(max_length=120, help_text="The system's name on the leaderboard.")
+    name = models.CharField(max_length=120, help_text="Name of the model on the leaderboard.")
     organisation = models.CharField(max_length=120, blank=True)
     size = models.CharField(
         "parameters", max_length=20, blank=True, help_text="Number of parameters, such as 7B."
@@ -63,27 +63,28 @@ class ModelCard(models.Model):
         max_length=10,
         choices=Reasoning,
         blank=True,
-        help_text="The model's reasoning mode in this run.",
+        help_text="Reasoning mode of the model in this run.",
     )
     licence = models.CharField(
         max_length=120, blank=True, help_text="Licence of the model or program."
     )
     released_on = models.DateField(
-        null=True, blank=True, help_text="Release date of this version of the system."
+        null=True, blank=True, help_text="Release date of this version of the model."
     )
     training_data = models.TextField(
         blank=True,
-        help_text="The data it was trained on, and whether this board's documents may be in it.",
+        help_text="Training data, and whether it may contain documents of this board.",
     )
     training_until = models.DateField(
         "training cutoff", null=True, blank=True, help_text="Date of the newest training data."
     )
     prompt = models.TextField(blank=True, help_text="The full prompt.")
     decoding = models.TextField(
-        blank=True, help_text="Decoding settings, such as temperature 0, at most 8,192 tokens."
+        blank=True,
+        help_text="Decoding settings, for example temperature 0 and at most 8,192 tokens.",
     )
     output_tokens = models.PositiveBigIntegerField(
-        null=True, blank=True, help_text="Output tokens for all items together."
+        null=True, blank=True, help_text="Total number of output tokens for all items."
     )
     cost = models.DecimalField(
         max_digits=12,
@@ -195,7 +196,7 @@ class Submission(ModelCard):
     sample_seed = models.PositiveIntegerField(
         null=True,
         blank=True,
-        help_text="For a human run: the seed that drew its items. Empty: predictions of a system.",
+        help_text="For a human run: the seed that drew its items. Empty: predictions of a model.",
     )
     sample_items = models.JSONField(
         default=list, blank=True, help_text="For a human run: the ids of its items."

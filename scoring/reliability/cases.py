@@ -371,10 +371,14 @@ def draw_sample(*, phase: Phase, percent: int, actor: User | None) -> JudgeSampl
     """
     phase = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     if phase.judge_samples.filter(is_open=True).exists():
-        raise JudgingRefused("This phase has an open sample. Close it before you draw another.")
+        raise JudgingRefused(
+            "This phase has an open sample. Close it before you draw another sample."
+        )
     pool = {f"{pk}/{name}": (pk, item) for pk, name, item in _pool(phase)}
     if not pool:
-        raise JudgingRefused("No published submission has facts, so there are no pages to draw.")
+        raise JudgingRefused(
+            "There are no pages to draw, because no published submission has facts."
+        )
     size = sample_size(len(pool), percent / 100, AT_LEAST)
     seed = f"{phase.release.same_gold}:{phase.judge_samples.count() + 1}"
     sample = JudgeSample.objects.create(
@@ -449,7 +453,9 @@ def submit_review(*, case: JudgeCase, expert: User) -> ExpertReview:
     if undecided:
         more = f" and {len(undecided) - 5} more" if len(undecided) > 5 else ""
         numbers = ", ".join(map(str, undecided[:5]))
-        raise JudgingRefused(f"Decide on every fact before you submit. Undecided: {numbers}{more}.")
+        raise JudgingRefused(
+            f"Select a verdict for every fact before you submit. Missing: {numbers}{more}."
+        )
     counted = dict.fromkeys((fact.type for fact in facts), 0)
     for fact in facts:
         counted[fact.type] += not review.says(fact.n)

@@ -54,7 +54,7 @@ RIGHT, WRONG = "right", "wrong"
 
 
 class ExpertForm(forms.Form):
-    email = forms.EmailField(label="Email", help_text="The expert needs an account.")
+    email = forms.EmailField(label="Email", help_text="The expert must already have an account.")
 
     def clean_email(self) -> str:
         email: str = self.cleaned_data["email"]
@@ -71,7 +71,7 @@ class SampleForm(forms.Form):
         max_value=100,
         initial=2,
         label="Sample size (%)",
-        help_text="A sample has at least ten pages.",
+        help_text="A sample always has at least ten pages.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -86,7 +86,7 @@ class RunForm(forms.Form):
     budget = forms.FloatField(
         required=False,
         min_value=0,
-        help_text="The run stops when it is used up. Leave empty for no limit.",
+        help_text="The run stops when the budget is used up. Leave empty for no limit.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -122,7 +122,8 @@ class ReviewForm(forms.Form):
         required=False,
         max_length=2_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Which headings, order and tables are kept or lost.",
+        help_text="Which headings and tables the prediction preserves or loses, and whether the "
+        "reading order is correct.",
     )
     comment = forms.CharField(
         required=False, max_length=2_000, widget=forms.Textarea(attrs={"rows": 3})
@@ -254,7 +255,7 @@ def opinion(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     case = readable_case(request.user, board, pk)
     form = OpinionForm(request.POST)
     if not form.is_valid():
-        messages.warning(request, "Rate both the decision and the reasoning.")
+        messages.warning(request, "Rate both the verdict and the reasoning.")
         return redirect(case)
     with warnings_of(request, JudgingRefused):
         save_opinion(case=case, expert=request.user, **form.said())
@@ -287,7 +288,7 @@ def _case(request: UserRequest, slug: str, pk: int) -> JudgeCase:
 def _expert_board(request: UserRequest, slug: str) -> Board:
     board = board_for(request.user, slug)
     if not is_expert(request.user, board):
-        raise PermissionDenied("Only experts of this board's judge can open this page.")
+        raise PermissionDenied("Only judge experts of this board can open this page.")
     return board
 
 
@@ -299,7 +300,7 @@ def manage(request: UserRequest, slug: str) -> HttpResponse:
     form = ExpertForm(request.POST if request.method == "POST" else None)
     if form.is_valid() and form.user is not None:
         add_expert(board=board, user=form.user, actor=request.user)
-        messages.success(request, f"{form.user} is now an expert for this board's judge.")
+        messages.success(request, f"{form.user} is now a judge expert of this board.")
         return redirect("scoring:judge-manage", slug)
     return _manage_page(request, board, form=form)
 
@@ -341,7 +342,7 @@ def sample(request: UserRequest, slug: str) -> str | HttpResponse:
 def close(request: UserRequest, slug: str, pk: int) -> str:
     sample = get_object_or_404(JudgeSample, pk=pk, phase__board=board_for(request.user, slug))
     close_sample(sample=sample, actor=request.user)
-    return "Sample closed. Submitted reviews still count."
+    return "Sample closed."
 
 
 @organiser_required
@@ -350,7 +351,7 @@ def remove(request: UserRequest, slug: str, pk: int) -> str:
     experts = board_for(request.user, slug).judge_experts.select_related("user", "board")
     expert = get_object_or_404(experts, pk=pk)
     remove_expert(expert=expert, actor=request.user)
-    return f"{expert.user} is no longer an expert for this board's judge."
+    return f"{expert.user} is no longer a judge expert of this board."
 
 
 @organiser_required
@@ -370,4 +371,4 @@ def run(request: UserRequest, slug: str) -> str | HttpResponse:
 def cancel(request: UserRequest, slug: str, pk: int) -> str:
     run = get_object_or_404(JudgeRun, pk=pk, submission__phase__board=board_for(request.user, slug))
     cancel_run(run=run, actor=request.user)
-    return "Run cancelled. It stops after the current pages."
+    return "Run cancelled. It stops after the pages in progress."

@@ -42,7 +42,7 @@ class ReportedRowSerializer(serializers.ModelSerializer[Entry]):
         read_only=True,
         default=None,
         allow_null=True,
-        help_text="For a human run graded here: its submission.",
+        help_text="For a human baseline graded by Factboard: its submission.",
     )
 
     class Meta:
@@ -168,7 +168,7 @@ class RowSameItems(APIView):
     def get(self, request: Request, slug: str, pk: int) -> Response:
         same = same_items(request.user, row_for(request.user, slug, pk))
         if same is None:
-            raise Http404("No other system has results on the items of this row.")
+            raise Http404("No other model has results on the items of this row.")
         return Response(SameItemsSerializer(same).data)
 
 

@@ -20,7 +20,7 @@ from .selectors import ItemSample, draw_items, figures_of
 FIGURE = "figure-"
 # A percentage further away from zero is a typing error; some ratios are above 100.
 MOST_PER_CENT = 1000
-KINDS = [(Entry.Kind.REPORTED, "Reported"), (Entry.Kind.HUMAN, "Human upper bound")]
+KINDS = [(Entry.Kind.REPORTED, "Result from a paper"), (Entry.Kind.HUMAN, "Human baseline")]
 
 
 class RowForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -29,10 +29,11 @@ class RowForm(forms.ModelForm):  # type: ignore[type-arg]
     kind = forms.ChoiceField(choices=KINDS, initial=Entry.Kind.REPORTED)
     source = forms.CharField(
         max_length=300,
-        help_text="The publication and table. Rows with the same source form one table.",
+        help_text="Publication and table, for example “FCMBench-V1.1, Table 4”. Rows with the same "
+        "source are shown in one table.",
     )
     source_url = forms.URLField(
-        required=False, assume_scheme="https", label="Link to the source", max_length=200
+        required=False, assume_scheme="https", label="Link to source", max_length=200
     )
 
     field_order = ["kind", "name", "source", "source_url"]
@@ -185,7 +186,7 @@ class SampleForm(forms.Form):
         min_value=0,
         max_value=2**31 - 1,
         initial=new_seed,
-        help_text="The same seed draws the same items.",
+        help_text="The same seed always draws the same items.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
@@ -209,12 +210,12 @@ class HumanRunForm(SampleForm):
     name = forms.CharField(max_length=120, initial="Human annotators")
     organisation = forms.CharField(max_length=120, required=False)
     link = forms.URLField(
-        required=False, assume_scheme="https", help_text="Report of the study, if published."
+        required=False, assume_scheme="https", help_text="Published report of the study."
     )
     notes = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Who answered, and under which conditions.",
+        help_text="Who answered the items, and under which conditions.",
     )
     file = forms.FileField(
         label="Answers",

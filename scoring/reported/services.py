@@ -17,7 +17,7 @@ from scoring.submissions.uploads import CheckedUpload, check_upload
 
 from .selectors import ItemSample, entered_rows
 
-RUN_RULE = "A human run must answer every item of its sample."
+RUN_RULE = "A human baseline needs an answer for every item of its sample."
 
 
 @transaction.atomic

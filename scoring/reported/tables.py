@@ -63,7 +63,7 @@ def check_table(board: Board, file: IO[bytes], name: str) -> CheckedTable:
             found = list(_repeated(line, rows[-1], places))
         faults += found
     if not rows and not faults:
-        message = "The table has no rows. Add one line per system below the column names."
+        message = "The table has no rows. Add one line per model below the header."
         faults.append(TableFault(name, "", message))
     return CheckedTable(tuple(rows), (*faults, *_rates(board, name, rows)))
 
@@ -114,7 +114,7 @@ def _rates(board: Board, name: str, rows: list[dict[str, Any]]) -> Iterator[Tabl
     ]
     if values and 0 < max(values) <= 0.01:
         yield TableFault(
-            name, "", "All percentages are at most 1. Write 65.16 for 65.16%, not 0.6516."
+            name, "", "All percentages are 1 or less. For 65.16%, enter 65.16, not 0.6516."
         )
 
 

@@ -109,7 +109,7 @@ def compared_entries(board: Board, numbers: Sequence[int]) -> list[Entry]:
     Raises ComparisonRefused if they cannot be compared."""
     if not FEWEST <= len(numbers) <= MOST:
         raise ComparisonRefused(
-            f"Select {FEWEST} to {MOST} rows to compare. You selected {len(numbers)}."
+            f"Select {FEWEST} to {MOST} models to compare. You selected {len(numbers)}."
         )
     by_number = {
         entry.pk: entry
@@ -127,7 +127,7 @@ def compared_entries(board: Board, numbers: Sequence[int]) -> list[Entry]:
     for entry in entries:
         if entry.grading is None:
             raise ComparisonRefused(
-                f"“{entry.name}” was not graded on this site, so it cannot be compared."
+                f"“{entry.name}” was not graded by Factboard, so it cannot be compared."
             )
     _check_alike(entries)
     return entries
@@ -139,15 +139,16 @@ def _check_alike(entries: Sequence[Entry]) -> None:
         names = f"“{first.name}” and “{other.name}”"
         if first.phase_id != other.phase_id:
             raise ComparisonRefused(
-                f"{names} belong to different phases. Select rows of one phase."
+                f"{names} belong to different phases. Choose models of one phase."
             )
         if _release(first) != _release(other):
             raise ComparisonRefused(
-                f"{names} were graded on different releases. Select rows graded on the same one."
+                f"{names} were graded on different releases. Choose models graded on the same one."
             )
         if first.signature != other.signature:
             raise ComparisonRefused(
-                f"{names} have different signatures. Select rows graded with the same options."
+                f"{names} have different signatures. Choose models graded with the same metric "
+                "version and options."
             )
 
 

@@ -22,7 +22,7 @@ from scoring.models import Board, Entry, Grading, ItemScore, Phase, Prediction
 from scoring.web import cached
 
 from .comparisons import ComparisonRefused, compared_entries
-from .facts import FACT, FIELD, graded_item, labels_of, number_of
+from .facts import FACT, graded_item, labels_of, number_of
 
 PER_PAGE = 50
 FIRST, SECOND = "first", "second"
@@ -105,10 +105,11 @@ class ComparedFacts:
 
 
 def noun_for(grading: Grading) -> str:
-    """Return what the grading lists: facts, fields, or nothing."""
+    """Return what the grading lists: facts, what the benchmark calls a field, or nothing."""
     if "facts" in grading.counts:
         return FACT
-    return FIELD if grading.submission.phase.board.spec.field_grades else ""
+    grades = grading.submission.phase.board.spec.field_grades
+    return grades.noun if grades else ""
 
 
 def may_compare_facts(user: Viewer, gradings: Sequence[Grading]) -> bool:
@@ -154,7 +155,7 @@ def differing_facts(user: Viewer, board: Board, numbers: Sequence[int]) -> Diffe
     """Return the facts or fields on which two entries differ. Raises ComparisonRefused, and Http404
     if the reader may not see them."""
     if len(numbers) != 2:
-        raise ComparisonRefused("Select exactly two rows to compare their facts.")
+        raise ComparisonRefused("Select exactly two models to compare their facts.")
     entries = compared_entries(board, numbers)
     gradings = [entry.grading for entry in entries if entry.grading is not None]
     if not may_compare_facts(user, gradings):

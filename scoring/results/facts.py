@@ -292,9 +292,6 @@ def placed(sheets: Sequence[ItemImage]) -> frozenset[int]:
     return frozenset(place.n for sheet in sheets for place in sheet.places)
 
 
-FIELD = "field"
-
-
 @dataclass(frozen=True)
 class ShownPiece:
     """A piece of a side with the numbers of its fields, joined by spaces."""
@@ -333,10 +330,10 @@ def graded_item(
 
 
 def linked_fields(
-    item: GradedItem, asked: FactQuery, parameters: Mapping[str, str]
+    item: GradedItem, asked: FactQuery, parameters: Mapping[str, str], noun: str
 ) -> LinkedFields:
     lines = field_lines(item)
-    choice = choose_lines(lines, (), asked, parameters, FIELD)
+    choice = choose_lines(lines, (), asked, parameters, noun)
     current = choice.current.n if choice.current else None
     wrong = frozenset(line.n for line in lines if not line.correct)
     return LinkedFields(

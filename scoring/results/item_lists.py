@@ -190,6 +190,9 @@ class ItemLine:
     def scores(self) -> dict[str, float | None]:
         return {figure.key: figure.value for figure in self.figures}
 
+    def without(self, key: str) -> "ItemLine":
+        return replace(self, figures=tuple(each for each in self.figures if each.key != key))
+
     @property
     def scored(self) -> tuple[Figure, ...]:
         """The figures that this item has: text similarity alone if it holds no facts."""
@@ -257,12 +260,14 @@ def item_list(
     parts, errors = _choices(grading) if level == Phase.Diagnostics.FACTS else ([], [])
     parameters = ({"grading": earlier} if earlier else {}) | asked.parameters
     orders, columns = orders_of(grading), item_columns(grading)
+    same = _repeated(columns, lines)
+    score = ("Score", _SCORE_HELP) if same is None else (same.label, same.help)
     return ItemList(
         page=shown,
         name_head=_head("Item", "By ID", (NAME,), parameters),
-        score_head=_head("Score", _SCORE_HELP, (HARDEST, EASIEST), parameters),
-        heads=tuple(_figure_head(column, parameters) for column in columns),
-        lines=lines,
+        score_head=_head(*score, (HARDEST, EASIEST), parameters),
+        heads=tuple(_figure_head(column, parameters) for column in columns if column != same),
+        lines=[line.without(same.key) for line in lines] if same else lines,
         asked=asked,
         part_name=submission.phase.board.spec.part_name if parts else "",
         parts=parts,
@@ -272,6 +277,14 @@ def item_list(
         orders={key: orders[key].words for key in (*ORDERS, asked.order)},
         is_summarised=all(score.figures is not None for score in shown),
     )
+
+
+def _repeated(columns: Sequence[Column], lines: Sequence[ItemLine]) -> Column | None:
+    """Return the column of the main score, if its figures are the scores of the listed items."""
+    main = next((column for column in columns if column.rank == "board"), None)
+    if main is None or not lines or any(line.scores[main.key] != line.score for line in lines):
+        return None
+    return main
 
 
 def _figure_head(column: Column, parameters: Mapping[str, str]) -> Head:
@@ -362,11 +375,11 @@ def score_chart(user: Viewer, submission: Submission, grading: Grading) -> Board
     bars = tuple(Bar(i / _RANGES, (i + 1) / _RANGES, count) for i, count in enumerate(counts))
     description = "Number of items by score. Each item is scored separately."
     if unscored:
-        description += f" Left out, because they have no score of their own: {unscored:,}."
+        description += f" Items without a score: {unscored:,}."
     return BoardChart(
         key="scores",
         title="Item scores",
         description=description,
         shape=Bars(Axis("Item score", "%", 0), "Items", bars) if any(counts) else None,
-        too_little="No item has a score of its own.",
+        too_little="No item has a score.",
     )

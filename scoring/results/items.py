@@ -162,7 +162,8 @@ def item_page(
     gold, prediction = _both(score, grading) if with_page else ({}, None)
     facts = choose_facts(score, grading, which, parameters) if shows_all and has_facts else None
     graded = graded_item(grading, score, gold, prediction) if with_page and not has_facts else None
-    fields = linked_fields(graded, which, parameters) if graded else None
+    grades = submission.phase.board.spec.field_grades
+    fields = linked_fields(graded, which, parameters, grades.noun) if graded and grades else None
     if choice := fields.choice if fields else facts:
         parameters |= choice.parameters
     return ItemPage(

@@ -92,7 +92,7 @@ def _read_day(value: Any) -> date | None:
 
 @dataclass(frozen=True)
 class DatedRow:
-    """A system with its date, and its main score on items up to that date and after it, as
+    """A model with its date, and its main score on items up to that date and after it, as
     texts; both empty where no item has a date."""
 
     entry: Entry
@@ -109,7 +109,7 @@ class DatedGroup:
 
 @dataclass(frozen=True)
 class TrainingDates:
-    """The systems of a phase by their dates. `dated` of all `total` items have a date, and `by_day`
+    """The models of a phase by their dates. `dated` of all `total` items have a date, and `by_day`
     of these the day of their filing or publication; the others have a fiscal year."""
 
     phase: Phase
@@ -122,9 +122,9 @@ class TrainingDates:
 
 
 _TITLES = {
-    "before": "Cutoff before the release of the gold",
-    "after": "Cutoff after the release of the gold",
-    "unknown": "No cutoff date stated",
+    "before": "Training cutoff before gold release",
+    "after": "Training cutoff on or after gold release",
+    "unknown": "No training cutoff stated",
 }
 
 

@@ -187,7 +187,7 @@ class _CheckedEngine:
 
     def answer(self, item: RunItem) -> EngineAnswer:
         if not item.prompt:
-            reason = "the item has no question, which the prompt needs"
+            reason = "the prompt needs a question, but the item has none"
             return EngineAnswer(state="failed", reason=reason, attempts=0)
         if not item.images and not item.question:
             reason = "the item has no page image and no question"

@@ -54,7 +54,7 @@ def endpoint_for(board: Board) -> JudgeEndpoint:
     """The board's model endpoint. Raises RunRefused without one that can be used."""
     own = endpoint_of(board, Purpose.MODEL)
     if own is None:
-        raise RunRefused("Set the board's model endpoint first.")
+        raise RunRefused("Add a model endpoint to the board first.")
     try:
         own_judge(own)
     except JudgingRefused as refusal:
@@ -71,10 +71,10 @@ def prompt_versions(board: Board) -> list[str]:
 def check_prompt(version: str, text: str) -> None:
     """Raises ValueError unless there is a text exactly for the version `file`."""
     if version == FILE and not text.strip():
-        raise ValueError("Enter the text of your own prompt.")
+        raise ValueError("Enter the custom prompt.")
     if version != FILE and text.strip():
         raise ValueError(
-            f"You chose the prompt {version}. Choose your own text instead, or empty this field."
+            f"You selected the prompt {version}. Clear this field, or select “Custom prompt”."
         )
 
 
@@ -209,7 +209,7 @@ def _take_up(run: ModelRun, actor: User, *, asks: bool) -> ModelRun:
         .get(pk=run.pk)
     )
     if not run.may_go_on:
-        raise RunRefused("The run is still running, or already has a submission.")
+        raise RunRefused("The run is still in progress or has already been submitted.")
     if asks:
         check_same_endpoint(run)
     run.state, run.error, run.finished_at = ModelRun.State.QUEUED, "", None
@@ -225,7 +225,9 @@ def check_same_endpoint(run: ModelRun) -> JudgeEndpoint:
     answers of a run must come from one."""
     own = endpoint_for(run.phase.board)
     if own.base_url != run.base_url:
-        raise RunRefused("The board's endpoint changed after the run began. Start a new run.")
+        raise RunRefused(
+            "The endpoint of the board has changed since the run started. Start a new run."
+        )
     return own
 
 

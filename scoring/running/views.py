@@ -44,7 +44,7 @@ from .services import (
 )
 
 _MOST_CHARACTERS = 5_000
-_PROMPTS = {OWN: "each item's question alone", FILE: "your own text"}
+_PROMPTS = {OWN: "Only the question of each item", FILE: "Custom prompt"}
 
 
 class PhaseField(forms.ModelChoiceField):  # type: ignore[type-arg]
@@ -58,21 +58,21 @@ class ModelRunForm(forms.Form):
     phase = PhaseField(queryset=Phase.objects.none(), empty_label=None)
     model = forms.CharField(
         max_length=120,
-        help_text="The model's name at the endpoint.",
+        help_text="The name that the endpoint uses for the model.",
         widget=forms.TextInput(attrs={"class": "mono", "autocomplete": "off"}),
     )
     name = forms.CharField(
         required=False,
         max_length=120,
         label="Name on the leaderboard",
-        help_text="Leave empty to use the model's name.",
+        help_text="Leave empty to use the model name.",
     )
     prompt_version = forms.ChoiceField(label="Prompt")
     prompt_text = forms.CharField(
         required=False,
         max_length=LONGEST_PROMPT,
-        label="Text of your own prompt",
-        help_text="Use $question for the item's question.",
+        label="Custom prompt",
+        help_text="$question is replaced by the question of the item.",
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     system_prompt = forms.CharField(
@@ -81,14 +81,14 @@ class ModelRunForm(forms.Form):
     decoding = forms.CharField(
         required=False,
         max_length=_MOST_CHARACTERS,
-        help_text="One setting per line, such as temperature=0.",
+        help_text="One setting per line, for example temperature=0.",
         widget=forms.Textarea(attrs={"rows": 3, "class": "mono", "spellcheck": "false"}),
     )
     is_raw = forms.BooleanField(
         required=False,
         label="Do not repair answers",
-        help_text="By default, code fences are removed and invalid JSON is repaired. The manifest "
-        "counts such changes.",
+        help_text="By default, code fences are removed and invalid JSON is repaired. The run "
+        "manifest counts the repaired answers.",
     )
     concurrency = forms.IntegerField(
         min_value=1, max_value=MOST_CONCURRENCY, initial=4, label="Concurrent calls"
@@ -97,8 +97,8 @@ class ModelRunForm(forms.Form):
         required=False,
         min_value=0,
         max_value=MOST_AMOUNT,
-        help_text="Calls that could exceed it are not made. If empty, only the endpoint's monthly "
-        "budget applies.",
+        help_text="Calls that could exceed the budget are not made. Leave empty to apply only the "
+        "monthly budget of the endpoint.",
     )
 
     def __init__(
@@ -138,7 +138,7 @@ class ModelRunForm(forms.Form):
         for line in filter(None, lines):
             name, equals, value = line.partition("=")
             if not equals:
-                raise forms.ValidationError(f"“{line[:60]}” must have the form name=value.")
+                raise forms.ValidationError(f"“{line[:60]}” must have the form NAME=VALUE.")
             values[name.strip()] = read_value(value.strip())
         try:
             return check_decoding(values)
@@ -149,7 +149,7 @@ class ModelRunForm(forms.Form):
 class RerunForm(UploadForm):
     """The file of a run that repeats a submission, with its manifest."""
 
-    file = predictions_field("Made with the same command and endpoint.")
+    file = predictions_field("Predictions made with the same settings and endpoint.")
     manifest = ManifestField()
 
 

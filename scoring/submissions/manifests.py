@@ -89,13 +89,13 @@ def _text_faults(manifest: RunManifest) -> list[str]:
     if _USER_IN_URL.search(manifest.command):
         faults.append("command: Remove the user name or key from the URL.")
     if manifest.finished_at < manifest.started_at:
-        faults.append("finished_at: This is before started_at.")
+        faults.append("finished_at: Must not be before started_at.")
     for prompt in manifest.prompts:
         if hashlib.sha256(prompt.text.encode()).hexdigest() != prompt.sha256:
             faults.append(f"prompts: The SHA-256 of “{prompt.name}” does not match its text.")
     repeated = [name for name, number in _ids(manifest).items() if number > 1]
     if repeated:
-        faults.append(f"items: These ids occur twice: {_named(repeated)}.")
+        faults.append(f"items: Duplicate IDs: {_named(repeated)}.")
     return faults
 
 
@@ -126,7 +126,7 @@ def check_manifest(manifest: RunManifest, *, phase: Phase, file: IO[bytes]) -> N
         known = set(phase.items.values_list("name", flat=True))
         unknown = [item.id for item in manifest.items if item.id not in known]
         if unknown:
-            faults.append(f"items: These ids are not items of this phase: {_named(unknown)}.")
+            faults.append(f"items: These IDs are not items of this phase: {_named(unknown)}.")
     if faults:
         raise ManifestRefused(*faults)
 
@@ -148,7 +148,7 @@ def manifest_warnings(manifest: RunManifest, phase: Phase) -> list[str]:
         return []
     name = " ".join(part for part in (manifest.dataset, manifest.version) if part)
     return [
-        f"The run used another release{f' ({name})' if name else ''}. This phase is graded on "
+        f"The run used a different release{f' ({name})' if name else ''}. This phase is graded on "
         f"{release}, whose images or prompts may differ."
     ]
 

@@ -398,7 +398,8 @@ def largest_losses(
 def _parts(
     spec: Benchmark, columns: Sequence[Column], views: Sequence[View]
 ) -> tuple[str, list[str]]:
-    """Return what the figures that break the main score down are for, in the plural, and their keys."""
+    """Return what the figures that break down the main score are for, as a plural, and their
+    keys."""
     deciding = deciding_column(columns)
     for chart in spec.charts:
         if chart.kind == "radar" or (chart.kind == "profile" and chart.reference is None):

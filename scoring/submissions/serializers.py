@@ -231,7 +231,7 @@ class NewSubmissionSerializer(CheckRequestSerializer, serializers.ModelSerialize
         required=False,
         default="",
         max_length=Submission._meta.get_field("name").max_length,
-        help_text="The system's name on the leaderboard; by default the manifest's model.",
+        help_text="The name of the model on the leaderboard; by default the model of the manifest.",
     )
     accept_missing = serializers.BooleanField(
         required=False, default=False, help_text="Submit although items have no prediction."

@@ -184,7 +184,9 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     if submission.withdrawn_at is not None:
         raise PublicationRefused("This submission was withdrawn.")
     if submission.rerun_of_id is not None:
-        raise PublicationRefused("A re-run is shown with the submission that it repeats.")
+        raise PublicationRefused(
+            "A re-run cannot be published. See the page of the submission that it repeats."
+        )
     if not are_scores_due(submission.phase):
         shown_from = moment(submission.phase, submission.phase.scores_after)
         raise PublicationRefused(f"This phase shows its scores from {shown_from}.")
@@ -288,7 +290,7 @@ def judge_submission(
     """
     reason = reason.strip()
     if verdict == Submission.Verdict.DISQUALIFIED and not reason:
-        raise PublicationRefused("Enter a reason. It is shown on the leaderboard.")
+        raise PublicationRefused("Enter a reason. The leaderboard shows it.")
     submission = _locked(submission)
     before = {"verdict": submission.verdict, "reason": submission.verdict_reason}
     if before != {"verdict": verdict, "reason": reason}:

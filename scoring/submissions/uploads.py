@@ -167,9 +167,9 @@ def check_rerun(*, rerun_of: Submission, phase: Phase, user: User) -> None:
     """Raises SubmissionRefused unless an organiser repeats a submission to this phase, which may be
     closed."""
     if not is_organiser(user):
-        raise SubmissionRefused("Only organisers repeat the run of a submission.")
+        raise SubmissionRefused("Only organisers can re-run a submission.")
     if rerun_of.phase_id != phase.pk or rerun_of.rerun_of_id is not None:
-        raise SubmissionRefused(f"Submission {rerun_of.pk} cannot be repeated in this phase.")
+        raise SubmissionRefused(f"Submission {rerun_of.pk} cannot be re-run in this phase.")
 
 
 def check_limits(*, phase: Phase, user: User, team: Team | None = None) -> None:

@@ -169,7 +169,9 @@ def _opened(given: Given) -> str:
 
 cancel = _action(steered_submission, services.cancel_latest)
 retry = _action(steered_submission, services.retry_latest)
-publish = _action(steered_submission, services.publish_submission, "Result published on the leaderboard.")
+publish = _action(
+    steered_submission, services.publish_submission, "Result published on the leaderboard."
+)
 unpublish = _action(
     steered_submission,
     services.unpublish_submission,
@@ -320,8 +322,7 @@ def _page(
 def _completeness(form: SubmissionForm) -> list[str]:
     """How the open phases treat files that leave out items, each sentence once."""
     rules = {
-        phase.title: phase.completeness_rule
-        or f"Missing items are {phase.missing_words}."
+        phase.title: phase.completeness_rule or f"Missing items are {phase.missing_words}."
         for phase in form.phases
     }
     if len(set(rules.values())) == 1:

@@ -140,7 +140,7 @@ def test_a_benchmark_goes_from_board_to_public_row(
     expect(row).to_have_count(1)
     scores = graded_offline(site, case, tmp_path)
     columns = [column for column in get_benchmark(case.key).columns if column.headline]
-    found = figures_of(row, public.get_by_role("table", name="Graded here"))
+    found = figures_of(row, public.get_by_role("table", name="Graded by Factboard"))
     boards = public.request.get("/api/v1/boards/").json()["results"]
     (phases,) = [each["phases"] for each in boards if each["slug"] == f"test-{case.key}"]
     decimals = phases[0]["score_decimals"]
@@ -166,5 +166,5 @@ def test_the_sample_board_offers_a_file_that_it_takes(
         researcher.get_by_label("Phase").select_option(label="Development")
     researcher.get_by_label("Name", exact=True).fill("The same again")
     choose(researcher, data, download.value.suggested_filename)
-    researcher.get_by_role("button", name="Validate only").click()
-    expect(researcher.get_by_text("No errors found.", exact=True)).to_be_visible()
+    researcher.get_by_role("button", name="Validate file").click()
+    expect(researcher.get_by_text("The file is valid", exact=True)).to_be_visible()

@@ -100,7 +100,7 @@ def page_at(sample_site: Site, browser: Browser) -> Iterator[Open]:
 
 
 def graded_table(page: Page) -> Locator:
-    return page.get_by_role("table", name="Graded here")
+    return page.get_by_role("table", name="Graded by Factboard")
 
 
 def link_of(page: Page, name: str) -> Locator:
@@ -177,7 +177,7 @@ def compare(page: Page, sample: Sample) -> None:
     figures = [cell_of(page, name, sample.figure) for name in (sample.first, sample.second)]
     for name in (sample.first, sample.second):
         page.get_by_label(f"Compare {name}", exact=True).check()
-    page.get_by_role("button", name="Compare selected rows").click()
+    page.get_by_role("button", name="Compare selected models").click()
     row = page.get_by_role("table", name="Scores").get_by_role("row", name=sample.figure).last
     cells = row.get_by_role("cell")
     shown = [cells.nth(place).inner_text().split()[0] for place in range(2)]
@@ -385,7 +385,7 @@ def test_rows_are_chosen_and_compared_by_keyboard(page_at: Open) -> None:
         # Opens the row to the rest.
         expect(row_of(page, name).locator("summary")).to_be_focused()
         page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Compare selected rows")).to_be_focused()
+    expect(page.get_by_role("button", name="Compare selected models")).to_be_focused()
     page.keyboard.press("Enter")
     heads = page.get_by_role("table", name="Scores").get_by_role("columnheader")
     expect(heads).to_have_text(

@@ -181,7 +181,7 @@ def open_board(organiser: Page) -> None:
     expect(organiser.get_by_text("This board uses a private release.")).to_be_visible()
     organiser.get_by_label("State").select_option("open")
     organiser.get_by_label("Make this information public").check()
-    organiser.get_by_role("button", name="Change state").click()
+    organiser.get_by_role("button", name="Change status").click()
     expect(organiser.get_by_role("status")).to_contain_text("is now open")
 
 

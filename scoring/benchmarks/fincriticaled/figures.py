@@ -199,8 +199,8 @@ def _found_facts(options: Options) -> View:
     return View(
         "found_facts",
         "Precision",
-        "Precision: correct facts among the facts found, as in the benchmark's later release. "
-        "Recall: correct facts among all facts (FFA).",
+        "Precision: share of found facts that are correct, as in the later release of the "
+        "benchmark. Recall: share of all facts that are correct (FFA).",
         (
             *_GENERAL,
             *(
@@ -208,7 +208,7 @@ def _found_facts(options: Options) -> View:
                     found_key(label),
                     _short(label),
                     _OF_FOUND,
-                    f"Precision: share of the {label} facts found that are correct",
+                    f"Precision: share of found {label} facts that are correct",
                 )
                 for label in labels
             ),
@@ -216,7 +216,7 @@ def _found_facts(options: Options) -> View:
                 "precision",
                 "All",
                 _OF_FOUND,
-                "Share of the facts found that are correct",
+                "Share of found facts that are correct",
                 rank="board",
             ),
             *(
@@ -250,8 +250,8 @@ def _matchers(options: Options) -> View:
     decides = f"FFA with the {TITLES[own]} matcher, which ranks the board"
     return View(
         "matchers",
-        "Matchers",
-        "The same predictions scored with each matching rule.",
+        "By matcher",
+        "FFA of the same predictions under each matching method (matcher).",
         (
             *beside,
             Column("ffa", TITLES[own], _BY_MATCHER, decides, rank="board"),

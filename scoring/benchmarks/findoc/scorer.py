@@ -131,11 +131,12 @@ PARTS = tuple(WEIGHTS)
 FINAL = "final_score"
 
 _NUMBERS = {
-    "exact": "Share of the gold's distinct numbers found in the text",
-    "substring": "Share of the gold's numbers found anywhere in the text's digits",
-    "unique-substring": "Share of the gold's distinct numbers found anywhere in the text's digits",
+    "exact": "Share of distinct gold numbers that occur in the prediction",
+    "substring": "Share of gold numbers whose digits occur anywhere in the prediction",
+    "unique-substring": "Share of distinct gold numbers whose digits occur anywhere in the "
+    "prediction",
 }
-_LINE_ITEMS = "Share of the gold's strings of more than three characters found in the text"
+_LINE_ITEMS = "Share of gold text values longer than three characters that occur in the prediction"
 
 
 _PART_WORDS = {
@@ -147,7 +148,7 @@ _PART_WORDS = {
 
 
 def _contained(phrases: str) -> str:
-    return f"Share of the phrases {phrases} found in the text"
+    return f"Share of these phrases that occur in the prediction: {phrases}"
 
 
 def columns_for(options: Options) -> tuple[Column, ...]:
@@ -338,4 +339,4 @@ class _Phrases:
         return self.original[word] + at - self.starts[word]
 
 
-FIELD_GRADES = FieldGrades(_wrong, _graded)
+FIELD_GRADES = FieldGrades(_wrong, _graded, noun="check")

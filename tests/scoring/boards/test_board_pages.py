@@ -155,7 +155,7 @@ def test_phases_are_shown_one_at_a_time(
     add_phase(board=board, phase=NewPhase("dev", "Development", release), actor=None)
     newest = text_of(client_of(None), "/boards/board/")
     assert "Of the first phase" not in newest
-    assert "Nothing graded yet" in newest
+    assert "No results yet" in newest
     assert "Of the first phase" in text_of(client_of(None), "/boards/board/?phase=test")
 
 

@@ -127,7 +127,7 @@ def test_a_file_with_one_page_is_refused(what: str, researcher: User, api_of: Ap
     data = {"name": "One", "file": upload(lines_of(ONE_PAGE)), "accept_missing": "true"}
     answer = api_of(researcher).post(f"/api/v1/boards/board/{what}/", data, format="multipart")
     assert answer.status_code == (200 if what == "check" else 422)
-    assert "This phase accepts only files that answer every item." in answer.json()["detail"]
+    assert "This phase accepts only files with a prediction for every item." in answer.json()["detail"]
     assert "accept_missing" not in answer.json()["detail"]
     assert not Grading.objects.exists()
 
@@ -144,7 +144,7 @@ def test_the_page_does_not_offer_to_leave_items_out(researcher: User, client_of:
     answer = client.post("/boards/board/submit/", data)
     assert answer.status_code == 422
     text = told(answer.content)
-    assert "This phase accepts only files that answer every item." in text
+    assert "This phase accepts only files with a prediction for every item." in text
     assert 'name="accept_missing"' not in text
     assert not Grading.objects.exists()
 

@@ -75,7 +75,7 @@ def test_private_release_is_not_linked(client_of: ClientOf) -> None:
     board = make_board(make_release(visibility=Release.Visibility.PRIVATE))
     [phase] = take_part_page(READER, board).phases
     assert (phase.kit_url, phase.release_url) == ("", "")
-    assert "Not public. Ask the organisers for access." in client_of(None).get(URL).content.decode()
+    assert "Private. Ask the organisers for access." in client_of(None).get(URL).content.decode()
 
 
 def test_limits_are_those_of_the_phase(board: Board) -> None:
@@ -89,8 +89,8 @@ def test_everything_of_public_gold_can_be_seen(board: Board) -> None:
     assert sights(board) == {
         "Your file": ("yes", "no"),
         "Your model card": ("yes", "once you publish"),
-        "Overall scores": ("when graded", "once you publish"),
-        "Per-item results": ("every fact", "if you publish them"),
+        "Overall scores": ("once graded", "once you publish"),
+        "Per-item results": ("yes, for every fact", "if you publish them"),
         "Gold": ("yes", "yes"),
     }
 
@@ -99,7 +99,7 @@ def test_rounded_scores_of_hidden_gold_hide_the_items() -> None:
     board = make_board(make_release(visibility=Release.Visibility.GOLD_HIDDEN))
     change(board, diagnostics=Phase.Diagnostics.ITEMS, score_decimals=1)
     seen = sights(board)
-    assert seen["Overall scores"] == ("when graded, rounded to 1 decimal", "once you publish")
+    assert seen["Overall scores"] == ("once graded, rounded to 1 decimal", "once you publish")
     assert seen["Per-item results"] == ("no", "no")
     assert seen["Gold"] == ("no", "no")
 

@@ -50,7 +50,7 @@ def test_from_a_dispute_to_moved_ranks(
     expect(page.get_by_role("row", name="Test")).to_contain_text("2 items changed, 2 open facts")
     is_fine(page)
     page.get_by_role("button", name="Re-grade 3 submissions").click()
-    expect(page.get_by_text("Waiting for a worker.")).to_be_visible()
+    expect(page.get_by_text("Waiting for a worker")).to_be_visible()
     is_fine(page)
     page.evaluate("window.notReloaded = true")
 

@@ -94,8 +94,8 @@ def test_text_against_facts(rows: Board) -> None:
     assert (shape.x.title, shape.y.title) == ("General mean (%)", "FFA (%)")
     # Best first, as on the leaderboard.
     assert table_of(rows, "text-and-facts").lines == (
-        ("B", 0.8, 0.75, "Other systems"),
-        ("A", 0.9, 0.5, "Other systems"),
+        ("B", 0.8, 0.75, "Other models"),
+        ("A", 0.9, 0.5, "Other models"),
     )
 
 
@@ -129,7 +129,7 @@ def test_bars_mark_the_best_of_every_metric(board: Board, researcher: User) -> N
     assert shape.columns == ("R1", "RL", "E ↓", "N-FFA", "T-FFA", "FFA")
     assert (shape.best[2], shape.best[5]) == (0.2, 0.9)
     assert [row.ends[5] for row in shape.rows] == [(0.85, 0.95), None]
-    assert {row.group for row in shape.rows} == {"Other systems"}
+    assert {row.group for row in shape.rows} == {"Other models"}
 
 
 def test_points_have_their_intervals(board: Board, researcher: User) -> None:
@@ -240,8 +240,8 @@ def test_rows_of_different_origins_never_share_a_chart(rows: Board) -> None:
     load_reported(board=rows)
     shown = charts_of(rows)
     assert [tab.title for tab in shown.origins] == [
-        "Graded here",
-        "FinCriticalED, first version, Table 4",
+        "Graded by Factboard",
+        "FinCriticalED paper (v1), Table 4",
     ]
     graded = {line[0] for line in table_of(rows, "text-and-facts").lines}
     reported = {line[0] for line in table_of(rows, "text-and-facts", origin="reported").lines}
@@ -533,7 +533,7 @@ def test_a_missing_chart_says_how_a_submitter_gets_it(client_of: ClientOf, board
     text = client_of(None).get(PAGE).content.decode()
     assert "There are no rows yet." in text
     assert "Not available yet" in text
-    assert "Needs at least two systems whose model cards give the cost of the run." in text
+    assert "Needs at least two models whose model cards state the cost of the run." in text
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,7 @@ def test_an_embedded_table_has_an_etag(client_of: ClientOf, rows: Board) -> None
 def test_a_board_with_reported_rows_only_embeds_them(client_of: ClientOf, board: Board) -> None:
     load_reported(board=board)
     text = client_of(None).get("/boards/board/embed/?rows=1").content.decode()
-    assert "FinCriticalED, first version, Table 4" in text
+    assert "FinCriticalED paper (v1), Table 4" in text
     assert "GPT-5" in text
 
 

@@ -311,7 +311,7 @@ def test_the_view_keeps_what_others_report(
     published(receipts(decimals), researcher, run_jobs)
     page = client_of(None).get("/boards/board/?view=false_positives").content.decode()
     assert (WITHHELD in page) is (decimals == 0)
-    assert "Nothing graded yet" not in page
+    assert "No results yet" not in page
     table = api_of(None).get("/api/v1/boards/board/leaderboard/?view=false_positives").json()
     kinds = {section["kind"] for section in table["sections"]}
     assert kinds == ({"reported"} if decimals == 0 else {"graded", "reported"})

@@ -92,18 +92,18 @@ def test_one_row_and_none(board: Board, researcher: User, client_of: ClientOf) -
     assert lead(board) is None
     assert 'class="lead"' not in text_of(client_of(None))
     make_entry(board, researcher, name="A")
-    assert lead(board) == ("A", "is the only ranked system.")
+    assert lead(board) == ("A", "is the only ranked model.")
     out = make_entry(board, researcher, name="Best", ffa=0.99)
     Entry.objects.filter(pk=out.pk).update(
         verdict=Submission.Verdict.DISQUALIFIED, verdict_reason="Copied."
     )
-    assert lead(board) == ("A", "is the only ranked system.")
+    assert lead(board) == ("A", "is the only ranked model.")
 
 
 def test_the_same_score_leads_together(board: Board, researcher: User) -> None:
     make_entry(board, researcher, name="B", ffa=0.5)
     make_entry(board, researcher, name="A", ffa=0.5)
-    assert lead(board) == ("A and B", "lead with the same score.")
+    assert lead(board) == ("A and B", "share the top score.")
 
 
 def test_untested_leads_name_the_reason(researcher: User) -> None:

@@ -45,7 +45,7 @@ def test_no_cell_runs_into_another(page_of: PageOf, rows: Board, width: int) -> 
     page.goto("/boards/board/")
     root = "document.documentElement"
     assert page.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0
-    table = page.get_by_role("table", name="Graded here")
+    table = page.get_by_role("table", name="Graded by Factboard")
     frame = page.locator(".table-frame")
     assert frame.evaluate("each => each.scrollWidth - each.clientWidth") == 0
     for row in table.locator("tr").all():

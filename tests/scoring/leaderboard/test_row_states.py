@@ -87,7 +87,7 @@ def test_a_disqualified_row_with_the_best_value_of_others_is_not_marked(rows: Bo
 def test_pinned_rows_are_first_and_disqualified_last_in_any_order(rows: Board) -> None:
     assert grouped(table_of(rows)) == [
         ("Pinned", ["Baseline"]),
-        ("Other systems", ["Tied A", "Tied B", "Part"]),
+        ("Other models", ["Tied A", "Tied B", "Part"]),
         ("Disqualified", ["Best"]),
     ]
     assert grouped(table_of(rows, "-name")) == [

@@ -62,7 +62,7 @@ def test_a_run_is_shown_without_a_rank_and_says_its_items(
     assert set(row.ranks.values()) == {None}
     page = client_of(None).get("/boards/board/").content.decode()
     assert page.count("2 of 3 items, drawn with seed 7") >= 2
-    assert "Human upper bound" in page
+    assert "Human baseline" in page
 
 
 def test_systems_are_shown_on_the_same_items(
@@ -82,7 +82,7 @@ def test_systems_are_shown_on_the_same_items(
     column = [each.key for each in same.columns].index("ffa")
     assert [each.cells[column] for each in same.rows] == ["100.00", f"{share:.2f}"]
     url = f"boards/board/rows/{entry.pk}/"
-    assert "Systems on the same items" in client_of(None).get(f"/{url}").content.decode()
+    assert "Models on the same items" in client_of(None).get(f"/{url}").content.decode()
     answer = client_of(None).get(f"/api/v1/{url}same-items/").json()
     assert [each["cells"][answer["columns"].index("ffa")] for each in answer["rows"]] == [
         "100.00",
@@ -107,7 +107,7 @@ def test_a_run_must_answer_its_items_and_no_others(
     client = client_of(organiser)
     short = client.post(PAGE, {**asked, "file": upload(answers((first,)))})
     assert short.status_code == 422
-    assert "A human run must answer every item of its sample." in short.content.decode()
+    assert "A human baseline needs an answer for every item of its sample." in short.content.decode()
     other = next(name for name in PERFECT if name not in {first, second})
     more = {**asked, "file": upload(answers((first, second, other)))}
     refused = api_of(organiser).post(API, more, format="multipart")

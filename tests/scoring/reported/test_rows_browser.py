@@ -22,7 +22,7 @@ def test_an_organiser_enters_a_row_and_loads_a_table(
 ) -> None:
     page = page_of(organiser)
     page.goto("/boards/board/rows/")
-    page.get_by_role("link", name="Add a row").click()
+    page.get_by_role("link", name="Add a result").click()
     page.get_by_label("Name").fill("Paper model")
     page.get_by_label("Source", exact=True).fill("A paper, Table 2")
     page.get_by_label("FFA (%)", exact=True).first.fill("65.16")
@@ -61,5 +61,5 @@ def test_a_human_run_is_drawn_answered_and_shown(
     page.goto("/boards/board/")
     expect(page.get_by_text("2 of 3 items, drawn with seed 7").first).to_be_visible()
     page.get_by_role("link", name="Human annotators").click()
-    expect(page.get_by_role("table", name="Systems on the same items")).to_be_visible()
+    expect(page.get_by_role("table", name="Models on the same items")).to_be_visible()
     assert faults_in_both_looks(page) == []

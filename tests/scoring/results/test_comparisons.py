@@ -166,7 +166,7 @@ def test_tests_come_from_a_job_that_is_queued_once(
     forget_replicates()
     before = Job.objects.count()
     text = text_of(client, url)
-    assert "0 of 3 systems are ready" in text
+    assert "0 of 3 models done" in text
     assert 'hx-trigger="every 2s"' in text
     assert "66.67" in text
     text_of(client, url)

@@ -184,7 +184,7 @@ def _repeat(page: Page, model: Model) -> None:
     press(page.get_by_role("button", name="Start run"))
     page.get_by_role("link", name="View submission").click(timeout=PATIENCE)
     expect(page.get_by_text("Re-run of")).to_be_visible()
-    page.get_by_role("link", name="View agreement").click()
+    page.get_by_role("link", name="Compare results").click()
 
 
 def _verify(page: Page) -> None:

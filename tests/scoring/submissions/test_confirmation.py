@@ -60,7 +60,7 @@ def test_the_page_offers_the_email_in_place_of_publishing(
     page = client.get(graded.get_absolute_url()).content.decode()
     publish = f"/submissions/{graded.pk}/publish/"
     assert "Confirm your email address to publish this result." in page
-    assert "Send the email again" in page
+    assert "Resend email" in page
     assert publish not in page
     answer = client.post(publish, follow=True).content.decode()
     assert "Confirm your email address before you publish" in answer
@@ -80,7 +80,7 @@ def test_an_account_that_never_had_an_address_to_confirm_can_get_the_email(
     """Such as one that an administrator made."""
     EmailAddress.objects.all().delete()
     client = client_of(unconfirmed)
-    assert "Send the email again" in client.get(graded.get_absolute_url()).content.decode()
+    assert "Resend email" in client.get(graded.get_absolute_url()).content.decode()
     client.post("/accounts/email/", {"email": unconfirmed.email, "action_send": ""})
     assert len(mail.outbox) == 1
 

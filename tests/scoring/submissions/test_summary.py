@@ -38,7 +38,7 @@ def test_score_losses_and_errors_come_first(
     assert "FFA 66.67 %" in said
     assert "95% interval" in said
     assert "Most frequent errors Sign 16.67% (1) Date 16.67% (1)" in said
-    assert "Lowest score by document type Other 66.67%" in said
+    assert "Lowest-scoring document types Other 66.67%" in said
     assert "Date Gold 2020 Prediction 2029 View page-2" in said
     assert "Sign Gold (350) Prediction 350 View page-1" in said
     assert "Rank" not in said, "it is not on the leaderboard"

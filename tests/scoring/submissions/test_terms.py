@@ -102,7 +102,7 @@ def test_a_file_is_validated_without_name_and_terms(
     client = client_of(researcher)
     answer = client.post(PAGE, form(terms, name="", check_only="1"))
     assert answer.status_code == 200
-    assert "No errors found." in answer.content.decode()
+    assert "The file is valid" in answer.content.decode()
     refused = client.post(PAGE, form(terms, name=""))
     assert set(refused.context["form"].errors) == {"name", "organisation", "accept_terms"}
     assert not Submission.objects.exists()
