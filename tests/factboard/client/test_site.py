@@ -205,7 +205,7 @@ def test_a_manifest_is_checked_with_its_file(
     manifest.write_text(json.dumps(manifest_of(content, release_sha256="1" * 64)))
     done = command("check", "board", predictions, "--manifest", manifest, user=researcher)
     assert done.code == 0, done.err
-    assert "The run used another release" in done.out
+    assert "The run used a different release" in done.out
     manifest.write_text(json.dumps(manifest_of(b"another")))
     done = command("check", "board", predictions, "--manifest", manifest, user=researcher)
     assert done.code == 2

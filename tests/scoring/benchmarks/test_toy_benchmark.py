@@ -138,7 +138,7 @@ def test_where_scores_alone_are_shown_no_gold_is_on_the_item_page(
 ) -> None:
     Phase.objects.update(diagnostics=Phase.Diagnostics.ITEMS)
     text = text_of(client_of(researcher), f"/submissions/{graded.pk}/items/q2/")
-    assert "Only scores are shown" in text
+    assert "shows only the scores" in text
     assert ">12<" not in text
 
 
@@ -159,7 +159,7 @@ def test_its_submit_page_says_what_a_line_is(
 ) -> None:
     text = text_of(client_of(researcher), "/boards/toy/submit/")
     assert TOY.example in text
-    assert "This benchmark ranks only submissions" in text
+    assert "This benchmark accepts only files" in text
     assert "<p>…" not in text
 
 

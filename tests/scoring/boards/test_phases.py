@@ -79,7 +79,7 @@ def test_times_are_read_on_the_clocks_of_the_zone(
         ),
         ({"split": "test"}, "The release has no items of the split “test”"),
         ({"score_decimals": "1", "diagnostics": "items"}, "totals only"),
-        ({"per_day": "0"}, "Enter 1 or more, or leave it empty for no limit."),
+        ({"per_day": "0"}, "Enter 1 or more, or leave the field empty for no limit."),
         ({"options": '{"labls": []}'}, "labls"),
         ({"options": "[1]"}, "Enter a JSON object"),
         ({"title": ""}, "This field is required."),

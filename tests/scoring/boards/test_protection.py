@@ -253,7 +253,7 @@ def test_the_page_warns_of_looser_settings(organiser: User, client_of: ClientOf)
     assert settings_of(first_phase(board)) == LOOSE
     for page in (answer, client.get("/boards/board/manage/"),
                  client.get("/boards/board/phases/test/")):  # fmt: skip
-        assert "A file with a single answer gets a score" in told(page.content)
+        assert "The score of a file with a single answer" in told(page.content)
 
 
 # --- gold that becomes hidden -----------------------------------------------------------------
@@ -284,7 +284,7 @@ def test_a_regrade_on_hidden_gold_protects_the_phase(
     three_results(board, researcher)
     release = next_release(release_of(board), visibility=HIDDEN)
     plan = client_of(organiser).get(f"/boards/board/regrade/?phase=&release={release.pk}")
-    assert "so the phase gets safe settings" in told(plan.content)
+    assert "so the phase changes to protected settings" in told(plan.content)
     start_regrade(board=board, release=release, actor=None)
     run_due_jobs()
     phase = first_phase(board)
@@ -301,7 +301,7 @@ def test_the_command_says_that_a_regrade_protects(
     three_results(board, researcher)
     next_release(release_of(board), visibility=HIDDEN)
     call_command("regrade", "board", "--release", "1.1.0")
-    assert "The gold of 1.1.0 is hidden, so the phase gets safe settings" in capsys.readouterr().out
+    assert "The gold of 1.1.0 is hidden, so the phase changes to protected settings" in capsys.readouterr().out
 
 
 def test_rows_that_were_published_are_rounded_when_the_phase_is(

@@ -109,7 +109,7 @@ def test_late_scores_over_a_part_name_time_and_share(board: Board) -> None:
     change(board, scores_after=due, public_share=30)
     words, _ = sights(board)["Overall scores"]
     assert words == (
-        f"from {due:%-d %B %Y, %H:%M} UTC, over 30% of the items until the phase closes"
+        f"from {due:%-d %B %Y, %H:%M} UTC, for 30% of the items until the phase closes"
     )
 
 

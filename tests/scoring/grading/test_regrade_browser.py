@@ -88,6 +88,6 @@ def test_cancelling_works_without_javascript(
     page.get_by_role("button", name="Preview changes").click()
     page.get_by_role("button", name="Re-grade 3 submissions").click()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("Re-grade cancelled. The leaderboard did not change.")).to_be_visible()
+    expect(page.get_by_text("Re-grade cancelled. The leaderboard is unchanged.")).to_be_visible()
     page.goto("/boards/board/changes/")
     expect(page.get_by_text("No re-grades yet")).to_be_visible()

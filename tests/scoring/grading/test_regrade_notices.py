@@ -64,7 +64,7 @@ def test_the_log_tells_which_ranks_moved_and_why(
     assert "No ranks changed. 1 row did not change." in page
     assert "/releases/1.0.0/diff/1.1.0/" in page
     assert "Olga" not in page, "who started it is for organisers"
-    assert "All results were re-graded on" in words_of(client_of(None), "/boards/board/")
+    assert "Results were last re-graded on" in words_of(client_of(None), "/boards/board/")
 
 
 def test_ranks_that_moved_are_counted(client_of: ClientOf, researcher: User) -> None:
@@ -299,7 +299,7 @@ def test_the_form_shows_what_would_change_before_it_is_confirmed(
     answer = client.post("/boards/board/regrade/", {"phase": "test", "release": release.pk})
     regrade = Regrade.objects.get()
     assert answer.headers["Location"] == f"/boards/board/regrades/{regrade.pk}/"
-    assert "The leaderboard changes once all submissions are graded" in words_of(
+    assert "The leaderboard is updated once all submissions are graded" in words_of(
         client, answer.headers["Location"]
     )
     again = client.post("/boards/board/regrade/", {"phase": "", "release": ""})
@@ -335,7 +335,7 @@ def test_cancelling_on_the_page(
     regrade = start_regrade(board=board, actor=organiser)
     client = client_of(organiser)
     for words in (
-        "Re-grade cancelled. The leaderboard did not change.",
+        "Re-grade cancelled. The leaderboard is unchanged.",
         "already ended: it is cancelled",
     ):
         answer = client.post(f"/boards/board/regrades/{regrade.pk}/cancel/", follow=True)

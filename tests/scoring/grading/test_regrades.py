@@ -367,7 +367,7 @@ def test_a_release_for_another_benchmark_is_refused(
 
 def test_a_board_without_scores_is_refused(board: Board, researcher: User) -> None:
     make_submission(board, researcher)
-    with pytest.raises(RegradeRefused, match="No submission has a score"):
+    with pytest.raises(RegradeRefused, match="There are no scored submissions"):
         start_regrade(board=board, actor=None)
 
 

@@ -46,7 +46,7 @@ def test_a_board_gets_its_own_judge(
     page = page_of(organiser, java_script_enabled=script)
     page.goto("/boards/board/judge/manage/")
     page.get_by_role("link", name="Endpoint", exact=True).click()
-    expect(page.get_by_text("No judge is configured")).to_be_visible()
+    expect(page.get_by_text("No judge endpoint is configured")).to_be_visible()
 
     page.get_by_label("URL").fill(server.url)
     page.get_by_label("Model").fill(MODEL)
@@ -60,7 +60,7 @@ def test_a_board_gets_its_own_judge(
     page.get_by_label("input tokens").fill("100")
     page.get_by_label("output tokens").fill("200")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text(f"This board's judge is {MODEL}")).to_be_visible()
+    expect(page.get_by_text(f"{MODEL} is now the judge of this board")).to_be_visible()
     expect(page.get_by_text("with a key")).to_be_visible()
     page.get_by_role("button", name="Send test question").click()
     expect(page.get_by_text(f"{MODEL} answered in")).to_be_visible()
@@ -83,6 +83,6 @@ def test_a_board_gets_its_own_judge(
     expect(page.get_by_text("the key was deleted")).to_be_visible()
     expect(page.get_by_text("without a key")).to_be_visible()
     page.get_by_role("button", name="Remove endpoint").click()
-    expect(page.get_by_text("No judge is configured")).to_be_visible()
+    expect(page.get_by_text("No judge endpoint is configured")).to_be_visible()
     assert not JudgeEndpoint.objects.exists()
     assert {call.headers["authorization"] for call in server.calls} == {"Bearer sk-of-the-board"}

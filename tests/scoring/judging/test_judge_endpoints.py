@@ -413,6 +413,6 @@ class TestTrying:
     ) -> None:
         settings.JUDGE_MODEL = ""
         client = client_of(organiser)
-        assert "No judge is configured" in client.get(URL).content.decode()
+        assert "No judge endpoint is configured" in client.get(URL).content.decode()
         page = client.post(f"{URL}try/", follow=True).content.decode()
         assert "JUDGE_MODEL is not set" in page

@@ -531,7 +531,7 @@ def test_a_chart_as_csv_is_safe_for_spreadsheets(client_of: ClientOf, rows: Boar
 
 def test_a_missing_chart_says_how_a_submitter_gets_it(client_of: ClientOf, board: Board) -> None:
     text = client_of(None).get(PAGE).content.decode()
-    assert "There are no rows yet." in text
+    assert "There are no results yet." in text
     assert "Not available yet" in text
     assert "Needs at least two models whose model cards state the cost of the run." in text
 

@@ -266,7 +266,7 @@ def test_the_share_stays_once_something_was_submitted(
     assert "Public share" in form
 
 
-WITHHELD = "so counts are hidden"
+WITHHELD = "and counts are hidden"
 
 
 def receipts(score_decimals: int | None) -> Board:

@@ -111,10 +111,10 @@ def test_untested_leads_name_the_reason(researcher: User) -> None:
     first = make_entry(board, researcher, name="A", ffa=0.9)
     make_entry(board, researcher, name="B", ffa=0.8)
     alone = "has the top score. "
-    assert lead(board) == ("A", f"{alone}The test is not finished yet.")
+    assert lead(board) == ("A", f"{alone}The significance test has not finished yet.")
     assert first.grading is not None
     Replicate.objects.create(grading=first.grading, figure="ffa", key="k", value=0.9, values=b"")
-    words = "There are too few documents to test the lead: part of a score depends on only one."
+    words = "The lead cannot be tested, because part of a score depends on a single document."
     assert lead(board) == ("A", alone + words)
     board.phases.update(score_decimals=1)
     words = "Scores are rounded to protect the hidden gold, so significance is not tested."

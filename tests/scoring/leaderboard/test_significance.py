@@ -175,7 +175,7 @@ def test_until_they_are_compared_ranks_go_by_the_figures(
     )
     assert not section_of(board).is_compared
     assert ranks_of(board) == {"Best": 1, "Second": 2, "Third": None}
-    assert "Ranked by score alone" in client_of(None).get("/boards/board/").content.decode()
+    assert "Ranked by score only" in client_of(None).get("/boards/board/").content.decode()
     run_due_jobs()
     assert section_of(board).is_compared
     assert ranks_of(board) == {"Best": 1, "Second": 1, "Third": None}

@@ -185,7 +185,7 @@ def test_names_cannot_break_out(board: Board, researcher: User) -> None:
 def test_a_board_without_rows_is_a_comment(client_of: ClientOf, board: Board) -> None:
     answer = client_of(None).get("/boards/board/leaderboard.tex")
     assert answer["Content-Disposition"] == 'attachment; filename="board-test.tex"'
-    assert answer.content.decode().splitlines()[-1] == "% There are no rows yet."
+    assert answer.content.decode().splitlines()[-1] == "% There are no results yet."
 
 
 def test_the_board_links_to_the_table_as_latex(

@@ -203,13 +203,13 @@ class TestReliability:
         review(case_of(sample, "page-1"), stranger, {0: True, 1: True, 2: True})
         review(case_of(sample, "page-2"), stranger, {0: True, 1: True})
         assert "<dd>2 of 3</dd>" in page()
-        assert "Experts are still reviewing pages." in page()
+        assert "The review is still in progress." in page()
         review(case_of(sample, "page-3"), stranger, {0: True})
         assert "<dd>3 of 3</dd>" in page()
-        assert "still reviewing" not in page()
-        assert "Every page has a review." in page()
+        assert "still in progress" not in page()
+        assert "Every page has been reviewed." in page()
         close_sample(sample=sample, actor=None)
-        assert "Every page has a review." not in page()
+        assert "Every page has been reviewed." not in page()
 
     def test_a_case_beside_each_other(
         self, sample: JudgeSample, published: Submission, stranger: User
@@ -269,7 +269,7 @@ class TestPages:
         ]
         heard = page + "".join(frame.content.decode() for frame in frames)
         for word in ("the-judge", published.name, "sign", "✗"):
-            assert word not in heard.replace("same sign, unit", "")
+            assert word not in heard.replace("same sign and unit", "")
         assert page.count("<iframe") == page.count(" sandbox ") == 2
         assert all("default-src 'none'" in frame["Content-Security-Policy"] for frame in frames)
 

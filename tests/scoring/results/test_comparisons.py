@@ -203,7 +203,7 @@ def test_comparisons_wait_for_missing_summaries(
     found = compared(None, entries, run_jobs)
     assert found.items is None
     assert found.pairs[0].wins is None
-    assert "are not available yet" in text_of(client_of(None), address(entries))
+    assert "are still being computed" in text_of(client_of(None), address(entries))
 
 
 @pytest.mark.parametrize("count", [3, 30])
@@ -245,7 +245,7 @@ def test_refusals_say_why(board: Board, researcher: User, entries: list[Entry]) 
     assert refusal(board, f"{one},{foreign.pk}") == f"This board has no entry {foreign.pk}."
     load_reported(board=board)
     reported = Entry.objects.filter(board=board).exclude(kind=Entry.Kind.GRADED)[0]
-    assert "was not graded on this site" in refusal(board, f"{one},{reported.pk}")
+    assert "was not graded by Factboard" in refusal(board, f"{one},{reported.pk}")
     Entry.objects.filter(pk=other).update(signature="another")
     assert (
         refusal(board, f"{one},{other}")
@@ -268,7 +268,7 @@ def test_other_releases_and_phases_are_refused(board: Board, entries: list[Entry
 
 def test_refusals_on_page_and_api(entries: list[Entry], client_of: ClientOf, api_of: ApiOf) -> None:
     url = "/boards/board/compare/"
-    assert "select two to five rows" in text_of(client_of(None), url)
+    assert "select two to five models" in text_of(client_of(None), url)
     assert "Select 2 to 5" in text_of(client_of(None), f"{url}?entries={entries[0].pk}", status=400)
     answer = api_of(None).get(f"/api/v1{url}?entries=1,x")
     assert answer.status_code == 400

@@ -124,7 +124,7 @@ def test_other_than_two_entries_are_refused(
     for chosen in (entries, entries[:1]):
         response = client.get(url_of(chosen))
         assert response.status_code == 400
-        assert "Select exactly two rows to compare their facts." in response.content.decode()
+        assert "Select exactly two models to compare their facts." in response.content.decode()
     assert client.get("/boards/board/compare/facts/?entries=1,x").status_code == 400
 
 

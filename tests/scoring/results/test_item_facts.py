@@ -73,7 +73,7 @@ def test_where_all_agree_the_choice_says_so(
 ) -> None:
     url = graded(researcher, run_jobs).replace("page-2", "page-3")
     client = client_of(researcher)
-    assert "The matchers agree on every fact" in text_of(client, f"{url}?facts=differ")
+    assert "All matchers agree on this item" in text_of(client, f"{url}?facts=differ")
     assert "All facts of this item are correct" in text_of(client, f"{url}?facts=wrong")
 
 

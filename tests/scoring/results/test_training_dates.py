@@ -34,7 +34,7 @@ def test_scores_up_to_the_year_and_later(dated: Entry, board: Board, researcher:
     assert found is not None
     assert (found.dated, found.total) == (3, 3)
     [group] = found.groups
-    assert group.title == "Cutoff before the release of the gold"
+    assert group.title == "Training cutoff before gold release"
     [row] = group.rows
     assert row.until == date(2021, 6, 1)
     key = found.column.key
@@ -72,10 +72,10 @@ def test_systems_are_grouped_by_the_release_of_the_gold(
     Entry.objects.update(training_until=None)
     later = training_dates(researcher, board, first_phase(board))
     assert later is not None
-    assert [each.title for each in later.groups] == ["Cutoff after the release of the gold"]
+    assert [each.title for each in later.groups] == ["Training cutoff on or after gold release"]
     Entry.objects.update(released_on=None)
     page = client_of(None).get("/boards/board/training/").content.decode()
-    assert "No cutoff date stated" in page
+    assert "No training cutoff stated" in page
     answer = client_of(None).get("/api/v1/boards/board/training/").json()
     assert answer["groups"][0]["rows"][0]["until"] is None
 

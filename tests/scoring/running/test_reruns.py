@@ -45,7 +45,7 @@ def test_an_organiser_adds_a_rerun_that_is_graded_and_has_no_row(
     assert (rerun.rerun_of, rerun.owner) == (public, organiser)
     run_due_jobs()
     assert rerun.gradings.get().state == "done"
-    with pytest.raises(PublicationRefused, match="A re-run is shown"):
+    with pytest.raises(PublicationRefused, match="A re-run cannot be published"):
         publish_submission(submission=rerun, actor=organiser)
     assert board.entries.filter(kind="graded").count() == 1
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -71,7 +71,7 @@ def test_everyone_sees_how_far_the_runs_agree(
     assert "+33.33" in page
     assert "Add a re-run" not in page
     about = client_of(None).get(public.get_absolute_url()).content.decode()
-    assert "Organisers have repeated this run." in about
+    assert "Organisers have re-run this submission." in about
 
 
 def test_items_are_named_where_the_submission_shows_them(
@@ -156,7 +156,7 @@ def test_the_page_adds_a_rerun_and_leads_to_the_verdict(
     run_due_jobs()
     page = client.get(url).content.decode()
     assert "Mark as verified" in page
-    assert "Items that differ most" in page
+    assert "Largest differences by item" in page
     words = "Repeated by organisers: 33.3% of the answers are the same."
     sent = {"verdict": "verified", "verdict_reason": words}
     client.post(f"/submissions/{public.pk}/verdict/", sent)
@@ -175,7 +175,7 @@ def test_a_model_is_run_again_on_the_site(
     with serve(Reader(FLAWED)) as server:
         give_endpoint(board, server.url)
         url = f"/boards/board/runs/?rerun={submission.pk}"
-        assert "This run repeats" in client.get(url).content.decode()
+        assert "This is a re-run of" in client.get(url).content.decode()
         sent = {
             "phase": board.phases.get().pk,
             "model": "reader-1",

@@ -69,13 +69,13 @@ def test_an_organiser_runs_a_model_on_the_page(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"decoding": "temperature"}, "must have the form name=value"),
+        ({"decoding": "temperature"}, "must have the form NAME=VALUE"),
         ({"decoding": "stream=true"}, "is not a decoding setting"),
         ({"concurrency": "1000"}, "less than or equal to 64"),
         ({"prompt_version": "x"}, "Select a valid choice"),
         ({"phase": "0"}, "Select a valid choice"),
         ({"budget": "nan"}, "Enter a number"),
-        ({"prompt_version": "file"}, "Enter the text of your own prompt"),
+        ({"prompt_version": "file"}, "Enter the custom prompt"),
         ({"prompt_text": "Read it."}, "You chose the prompt paper-1"),
     ],
 )
@@ -124,7 +124,7 @@ def test_the_api_takes_an_own_prompt(board: Board, organiser: User, api_of: ApiO
     api = api_of(organiser)
     refused = api.post(API, sent, format="json")
     assert refused.status_code == 400
-    assert "Enter the text" in str(refused.json()["prompt_text"])
+    assert "Enter the custom prompt" in str(refused.json()["prompt_text"])
     sent |= {"prompt_text": "Copy it.", "is_raw": True, "system_prompt": "S"}
     shown = api.post(API, sent, format="json").json()
     assert (shown["prompt_version"], shown["is_raw"], shown["system_prompt"]) == ("file", True, "S")
@@ -176,7 +176,7 @@ def test_an_ended_run_is_continued_or_submitted_on_the_page(
     run.refresh_from_db()
     assert (run.state, len(reader.asked)) == ("done", 4)
     refused = client.post(f"{PAGE}{run.pk}/continue/", follow=True)
-    assert "already has a submission" in refused.content.decode()
+    assert "already been submitted" in refused.content.decode()
 
 
 def test_the_endpoint_page_sets_the_endpoint_for_models_only(

@@ -276,10 +276,10 @@ def test_another_endpoint_does_not_continue_a_run(
     reader.failing = {"page-2": [BUSY]}
     run = ended(start(board, organiser))
     give_endpoint(board, "http://127.0.0.1:9/v1")
-    with pytest.raises(RunRefused, match="endpoint changed"):
+    with pytest.raises(RunRefused, match="endpoint of the board has changed"):
         continue_model_run(run=run, actor=organiser)
     remove_endpoint(board=board, actor=None, purpose=Purpose.MODEL)
-    with pytest.raises(RunRefused, match="Set the board's model endpoint"):
+    with pytest.raises(RunRefused, match="Add a model endpoint"):
         continue_model_run(run=run, actor=organiser)
 
 
@@ -289,7 +289,7 @@ def test_an_endpoint_that_is_removed_stops_a_queued_run(
     run = start(board, organiser)
     remove_endpoint(board=board, actor=None, purpose=Purpose.MODEL)
     assert ended(run).state == "failed"
-    assert "Set the board's model endpoint" in run.error
+    assert "Add a model endpoint" in run.error
     assert reader.asked == []
 
 

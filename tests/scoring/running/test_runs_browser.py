@@ -107,7 +107,7 @@ def test_from_an_endpoint_to_a_verified_row(
 def _set_endpoint(page: Page, server: ChatServer) -> None:
     page.goto("/boards/board/manage/")
     press(page.get_by_role("link", name="Run a model"))
-    page.get_by_role("link", name="Set endpoint").click()
+    page.get_by_role("link", name="Add endpoint").click()
     page.get_by_label("URL").fill(server.url)
     page.get_by_label("Model").fill(MODEL)
     page.get_by_label("Key").fill(KEY)
@@ -129,15 +129,15 @@ def _run(page: Page, model: Model) -> None:
     expect(page.get_by_label("Model", exact=True)).to_have_value(MODEL)
     page.get_by_label("Name on the leaderboard").fill("Reader of pages")
     page.get_by_label("Concurrent calls").fill("2")
-    page.get_by_label("Prompt", exact=True).select_option("your own text")
-    page.get_by_label("Text of your own prompt").fill("Copy the page as HTML.")
+    page.get_by_label("Prompt", exact=True).select_option("Custom prompt")
+    page.get_by_label("Custom prompt").fill("Copy the page as HTML.")
     looked_at(page)
     press(page.get_by_role("button", name="Start run"))
     # Without reloading: five answers came, and the next two calls wait.
     expect(page.get_by_text("5 of 12 items")).to_be_visible(timeout=PATIENCE)
     looked_at(page)
     press(page.get_by_role("button", name="Cancel run"))
-    expect(page.get_by_text("stops when the current calls end")).to_be_visible()
+    expect(page.get_by_text("stops after the current calls")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel run")).to_have_count(0)
     looked_at(page)
     model.gate.set()
@@ -153,7 +153,7 @@ def _run(page: Page, model: Model) -> None:
 
 
 def _submitted(page: Page) -> None:
-    press(page.get_by_role("button", name="Submit these answers"))
+    press(page.get_by_role("button", name="Submit saved answers"))
     page.get_by_role("link", name="View submission").click(timeout=PATIENCE)
     expect(page.get_by_role("heading", name="Reader of pages")).to_be_visible()
     made = page.get_by_role("region", name="How it was made")
@@ -177,9 +177,9 @@ def _repeat(page: Page, model: Model) -> None:
     model.is_broken, model.misread = False, PAGES[3]
     page.get_by_role("link", name="Re-runs").click()
     looked_at(page)
-    page.get_by_role("link", name="run the model on this site").click()
-    expect(page.get_by_text("This run repeats")).to_be_visible()
-    expect(page.get_by_label("Text of your own prompt")).to_have_value("Copy the page as HTML.")
+    page.get_by_role("link", name="run the model with Factboard").click()
+    expect(page.get_by_text("This is a re-run of")).to_be_visible()
+    expect(page.get_by_label("Custom prompt")).to_have_value("Copy the page as HTML.")
     looked_at(page)
     press(page.get_by_role("button", name="Start run"))
     page.get_by_role("link", name="View submission").click(timeout=PATIENCE)
@@ -193,7 +193,7 @@ def _verify(page: Page) -> None:
     expect(page.get_by_text("83.3%").first).to_be_visible()
     looked_at(page)
     press(page.get_by_role("button", name="Mark as verified"))
-    expect(page.get_by_text("Organisers have verified the submission")).to_be_visible()
+    expect(page.get_by_text("the submission is verified by organisers")).to_be_visible()
     page.goto("/boards/board/")
     row = page.get_by_role("row").filter(has_text="Reader of pages")
     expect(row).to_contain_text("verified")

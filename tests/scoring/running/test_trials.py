@@ -71,7 +71,7 @@ def test_without_budget_left_nothing_is_asked(board: Board) -> None:
 
 
 def test_a_board_without_an_endpoint(board: Board, organiser: User, api_of: ApiOf) -> None:
-    with pytest.raises(RunRefused, match="Set the board's model endpoint first"):
+    with pytest.raises(RunRefused, match="Add a model endpoint to the board first"):
         try_model(board=board, actor=None)
     assert api_of(organiser).post("/api/v1/boards/board/model-endpoint/try/").status_code == 409
 

@@ -143,6 +143,6 @@ def test_an_organisation_is_the_submitters_word_until_it_is_verified(
     url = submission.get_absolute_url()
     assert UNVERIFIED in client_of(None).get(url).content.decode()
     table = client_of(None).get("/boards/board/").content.decode()
-    assert "stated by submitters unless verified" in table
+    assert "stated by submitters and unverified unless" in table
     Submission.objects.update(verdict="verified")
     assert UNVERIFIED not in client_of(None).get(url).content.decode()

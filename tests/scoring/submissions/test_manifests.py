@@ -129,7 +129,7 @@ def test_a_submission_without_a_name_or_a_manifest_is_refused(
         ({"submission_sha256": "zz"}, "submission_sha256: "),
         ({"key": "sk-1"}, "key: Extra inputs are not permitted"),
         ({"started_at": "2026-11-20T10:00:00"}, "started_at: "),
-        ({"finished_at": "2026-11-19T10:00:00Z"}, "finished_at: This is before started_at."),
+        ({"finished_at": "2026-11-19T10:00:00Z"}, "finished_at: Must not be before started_at."),
         ({"host": "example.org/v1?key=1"}, "host: Use only the host name"),
         (
             {"command": "factboard run --base-url https://me:pw@example.org/v1"},

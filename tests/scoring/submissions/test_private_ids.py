@@ -77,7 +77,7 @@ def test_the_page_counts_missing_ids_and_names_none(
     data |= {"phase": first_phase(board).pk, "file": upload(lines_of(SENT))}
     answer = client_of(researcher).post("/boards/board/submit/", data)
     assert "2 items without a prediction" in shown_text(answer.content)
-    assert "the ids of this phase are not public" in shown_text(answer.content)
+    assert "the item IDs of this phase are private" in shown_text(answer.content)
     assert ids_in(answer) == []
 
 

@@ -530,7 +530,7 @@ def test_figures_are_explained_where_they_are_as_on_the_board(
         "<dt>E</dt><dd>Normalised edit distance of the text, averaged over pages; "
         "lower is better</dd>"
     )
-    direction = "Higher is better unless stated otherwise."
+    direction = "Higher scores are better unless stated otherwise."
     for url in (submission.get_absolute_url(), "/boards/board/?view=scores"):
         text = text_of(client_of(researcher), url)
         assert meaning in text, url
@@ -540,7 +540,7 @@ def test_figures_are_explained_where_they_are_as_on_the_board(
 def test_an_email_is_offered_only_if_the_site_sends_any(
     client_of: ClientOf, board: Board, researcher: User, settings: Any
 ) -> None:
-    offer, url = "Email me when it is graded", "/boards/board/submit/"
+    offer, url = "Email me when grading is complete", "/boards/board/submit/"
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     assert offer in text_of(client_of(researcher), url)
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"

@@ -40,7 +40,7 @@ def test_the_form_shows_the_terms_and_asks_to_accept_them(
     assert "Do <strong>not</strong> train on the images." in shown
     refused = client.post(PAGE, form(terms))
     assert refused.status_code == 400
-    assert "Accept the terms to submit." in refused.content.decode()
+    assert "To submit, accept the terms." in refused.content.decode()
     assert not Submission.objects.exists()
     assert client.post(PAGE, form(terms, accept_terms="on")).status_code == 302
     assert Submission.objects.get().accepted_terms == TERMS

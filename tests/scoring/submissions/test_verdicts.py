@@ -187,7 +187,7 @@ def test_scores_that_are_told_later_are_nowhere_before(
     told = api_of(researcher).get(f"/api/v1/submissions/{later.pk}/").json()["grading"]
     assert (told["state"], told["scores"], told["counts"]) == ("done", {}, {})
     page = client_of(researcher).get(f"/submissions/{later.pk}/").content.decode()
-    assert "Scores are shown from" in page
+    assert "Scores will be shown from" in page
     assert "66.67" not in page
     listed = client_of(researcher).get("/submissions/").content.decode()
     assert "66.67" not in listed
