@@ -256,7 +256,7 @@ def _chart(chart: Chart, source: ChartSource) -> BoardChart:
     shape = chart_shape(chart, source)
     text = chart.description
     if chart.kind == "parts" and shape:
-        text = f"{text} Best model: {source.entries[0].name}."
+        text = f"{text.removesuffix('.')}, for the best model, {source.entries[0].name}."
     elif isinstance(shape, Scatter):
         are_all_named = len(shape.points) <= named(NARROW)
         text += "" if are_all_named else " Only the top models are labelled."

@@ -180,7 +180,7 @@ def head_groups(columns: Sequence[BoardColumn]) -> list[HeadGroup]:
 def heads(columns: Sequence[BoardColumn], sort: Sort, query: Mapping[str, Any]) -> list[Head]:
     """Return the headings of model, size and the columns. `query` holds the other parameters that
     the links keep."""
-    texts = [("Model", NAME, "By name"), ("Size", SIZE, "By the number of parameters")]
+    texts = [("Model", NAME, "Sort by name"), ("Size", SIZE, "Sort by number of parameters")]
     return [
         Head(label, words, *_link(key, sort, query, ascending_first=True), is_figure=False)
         for label, key, words in texts

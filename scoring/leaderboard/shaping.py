@@ -176,7 +176,7 @@ def _spread(chart: Chart, source: ChartSource) -> Shape | None:
         Bar(step / _STEPS, (step + 1) / _STEPS, steps.count(step))
         for step in range(min(steps), max(steps) + 1)
     )
-    return Bars(_axis(column), "Systems", bars)
+    return Bars(_axis(column), "Models", bars)
 
 
 def spread_words(chart: Chart, source: ChartSource) -> str:

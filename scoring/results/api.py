@@ -302,15 +302,15 @@ FactPairSerializer = answer(
 )
 
 _FACTS_EXAMPLE = OpenApiExample(
-    "A sign that the second system lost",
+    "A sign that the second model lost",
     value={
         "item": "page-7",
         "n": 12,
         "type": "Number",
         "value": "(3,627)",
         "sides": [
-            {"submission": 1, "system": "System A", "text": "(3,627)", "error": ""},
-            {"submission": 2, "system": "System B", "text": "3,627", "error": "sign"},
+            {"submission": 1, "system": "Model A", "text": "(3,627)", "error": ""},
+            {"submission": 2, "system": "Model B", "text": "3,627", "error": "sign"},
         ],
     },
     response_only=True,

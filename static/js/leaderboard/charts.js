@@ -3,8 +3,8 @@
 // is evaluated.
 
 const narrow = window.matchMedia("(max-width: 45rem)");
-const HINT = "Hover over a mark to see its figures. Click it to highlight its system.";
-const HINT_FOR_BARS = "Hover over a bar to see its figures.";
+const HINT = "Hover over a mark to see its values. Click it to highlight its model.";
+const HINT_FOR_BARS = "Hover over a bar to see its values.";
 const HINT_FOR_ZOOM = " Drag to pan, use Ctrl and the mouse wheel to zoom, double-click to reset.";
 const FAILED = "The interactive chart could not be loaded. Reload the page to try again.";
 

@@ -32,7 +32,7 @@ export function makeDropZone(zone, say) {
     zone.classList.remove("is-over");
     const { files } = event.dataTransfer;
     if (files.length !== 1) {
-      say(files.length ? "Drop only one file. To submit several files, put them in a ZIP." : "That is not a file. Drop a file here.");
+      say(files.length ? "Drop only one file. To submit several files, put them in a ZIP." : "This is not a file. Drop a file here.");
       return;
     }
     input.files = files;

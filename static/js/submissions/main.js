@@ -76,7 +76,7 @@ async function readLines(file, kind, check, isCurrent) {
       check.line(line);
     }
     if (read > MOST_BYTES) {
-      check.fault("too long to check here; only the beginning was checked");
+      check.fault("too long: only the beginning was checked");
       return true;
     }
   }
@@ -114,7 +114,7 @@ async function checkFile() {
   const said = summary(check.found(), { completenessRule: data.complete[form.elements.phase.value] });
   show(`${named}: ${said.title}`, {
     ...said,
-    notes: [...said.notes, "The file is not uploaded yet. The site checks it again after the upload."],
+    notes: [...said.notes, "The file has not been uploaded yet. It is checked again after the upload."],
   });
 }
 
