@@ -71,13 +71,13 @@ def test_times_are_read_on_the_clocks_of_the_zone(
         ({"time_zone": "Mars/Olympus"}, "There is no time zone “Mars/Olympus”"),
         (
             {"time_zone": "Europe/Berlin", "opens_at": "2026-03-29T02:30"},
-            "The clocks in Europe/Berlin skip this time. Enter another time.",
+            "This time does not exist in Europe/Berlin: the clocks change.",
         ),
         (
             {"opens_at": "2026-12-01T09:00", "closes_at": "2026-12-01T09:00"},
             "The phase must close after it opens.",
         ),
-        ({"split": "test"}, "The release has no items of the split “test”"),
+        ({"split": "test"}, "The release has no items in the split “test”"),
         ({"score_decimals": "1", "diagnostics": "items"}, "totals only"),
         ({"per_day": "0"}, "Enter 1 or more, or leave the field empty for no limit."),
         ({"options": '{"labls": []}'}, "labls"),

@@ -253,7 +253,7 @@ def test_whoever_opens_a_phase_is_told_that_its_judge_is_missing(
     page = client_of(organiser).post("/boards/board/phases/new/", sent, follow=True)
     shown = page.content.decode()
     assert "Phase “Judged” added." in shown
-    assert ("cannot be graded yet" in shown) is bool(said)
+    assert ("cannot be graded until" in shown) is bool(said)
     assert said in shown
     form = client_of(organiser).get("/boards/board/phases/new/").content.decode()
     assert (model or "This board has no judge endpoint.") in form

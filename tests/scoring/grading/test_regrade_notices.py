@@ -293,7 +293,7 @@ def test_the_form_shows_what_would_change_before_it_is_confirmed(
     client = client_of(organiser)
     assert "Preview changes" in words_of(client, "/boards/board/regrade/")
     page = words_of(client, f"/boards/board/regrade/?phase=test&release={release.pk}")
-    assert "2 items changed, 2 open facts" in page
+    assert "2 items changed, 2 public facts" in page
     assert "Re-grade 3 submissions" in page
     assert not Regrade.objects.exists(), "a link starts nothing"
     answer = client.post("/boards/board/regrade/", {"phase": "test", "release": release.pk})

@@ -235,9 +235,9 @@ def refusal(board: Board, *texts: str) -> str:
 
 def test_refusals_say_why(board: Board, researcher: User, entries: list[Entry]) -> None:
     one, other = entries[0].pk, entries[1].pk
-    assert refusal(board) == "Select 2 to 5 rows to compare. You selected 0."
-    assert refusal(board, f"{one},{one}") == "Select 2 to 5 rows to compare. You selected 1."
-    assert refusal(board, "1,2,3,4,5,6") == "Select 2 to 5 rows to compare. You selected 6."
+    assert refusal(board) == "Select 2 to 5 models to compare. You selected 0."
+    assert refusal(board, f"{one},{one}") == "Select 2 to 5 models to compare. You selected 1."
+    assert refusal(board, "1,2,3,4,5,6") == "Select 2 to 5 models to compare. You selected 6."
     assert refusal(board, "1,x") == "“x” is not an entry number."
     assert refusal(board, "1," + "9" * 40).endswith("is not an entry number.")
     assert refusal(board, f"{one},999999") == "This board has no entry 999999."

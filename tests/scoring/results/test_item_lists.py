@@ -250,7 +250,7 @@ def test_older_rows_are_summarised_afterwards(
     before = list(ItemScore.objects.order_by("pk").values(*fields))
     ItemScore.objects.update(score=None, missing=False, part=None, errors="", figures=None)
     page = client_of(researcher).get(read.get_absolute_url())
-    assert b"are not available yet" in page.content
+    assert b"will be available for this older result" in page.content
     assert summarise_older() == 5
     assert list(ItemScore.objects.order_by("pk").values(*fields)) == before
     assert summarise_older() == 0

@@ -76,7 +76,7 @@ def test_an_organiser_runs_a_model_on_the_page(
         ({"phase": "0"}, "Select a valid choice"),
         ({"budget": "nan"}, "Enter a number"),
         ({"prompt_version": "file"}, "Enter the custom prompt"),
-        ({"prompt_text": "Read it."}, "You chose the prompt paper-1"),
+        ({"prompt_text": "Read it."}, "You selected the prompt paper-1"),
     ],
 )
 def test_the_form_says_what_is_wrong(

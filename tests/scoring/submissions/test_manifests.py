@@ -125,7 +125,7 @@ def test_a_submission_without_a_name_or_a_manifest_is_refused(
     [
         ({"items": [{"id": "page-1", "state": "great"}]}, "items.0.state: "),
         ({"items": [{"id": "", "state": "empty"}]}, "items.0.id: "),
-        ({"items": [ITEM, ITEM]}, "items: These ids occur twice: “page-1”."),
+        ({"items": [ITEM, ITEM]}, "items: Duplicate IDs: “page-1”."),
         ({"submission_sha256": "zz"}, "submission_sha256: "),
         ({"key": "sk-1"}, "key: Extra inputs are not permitted"),
         ({"started_at": "2026-11-20T10:00:00"}, "started_at: "),
