@@ -154,7 +154,9 @@ def test_the_table_as_markdown(rows: Board) -> None:
 def test_a_board_without_rows_can_be_cited(client_of: ClientOf, board: Board) -> None:
     found = snippets(client_of(None), PAGE)
     assert "There are no results yet." in found["markdown"]
-    assert "There are no results yet." in client_of(None).get("/boards/board/embed/").content.decode()
+    assert (
+        "There are no results yet" in client_of(None).get("/boards/board/embed/").content.decode()
+    )
 
 
 def test_the_api_has_what_the_page_has(client_of: ClientOf, api_of: ApiOf, rows: Board) -> None:

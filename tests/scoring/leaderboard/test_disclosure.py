@@ -181,7 +181,9 @@ def test_the_leaderboard_changes_over_by_itself(
     publish_submission(submission=graded, actor=researcher)
     public, private = names_of(first_phase(board))
     assert row_of(api_of(None)) == ("public", pytest.approx(accuracy(public)))
-    assert "the public part of the phase, 34% of its items" in page_of(client_of(None), "/boards/board/")
+    assert "the public part of the phase, 34% of its items" in page_of(
+        client_of(None), "/boards/board/"
+    )
     assert newest_entries()[0].score == f"{100 * accuracy(public):.2f}"
     # Only organisers choose.
     for part, expected in (("private", accuracy(private)), ("all", 4 / 6)):

@@ -107,7 +107,7 @@ def test_a_run_must_answer_its_items_and_no_others(
     client = client_of(organiser)
     short = client.post(PAGE, {**asked, "file": upload(answers((first,)))})
     assert short.status_code == 422
-    assert "A human baseline needs an answer for every item of its sample." in short.content.decode()
+    assert "A human baseline needs an answer for every item of its" in short.content.decode()
     other = next(name for name in PERFECT if name not in {first, second})
     more = {**asked, "file": upload(answers((first, second, other)))}
     refused = api_of(organiser).post(API, more, format="multipart")
