@@ -276,7 +276,7 @@ def test_all_faults_of_a_table_are_shown_on_the_page(
     answer = client_of(organiser).post(ROWS, {"file": table(text)})
     page = answer.content.decode()
     assert answer.status_code == 400
-    assert "2 errors. No rows were saved: correct the file and upload it again." in page
+    assert "2 errors. No rows were saved. Correct the file and upload it again." in page
     assert "rows.csv:2" in page
     assert "rows.csv:3" in page
     assert not Entry.objects.exists()

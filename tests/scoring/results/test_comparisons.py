@@ -249,8 +249,8 @@ def test_refusals_say_why(board: Board, researcher: User, entries: list[Entry]) 
     Entry.objects.filter(pk=other).update(signature="another")
     assert (
         refusal(board, f"{one},{other}")
-        == "“Perfect” and “Flawed” have different signatures. Select rows graded with the same "
-        "options."
+        == "“Perfect” and “Flawed” have different signatures. Choose models graded with the same "
+        "metric version and options."
     )
 
 

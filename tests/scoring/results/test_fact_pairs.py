@@ -45,7 +45,7 @@ def test_facts_are_listed_by_who_has_them_right(
     entries = published(board, researcher, ONE, OTHER)
     client = client_of(researcher)
     first = text_of(client, url_of(entries))
-    assert "Facts that are correct in the result of R0 and wrong in that of R1." in first
+    assert "Facts that R0 has right and R1 has wrong." in first
     assert values_of(first) == ["98,765"]
     second = text_of(client, url_of(entries, "&right=second"))
     assert "Facts that are correct in the result of R1 and wrong in that of R0." in second

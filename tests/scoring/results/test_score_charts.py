@@ -54,7 +54,7 @@ def test_items_are_counted_by_tenths(
     counted = {float(low): int(count) for low, _, count in lines}
     assert counted == {each / 10: {0: 1, 6: 1, 9: 1}.get(each, 0) for each in range(10)}
     page = client.get(f"/submissions/{read.pk}/").content.decode()
-    assert "Left out, because they have no score of their own: 1." in page
+    assert "Items without a score: 1." in page
     assert f'src="/submissions/{read.pk}/scores.svg?"' in page
 
 

@@ -62,7 +62,7 @@ def test_the_day_of_filing_comes_before_the_fiscal_year(
     [row] = found.groups[0].rows
     assert (row.before, row.after) == ("50.00", "75.00")
     page = client_of(None).get("/boards/board/training/").content.decode()
-    assert "2 by filing or publication, the others by fiscal year" in page
+    assert "2 a filing or publication date, the others only a fiscal year" in page
     assert client_of(None).get("/api/v1/boards/board/training/").json()["by_day"] == 2
 
 
