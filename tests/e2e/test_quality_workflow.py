@@ -282,12 +282,12 @@ def review(site: Site, reviewer: Page) -> tuple[tuple[str, int], str]:
     reviewer.get_by_role("button", name="Send document back").press("Enter")
     review_item(reviewer, 4)
     reviewer.keyboard.press("a")
-    expect(reviewer.get_by_role("status")).to_contain_text("Review 1 is done")
+    expect(reviewer.get_by_role("status")).to_contain_text("Review 1 is complete")
     begin_review(reviewer, 2)
     for position in range(1, plan.DRAWN + 1):
         review_item(reviewer, position)
         reviewer.keyboard.press("a")
-    expect(reviewer.get_by_role("status")).to_contain_text("Review 2 is done")
+    expect(reviewer.get_by_role("status")).to_contain_text("Review 2 is complete")
     return first[1], first[2][0]
 
 

@@ -68,7 +68,7 @@ def test_value_out_of_range_changes_nothing(
 
 
 def test_campaign_is_not_made_with_wrong_settings(organiser: User) -> None:
-    with pytest.raises(Refused, match="0 to 1"):
+    with pytest.raises(Refused, match="between 0 and 1"):
         create_campaign(
             dataset=make_dataset(1), title="No", labels=["Number"], overlap=1, guidelines="",
             actor=organiser, settings=CampaignSettings(agreement_threshold=2),

@@ -263,7 +263,7 @@ def test_overview_sends_leads_to_cases_and_then_to_the_release(
     client = client_of(lead)
     texts = [step.text for step in client.get("/campaigns/spring-round/").context["steps"]]
     assert texts == [
-        "Decide 3 cases in 1 document.",
+        "Adjudicate 3 cases in 1 document.",
         "Label 2 documents.",
     ]
     CampaignDocument.objects.update(stage=CampaignDocument.Stage.GOLD)

@@ -56,7 +56,7 @@ def test_annotator_fails_tries_again_and_gets_real_pages(
 
     held.reload()
     held.get_by_role("button", name="Allow Ann another attempt").click()
-    expect(held.get_by_text("Ann can retry 1 page.")).to_be_visible()
+    expect(held.get_by_text("Ann can retry 1 document.")).to_be_visible()
 
     page.goto(f"/campaigns/{campaign.slug}/qualification/")
     page.get_by_role("link", name="Continue").click()

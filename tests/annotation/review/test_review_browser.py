@@ -85,7 +85,7 @@ def test_reviewer_works_by_keyboard_alone(
     page.get_by_role("button", name="Send document back").press("Enter")
     on_fact(page, 1)
     page.keyboard.press("a")
-    expect(page.get_by_role("status")).to_contain_text("Review 1 is done")
+    expect(page.get_by_role("status")).to_contain_text("Review 1 is complete")
     expect(page.get_by_text("It is in thousands. a s n")).to_be_visible()
     assert [item_of(campaign, at).verdict for at in (1, 2, 3, 4)] == [
         "accepted",

@@ -69,7 +69,7 @@ def test_overlapping_mark_is_refused_with_the_reason(opened: Opened, work: Assig
     page, frame = opened
     press_label("2", frame, "March 31, 2025")
     press_label("1", frame, "(310) as of March 31")
-    expect(page.locator("[data-hint]")).to_contain_text("overlaps “March 31, 2025”")
+    expect(page.locator("[data-hint]")).to_contain_text("overlaps the label on “March 31, 2025”")
     wait_saved(page)
     assert marked(work) == [("Date", "March 31, 2025")]
 
