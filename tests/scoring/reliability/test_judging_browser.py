@@ -30,7 +30,7 @@ def test_an_expert_reviews_a_page(
 ) -> None:
     page = page_of(stranger, java_script_enabled=script)
     page.goto("/start/")
-    page.get_by_role("link", name="3 to review").click()
+    page.get_by_role("link", name="Review 3 documents").click()
     row = page.get_by_role("row").filter(has_text="page-1")
     row.get_by_role("link", name="Review page").click()
     facts = page.get_by_role("table", name="Facts")
