@@ -292,7 +292,7 @@ def _hidden_note(settled: _Settled) -> Iterator[str]:
         elements = "element" if settled.elements == 1 else "elements"
         characters = "character" if settled.characters == 1 else "characters"
         yield (
-            f"left out {settled.elements:,} {elements} that the page hides, with "
+            f"removed {settled.elements:,} hidden {elements} with "
             f"{settled.characters:,} {characters} of text"
         )
 

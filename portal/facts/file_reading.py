@@ -270,5 +270,6 @@ def open_envelope(html: str) -> Envelope:
     if not left_out:
         return Envelope(content)
     kept = first[1].strip() or "untyped"
-    note = f"took document 1 of {len(documents)} ({kept}); left out: {', '.join(left_out)}"
+    others = ", ".join(left_out)
+    note = f"imported document 1 of {len(documents)} ({kept}); not imported: {others}"
     return Envelope(content, (note,))

@@ -93,7 +93,7 @@ def test_interrupted_import_goes_on_when_run_again(
         (["new", "{source}", "--create"], "slug: “new” is reserved by the site"),
         (["bad slug", "{source}", "--create"], "slug: Enter a valid “slug”"),
         (["set", "{source}/nowhere"], "no such file or folder"),
-        (["set", "{source}/pages"], "the source has no pages"),
+        (["set", "{source}/pages"], "the source has no files named"),
         (
             ["set", "{source}/pages/a.html"],
             "looks like an HTML or XML page; a ZIP archive is required",

@@ -28,7 +28,7 @@ def test_canonicalise_takes_the_document_out_of_its_envelope() -> None:
 def test_canonicalise_names_the_documents_that_it_leaves_out() -> None:
     document = canonicalise(ONE + EXHIBIT + EXHIBIT.replace("EX-21", "GRAPHIC"))
     assert document.text == "Revenue 1,200"
-    assert document.notes == ("took document 1 of 3 (10-K); left out: EX-21, GRAPHIC",)
+    assert document.notes == ("imported document 1 of 3 (10-K); not imported: EX-21, GRAPHIC",)
 
 
 def test_open_envelope_leaves_other_pages_alone() -> None:

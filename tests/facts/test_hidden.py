@@ -8,7 +8,7 @@ from portal.facts import RefusedHtml, canonicalise
 from portal.facts.cleaning import is_hidden_tag
 from tests.facts.strategies import PAGES
 
-NOTE = "left out {} that the page hides, with {} of text"
+NOTE = "removed {} hidden {} with {} of text"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_hidden_text_is_left_out_and_counted(
 ) -> None:
     page = canonicalise(html)
     assert page.text == text
-    assert page.notes == (NOTE.format(elements, characters),)
+    assert page.notes == (NOTE.format(*elements.split(), characters),)
     again = canonicalise(page.html)
     assert (again, again.notes) == (page, ())
 

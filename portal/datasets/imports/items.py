@@ -180,7 +180,7 @@ class MetaIndex:
         except MetaError as fault:
             return "bad_meta", fault.reason
         if name not in known:
-            return "unknown_id", f"there is no page with the id {name}"
+            return "unknown_id", f"there is no document with the ID {name}"
         if name in self._lines:
             first = self._lines[name][0]
             return "doubled_meta", f"{name} is already described on line {first}"

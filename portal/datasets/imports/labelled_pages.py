@@ -359,7 +359,7 @@ def _task_item(where: str, task: Task) -> SourceItem | Refusal:
     try:
         check_plain(dict(task.data))
         if not task.html:
-            raise ItemError("no_html", "the task has no HTML; pages cannot be loaded from a URL")
+            raise ItemError("no_html", "the task has no HTML; HTML cannot be loaded from a URL")
         name = item_name(task.name or f"task_{task.id}")
         meta = described({key: task.data[key] for key in DESCRIBED if key in task.data})
     except JsonError as error:
@@ -401,13 +401,13 @@ def _left_out(where: str, task: Task) -> list[Refusal]:
     skipped = len(task.annotations) - len(counted)
     faults = []
     if skipped:
-        reason = f"{skipped} skipped by annotators; left out"
+        reason = f"annotations skipped by annotators, not imported: {skipped}"
         faults.append(Refusal(f"{where} skipped", "skipped", reason))
     if len(counted) > 1:
         if _chosen_annotation(task) is None:
-            reason = f"{len(counted)} annotations and no single ground truth, so none became gold"
+            reason = f"{len(counted)} annotations but no single ground truth; no gold imported"
         else:
-            reason = f"{len(counted) - 1} annotations other than the ground truth were left out"
+            reason = f"annotations other than the ground truth, not imported: {len(counted) - 1}"
         faults.append(Refusal(f"{where} annotations", "several_annotations", reason))
     return faults
 
@@ -429,5 +429,5 @@ def _task_gold(where: str, task: Task, chosen: TaskAnnotation) -> tuple[str, Ref
         return html, None
     count = len(placement.unplaced)
     notes = "; ".join(str(note) for note in placement.unplaced[:_FAULTS_SHOWN])
-    reason = f"{count} of {len(chosen.regions)} results could not be placed in the page: {notes}"
+    reason = f"{count} of {len(chosen.regions)} results could not be placed: {notes}"
     return "", Refusal(f"{where} gold", "gold_not_placed", printable(reason))

@@ -108,7 +108,7 @@ def _root(members: Sequence[Member]) -> str:
         if len(parts) == 3 and parts[1] == "pages":
             roots.add(f"{parts[0]}/")
     if not roots:
-        raise ArchiveFault("no_pages", "the source has no pages named pages/ID.html")
+        raise ArchiveFault("no_pages", "the source has no files named pages/ID.html")
     if len(roots) > 1:
         names = ", ".join(printable(name) for name in sorted(roots)[:5])
         raise ArchiveFault(
@@ -164,7 +164,7 @@ def _layout(sorting: _Sorting) -> Layout:
         for name, file in sorted(sorting.pages.items())
     ]
     orphans = [
-        Refusal(image.shown, "image_without_page", f"there is no page pages/{name}.html")
+        Refusal(image.shown, "image_without_page", f"there is no file pages/{name}.html")
         for name, image in sorting.images.items()
     ]
     return Layout(

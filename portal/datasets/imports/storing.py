@@ -281,7 +281,7 @@ def _complete(stored: Document, draft: Draft) -> Result:
             key for key, value in draft.meta.fields().items() if getattr(stored, key) != value
         ]
         if differing:
-            notes.append(f"kept the stored values of {', '.join(differing)}, which differ")
+            notes.append(f"different values not imported: {', '.join(differing)}")
     is_updated = any(part.is_added for part in late)
     return Result(Outcome.UPDATED if is_updated else Outcome.UNCHANGED, "", stored, notes)
 
@@ -301,8 +301,7 @@ def _late_images(stored: Document, pictures: Sequence[Picture]) -> list[_Late]:
         return [_Late(note, is_added=True)]
     if images == [picture.sha256 for picture in pictures]:
         return []
-    differing = "image, which differs" if len(pictures) == 1 else "images, which differ"
-    return [_Late(f"kept the stored {differing}")]
+    return [_Late(f"different image{'s' if len(pictures) > 1 else ''} not imported")]
 
 
 def _late_record(stored: Document, record: Record | None) -> list[_Late]:
@@ -317,7 +316,7 @@ def _late_record(stored: Document, record: Record | None) -> list[_Late]:
         record.gold,
         record.prompt,
     ):
-        return [_Late("kept the stored gold, which differs")]
+        return [_Late("different gold not imported")]
     return []
 
 

@@ -91,12 +91,12 @@ def _line(dispute: Dispute, closed: set[int]) -> str:
     start = f"- {dispute_mark(dispute)} {code(item.name, longest=len(item.name))}"
     if not item.release.opens(item.split) or item.document_id in closed:
         return f"{start}, the gold is hidden"
-    what = "as a whole" if dispute.fact is None else f"fact {dispute.fact}"
+    what = "whole item" if dispute.fact is None else f"fact {dispute.fact}"
     return f"{start}, {what}: {code(dispute.claim, longest=LONGEST_CLAIM)}"
 
 
 CHANGE, REMOVE, ADD = "change", "remove", "add"
-BY_HAND = "no correction can be applied; correct the gold by hand"
+BY_HAND = "no correction can be applied; correct the gold manually"
 
 Fact = dict[str, Any]
 

@@ -348,14 +348,14 @@ CAPTURES: dict[str, Capture] = {
         Capture(
             "rotate_any",
             "Rotated by 0°, 90°, 180° or 270°",
-            "A random one of the four for each page.",
+            "A random rotation for each image.",
             any_quarter,
             False,
         ),
         Capture(
             "normal_and_rotated",
             "Normal and rotated",
-            "Each image unchanged, and a copy rotated at random.",
+            "Each image unchanged, and a randomly rotated copy.",
             any_quarter,
             has_strength=False,
             keeps_normal=True,
@@ -382,7 +382,7 @@ CAPTURES: dict[str, Capture] = {
         Capture(
             "multi_document",
             "Several documents in one image",
-            "Other pages around it.",
+            "Other documents around the page.",
             several,
             needs_others=True,
         ),

@@ -52,7 +52,7 @@ class VariantForm(forms.Form):
         required=False,
         label="Only these documents",
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One name per line. Leave empty to use the choice above.",
+        help_text="One name per line. If empty, the choice above applies.",
     )
     release = forms.ModelChoiceField(
         Release.objects.none(),

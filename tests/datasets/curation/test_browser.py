@@ -59,7 +59,7 @@ def test_filter_then_edit_together(page_of: PageOf, dataset: Dataset, organiser:
 def test_one_document_is_edited(page_of: PageOf, dataset: Dataset, organiser: User) -> None:
     page = page_of(organiser)
     page.goto("/datasets/set/documents/letter/")
-    page.get_by_role("link", name="Edit", exact=True).click()
+    page.get_by_role("link", name="Edit document").click()
     expect(page.get_by_label("Other metadata")).to_be_visible()
     accessible(page)
     page.get_by_label("Other metadata").fill("{")
@@ -143,4 +143,4 @@ def test_content_page_is_accessible(page_of: PageOf, dataset: Dataset, organiser
     page = page_of(organiser)
     page.goto("/datasets/set/content/")
     accessible(page)
-    expect(page.get_by_text("3 pages, not counting")).to_be_visible()
+    expect(page.get_by_text("3 documents with text, not including")).to_be_visible()

@@ -142,7 +142,7 @@ def test_accepted_ones_are_settled_and_listed_by_the_next_release(
     assert new.notes == (
         "### Resolved disputes\n\n"
         f"- Dispute {accepted.pk}: `a`, fact 0: `` 1,300 `x` ``\n"
-        f"- Dispute {missing.pk}: `a`, as a whole: `77`"
+        f"- Dispute {missing.pk}: `a`, whole item: `77`"
         "\n"
     )
     later = released(version="1.2.0")

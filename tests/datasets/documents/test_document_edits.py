@@ -284,7 +284,7 @@ class TestPage:
         }  # fmt: skip
         response = client_of(organiser).post(self.path, answers)
         assert response.status_code == 400
-        assert "The filter now matches" in response.content.decode()
+        assert "the filter now matches" in response.content.decode()
         assert not Document.objects.filter(company="Acme").exists()
 
     @pytest.mark.parametrize(

@@ -426,7 +426,7 @@ class TestImagesPage:
     ) -> None:
         client = client_of(organiser)
         shown = client.get("/datasets/set/images/").content.decode()
-        assert "Render 3 pages without an image" in shown
+        assert "Render 3 documents without an image" in shown
         assert 'name="again"' not in shown
         places = {client.post("/datasets/set/images/")["Location"] for _ in range(2)}
         task = DatasetTask.objects.get()
@@ -459,7 +459,7 @@ class TestImagesPage:
     def test_empty_dataset_leads_to_its_import(self, organiser: User, client_of: ClientOf) -> None:
         empty_dataset(slug="empty")
         shown = client_of(organiser).get("/datasets/empty/images/").content.decode()
-        assert "No pages yet" in shown
+        assert "No HTML documents yet" in shown
         assert "/datasets/empty/import/" in shown
 
     @pytest.mark.parametrize("documents", [1, 60])

@@ -53,8 +53,8 @@ def encrypted() -> bytes:
 
 BAD_ARCHIVES: dict[str, tuple[Callable[[], bytes], str]] = {
     "text": (lambda: b"this is not a ZIP", "not a readable ZIP archive"),
-    "empty": (lambda: zip_bytes({}), "the source has no pages"),
-    "no pages": (lambda: zip_bytes({"a.html": page()}), "the source has no pages"),
+    "empty": (lambda: zip_bytes({}), "the source has no files named"),
+    "no pages": (lambda: zip_bytes({"a.html": page()}), "the source has no files named"),
     "truncated": (lambda: zip_bytes({"pages/a.html": page()})[:-30], "not a readable ZIP archive"),
     "traversal": (lambda: zip_bytes({"../pages/a.html": page()}), "file name not accepted"),
     "absolute": (lambda: zip_bytes({"/pages/a.html": page()}), "file name not accepted"),

@@ -149,8 +149,8 @@ def test_what_is_stored_is_kept_and_the_difference_reported(
     changed = {"images/a.png": png(shade=2), "meta.jsonl": line}
     run = import_path(dataset=dataset, path=write_folder(tmp_path, changed))
     reason = run.items.get().reason
-    assert "kept the stored image" in reason
-    assert "stored values of company, which differ" in reason
+    assert "different image not imported" in reason
+    assert "different values not imported: company" in reason
     document = Document.objects.get()
     assert document.company == ""
     assert stored_bytes(document.images.get()) == png(shade=1)

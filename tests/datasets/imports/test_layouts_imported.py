@@ -197,7 +197,7 @@ def test_gold_that_comes_later_is_added_and_other_gold_is_not(
     assert (item.outcome, item.reason) == ("updated", "gold added")
     other = {**table, "gold/p1.html": GOLD.replace("Date", "Temporal")}
     run = import_files(dataset, tmp_path / "3", Form.FINCRITICALED, other)
-    assert run.items.get().reason == "kept the stored gold, which differs"
+    assert run.items.get().reason == "different gold not imported"
     assert DocumentRecord.objects.get().gold["html"] == GOLD
 
 

@@ -201,7 +201,7 @@ def test_page_names_above_the_list_what_was_not_read(
     shown = client.get(run.get_absolute_url()).content.decode()
     notice, rows = shown.index('id="left-out"'), shown.index("pages/p1.html")
     assert notice < rows
-    assert "3 files skipped:" in shown
+    assert "3 files skipped because the format does not use them:" in shown
     assert "gold/</span> (2 files). Add a gold file when you freeze a release" in shown
     listed = client.get("/datasets/set/").content.decode()
     assert "Skipped" in listed
@@ -214,10 +214,10 @@ def test_page_names_above_the_list_what_was_not_read(
         ("set/gold/", Form.PARQUET, "a gold file"),
         ("gold.jsonl", Form.RECEIPTS, "a gold file"),
         ("pages/", Form.PAGES, "directly in pages/"),
-        ("pages/", Form.FCMBENCH, "choose the format"),
+        ("pages/", Form.FCMBENCH, "choose “HTML documents"),
         ("images/", Form.FCMBENCH, "uses these images"),
         ("cover.PNG", Form.PARQUET, "uses these images"),
-        ("predictions/", Form.PAGES, "leaderboard"),
+        ("predictions/", Form.PAGES, "to a board"),
         ("labels/", Form.PAGES, "Import and export"),
         ("README.md", Form.PAGES, "another format"),
     ],

@@ -147,7 +147,7 @@ def test_the_api_and_the_command_warn(
     answer = api_of(organiser).post("/api/v1/datasets/coming/releases/", asked, format="json")
     body = answer.json()
     assert (answer.status_code, body["draw"]["group_by"]) == (201, "none")
-    assert body["remarks"][0].startswith("Drawn with seed 3: 2 of 3 items")
+    assert body["remarks"][0].startswith("Drawn with seed 3: the test split has 2 of 3 items")
     test = Release.objects.get(dataset=coming).items.filter(split="test")
     hidden = test.filter(name__in=["coming_a", "coming_b"]).count()
     assert [f"{hidden} document" in line for line in body["warnings"]] == [True]

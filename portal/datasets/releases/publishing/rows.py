@@ -144,20 +144,23 @@ def draw_words(draw: dict[str, Any]) -> str:
 
     >>> draw_words({"share": 0.5, "seed": 7, "group_by": "filing", "items": 9, "test_items": 4,
     ...             "groups": 3, "divided": 0})
-    'Drawn by filing with seed 7: 4 of 9 items (44.4%, requested 50%) in test, 3 groups.'
+    'Drawn by filing with seed 7: the test split has 4 of 9 items (44.4%, 50% requested). 3 groups.'
     """
     if "test_items" not in draw or not draw.get("items"):
         return ""
     by = "" if draw["group_by"] == "none" else f" by {draw['group_by']}"
     reached = 100 * draw["test_items"] / draw["items"]
     words = (
-        f"Drawn{by} with seed {draw.get('seed', 0)}: {draw['test_items']:,} of"
-        f" {draw['items']:,} items ({reached:.1f}%, requested {100 * draw['share']:g}%)"
-        f" in test, {draw.get('groups', 0):,} groups."
+        f"Drawn{by} with seed {draw.get('seed', 0)}: the test split has {draw['test_items']:,} of"
+        f" {draw['items']:,} items ({reached:.1f}%, {100 * draw['share']:g}% requested)."
+        f" {draw.get('groups', 0):,} groups."
     )
     if divided := draw.get("divided"):
-        words += f" Earlier releases have {divided:,} of the groups in both splits."
+        words += f" Groups in both splits because of earlier releases: {divided:,}."
     return words
+
+
+_AWAY = "Document types that differ from the requested share"
 
 
 def draw_deviations(draw: dict[str, Any]) -> str:
@@ -167,7 +170,7 @@ def draw_deviations(draw: dict[str, Any]) -> str:
 
     >>> draw_deviations({"share": 0.5, "kinds": [{"kind": "tax_form", "items": 8, "test_items": 6},
     ...                                          {"kind": "other", "items": 5, "test_items": 2}]})
-    'Test items that differ from the requested share: tax_form 6 of 8 (4 requested).'
+    'Document types that differ from the requested share: tax_form 6 of 8 (4 requested).'
     """
     away = [
         f"{row['kind'] or 'no type'} {row['test_items']:,} of {row['items']:,}"
@@ -175,7 +178,7 @@ def draw_deviations(draw: dict[str, Any]) -> str:
         for row in draw.get("kinds", ())
         if abs(row["test_items"] - draw["share"] * row["items"]) >= 1
     ]
-    return f"Test items that differ from the requested share: {', '.join(away)}." if away else ""
+    return f"{_AWAY}: {', '.join(away)}." if away else ""
 
 
 META_LINES = "meta.jsonl"

@@ -40,7 +40,7 @@ def test_a_bad_draw_is_refused_by_its_field(draw: Any, field: str) -> None:
 
 def test_words_name_groups_that_were_divided_before() -> None:
     words = draw_words({**DRAW, "groups": 3, "divided": 1})
-    assert words.endswith("Earlier releases have 1 of the groups in both splits.")
+    assert words.endswith("Groups in both splits because of earlier releases: 1.")
     assert draw_words({}) == draw_words({"share": 0.5, "group_by": "none"}) == ""
 
 
@@ -49,5 +49,5 @@ def test_a_difference_below_one_item_is_no_deviation() -> None:
     assert draw_deviations({"share": 0.5, "kinds": kinds}) == ""
     kinds[0]["test_items"] = 4
     assert draw_deviations({"share": 0.5, "kinds": kinds}) == (
-        "Test items that differ from the requested share: no type 4 of 5 (2.5 requested)."
+        "Document types that differ from the requested share: no type 4 of 5 (2.5 requested)."
     )
