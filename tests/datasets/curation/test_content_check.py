@@ -106,7 +106,10 @@ def test_page_shows_the_number_and_starts_a_task(
 ) -> None:
     Document.objects.filter(name="words").update(fiscal_year=2024)
     client = client_of(organiser)
-    assert "3 documents with text, not including" in client.get("/datasets/set/content/").content.decode()
+    assert (
+        "3 documents with text, not including"
+        in client.get("/datasets/set/content/").content.decode()
+    )
     page = client.get("/datasets/set/content/?year=2024").content.decode()
     assert "1 filtered document with text, not including" in page
     answers = {"filter": "year=2024", "required": ["footnote"], "action": "hold"}
