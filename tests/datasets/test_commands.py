@@ -37,7 +37,7 @@ def test_import_creates_the_dataset_and_reports(source: Path) -> None:
         "fresh: 1 imported, 0 updated, 0 unchanged, 1 refused",
         "not imported: gold/ 1. Add a gold file when you freeze a release, or import it into a "
         "campaign under “Import and export”.",
-        "refused pages/b.html: the file is empty [empty]",
+        "rejected pages/b.html: the file is empty [empty]",
     ]
     dataset = Dataset.objects.get()
     assert (dataset.title, dataset.visibility) == ("New set", "private")

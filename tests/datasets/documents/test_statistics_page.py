@@ -173,7 +173,7 @@ def test_dataset_without_a_release_shows_its_documents(stranger: User, client_of
     make_document(dataset, "a", "<p>Text</p>")
     assert seen_by(stranger, dataset).statistics.rows == ()
     shown = client_of(None).get("/datasets/world/statistics/").content.decode()
-    assert "No releases yet" in shown
+    assert "This dataset has no release yet" in shown
     assert client_of(None).get("/datasets/world/statistics/export/?form=facts").status_code == 404
     Document.objects.all().delete()
     assert (

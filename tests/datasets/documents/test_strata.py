@@ -205,7 +205,7 @@ def test_page_and_api_draw_evenly(
     page, api = receipts.selections.order_by("id")
     assert set(page.documents.all()) == set(api.documents.all())
     shown = client_of(organiser).get(f"/datasets/receipts/selections/{page.pk}/")
-    assert "6 evenly" in shown.content.decode()
+    assert "6, divided evenly" in shown.content.decode()
     refused = {**sent, "title": "No", "size": None}
     del refused["size"]
     answer = api_of(organiser).post(

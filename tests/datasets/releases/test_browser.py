@@ -65,7 +65,7 @@ def test_a_release_from_records_to_the_reader(
     no_violations(reader)
     reader.get_by_label("I accept this licence").check()
     reader.get_by_role("button", name="Accept licence").click()
-    expect(reader.get_by_text("You accepted the licence of 1.1.0.")).to_be_visible()
+    expect(reader.get_by_text("Licence of release 1.1.0 accepted.")).to_be_visible()
     with reader.expect_download() as download:
         reader.get_by_role("link", name="Starter kit (ZIP)").click()
     path = tmp_path / "kit.zip"
