@@ -295,7 +295,7 @@ def dispute(page: Page, name: str, claim: str) -> None:
     if facts.count():
         facts.first.get_by_role("link").press("Enter")
     page.get_by_role("link", name=re.compile(r"^Dispute (fact \d+|this gold)$")).press("Enter")
-    page.get_by_label("Correct fact").fill(claim)
+    page.get_by_label(re.compile("^Correct (fact|gold)")).fill(claim)
     page.get_by_label("Reason").fill("The picture shows it otherwise.")
     page.get_by_role("button", name="Raise dispute").click()
     expect(page.get_by_role("status")).to_contain_text("Dispute raised")
