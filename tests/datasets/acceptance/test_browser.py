@@ -58,7 +58,9 @@ def test_batch_from_opening_to_report(
         page.keyboard.press("y")
     page.keyboard.press("u")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Batch 1")
-    expect(page.locator("main")).to_contain_text("total can no longer reach the required accuracy of 97.0%")
+    expect(page.locator("main")).to_contain_text(
+        "total can no longer reach the required accuracy of 97.0%"
+    )
     page.get_by_role("button", name="Reject batch").click()
     expect(page.locator("main")).to_contain_text("Rejected: total is below")
     with page.expect_download() as waiting:
