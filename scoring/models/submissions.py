@@ -196,10 +196,10 @@ class Submission(ModelCard):
     sample_seed = models.PositiveIntegerField(
         null=True,
         blank=True,
-        help_text="For a human run: the seed that drew its items. Empty: predictions of a model.",
+        help_text="For a human baseline: the seed of its items. Empty: predictions of a model.",
     )
     sample_items = models.JSONField(
-        default=list, blank=True, help_text="For a human run: the ids of its items."
+        default=list, blank=True, help_text="For a human baseline: the IDs of its items."
     )
     is_sample = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -148,7 +148,7 @@ class RowDetail(APIView):
 class SameItemsRowSerializer(serializers.Serializer[Any]):
     entry = serializers.IntegerField(source="entry.pk")
     name = serializers.CharField(source="entry.name")
-    is_run = serializers.BooleanField(help_text="Whether it is the human run itself.")
+    is_run = serializers.BooleanField(help_text="Whether it is the human baseline itself.")
     cells = serializers.ListField(child=serializers.CharField(), help_text="By column, as shown.")
 
 
