@@ -66,7 +66,7 @@ def send_bad_files(researcher: Page, board: str, case: Case) -> None:
     choose(researcher, data, "bad.jsonl")
     researcher.get_by_role("button", name="Submit", exact=True).click()
     alert = researcher.get_by_role("alert")
-    expect(alert).to_contain_text("5 errors: nothing was submitted")
+    expect(alert).to_contain_text("5 errors. Nothing was submitted")
     listed = alert.get_by_role("listitem")
     expect(listed).to_have_count(len(faults))
     for line, fault in zip(listed.all(), faults, strict=True):

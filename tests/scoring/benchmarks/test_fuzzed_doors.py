@@ -130,6 +130,6 @@ def test_the_page_shows_faults_of_any_file(client: Client, organiser: User) -> N
         data = {"phase": first_phase(board).pk, "name": "Reader 7B", "category": "ocr_model"}
         form = {**data, "form_key": "key-1", "size": "7B", "file": upload(content)}
         response = client.post(f"/boards/{board.slug}/submit/", form)
-        assert "1 error: nothing was submitted" in response.content.decode()
+        assert "1 error. Nothing was submitted" in response.content.decode()
         assert len(response.content) < 100_000
     assert not Submission.objects.exists()

@@ -169,7 +169,7 @@ def test_a_submission_must_name_every_id(
     response = send(client_of(researcher), board, b'{"id": "q1", "sum": 7}\n')
     assert response.status_code == 422
     text = response.content.decode()
-    assert "2 items without a prediction: nothing was submitted" in text
+    assert "2 items without a prediction. Nothing was submitted" in text
     assert "Submit anyway" not in text
     assert not Submission.objects.exists()
 

@@ -68,7 +68,7 @@ def test_without_a_place_nothing_is_stored(researcher: User, run_jobs: RunJobs) 
     make_submission(board, researcher)
     run_jobs()
     with pytest.raises(
-        SubmissionRefused, match="used up your limit of 1 scored submission in “Test”"
+        SubmissionRefused, match="reached your limit of 1 scored submission in “Test”"
     ):
         make_submission(board, researcher)
     assert Submission.objects.count() == 1
@@ -134,7 +134,7 @@ def test_going_on_with_a_failed_one_takes_a_place_again(researcher: User, organi
     first = make_submission(board, researcher)
     cancel_grading(grading=latest_grading(first), actor=researcher)
     make_submission(board, researcher)
-    with pytest.raises(GradingRefused, match="used up"):
+    with pytest.raises(GradingRefused, match="reached"):
         retry_grading(grading=latest_grading(first), actor=researcher)
     assert latest_grading(first).state == Grading.State.CANCELLED
     retry_grading(grading=latest_grading(first), actor=organiser)

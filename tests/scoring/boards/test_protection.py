@@ -232,7 +232,9 @@ def test_the_api_warns_of_looser_settings(organiser: User, api_of: ApiOf) -> Non
     assert answer.status_code == 201
     assert settings_of(Phase.objects.get()) == LOOSE
     assert len(answer.json()["warnings"]) == 4
-    assert "Test: Scores are unrounded, and correct answers are counted" in str(answer.json())
+    assert "Test: Scores are exact, and the number of correct answers is shown" in str(
+        answer.json()
+    )
     safe = api.patch(PHASE_URL, SAFE, format="json").json()
     assert safe["warnings"] == []
     loose = api.patch(PHASE_URL, {"per_day": None}, format="json").json()
@@ -338,7 +340,7 @@ def test_opening_a_board_on_private_data_asks_first(organiser: User, api_of: Api
     refused = api.patch("/api/v1/boards/board/", {"state": "open", "title": "X"}, format="json")
     assert refused.status_code == 409
     detail = refused.json()["detail"]
-    for words in ("Secret filings", "is private", "its number of items (3)", "stay private",
+    for words in ("Secret filings", "is private", "the number of items (3)", "stay private",
                   "confirm_disclosure=true"):  # fmt: skip
         assert words in detail
     assert "is private" in warning
@@ -357,7 +359,7 @@ def test_the_page_asks_before_it_opens_a_board_on_private_data(
     board, client = private_draft(diagnostics="items"), client_of(organiser)
     page = told(client.get("/boards/board/manage/").content)
     assert "“Secret filings 1.0.0” is private" in page
-    assert "The ids of its items are shown to submitters" in page
+    assert "Item IDs are visible to submitters" in page
     refused = client.post("/boards/board/state/", {"state": "open"}, follow=True)
     assert "To continue, select “Make this information public”." in told(refused.content)
     board.refresh_from_db()

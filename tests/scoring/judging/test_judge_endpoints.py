@@ -277,7 +277,7 @@ class TestPage:
         assert "Remove endpoint" not in first
         saved = client.post(URL, sent(server.url, key=KEY, budget="5"), follow=True)
         page = saved.content.decode()
-        assert f"judge is {MODEL}" in page
+        assert f"{MODEL} is now the judge" in page
         assert "with a key" in page
         assert (
             f"Judge: <code>{MODEL}</code>"

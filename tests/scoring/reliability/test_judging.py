@@ -86,7 +86,7 @@ class TestDrawing:
 class TestReviewing:
     def test_undecided_facts_are_named(self, sample: JudgeSample, stranger: User) -> None:
         case = case_of(sample, "page-1")
-        with pytest.raises(JudgingRefused, match="Undecided: 1, 2"):
+        with pytest.raises(JudgingRefused, match="Missing: 1, 2"):
             review(case, stranger, {0: True})
         # The decision is kept.
         assert ExpertReview.objects.get(case=case).facts == {"0": True}

@@ -42,7 +42,7 @@ def test_an_expert_reviews_a_page(
 
     facts.get_by_role("group", name="Fact 1").get_by_label("wrong").check()
     page.get_by_role("button", name="Submit review").click()
-    expect(page.get_by_text("Undecided: 0, 2")).to_be_visible()
+    expect(page.get_by_text("Missing: 0, 2")).to_be_visible()
     expect(facts.get_by_role("group", name="Fact 1").get_by_label("wrong")).to_be_checked()
 
     page.get_by_role("button", name="Mark remaining facts as correct").click()

@@ -113,7 +113,7 @@ def test_own_prompts_and_raw_answers_are_sent_and_stated(
     assert about["command"].endswith("--raw")
     page = client.get(ModelRun.objects.get().get_absolute_url()).content.decode()
     assert "You read &lt;pages&gt;." in page
-    assert "not repaired" in page
+    assert "Not repaired" in page
     # A run that repeats it begins with the same settings.
     again = client.get(f"{PAGE}?rerun={submission.pk}").context["form"].initial
     assert {name: again[name] for name in own} == {**own, "is_raw": True}

@@ -37,7 +37,7 @@ def test_faults_appear_without_losing_the_form_and_the_bar_moves_to_the_result(
     predictions.write_bytes(b"broken\n")
     fill(page, predictions)
     page.get_by_role("button", name="Submit", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("1 error: nothing was submitted")
+    expect(page.get_by_role("alert")).to_contain_text("1 error. Nothing was submitted")
     expect(page.get_by_label("Name")).to_have_value("Reader 7B")
     predictions.write_bytes(lines_of({"page-1": PERFECT["page-1"]}))
     page.get_by_label("Predictions").set_input_files(predictions)

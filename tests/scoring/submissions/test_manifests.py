@@ -229,7 +229,7 @@ def test_a_manifest_is_checked_without_a_submission(
     own = check(manifest_of(CONTENT, release_sha256=first_phase(board).release.sha256))
     assert (own.status_code, own.json()["warnings"]) == (200, [])
     other = check(manifest_of(CONTENT, release_sha256="1" * 64)).json()
-    assert "another release" in other["warnings"][0]
+    assert "a different release" in other["warnings"][0]
     refused = check(manifest_of(b"another"))
     assert refused.status_code == 400
     assert "another file" in refused.json()["manifest"][0]
@@ -245,7 +245,7 @@ def test_another_release_is_a_warning(
     assert answer.status_code == 201
     warnings = Manifest.objects.get().warnings
     assert bool(warnings) is not own
-    assert own or "another release (pages 1.0.0)" in warnings[0]
+    assert own or "a different release (pages 1.0.0)" in warnings[0]
 
 
 def test_the_file_is_read_from_its_start(board: Board) -> None:

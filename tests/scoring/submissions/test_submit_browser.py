@@ -48,7 +48,7 @@ def test_every_fault_is_told_before_the_file_is_sent(
     # The browser does not block the upload: the site reports the faults, and more.
     page.get_by_label("Name").fill("Reader")
     page.get_by_role("button", name="Submit", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("4 errors: nothing was submitted")
+    expect(page.get_by_role("alert")).to_contain_text("4 errors. Nothing was submitted")
 
 
 def test_a_faultless_file_is_told_to_be_so_gzipped_or_not(
@@ -165,7 +165,7 @@ def test_a_team_submits_together_until_its_limit(
     expect(second.get_by_role("row", name="Reader of Rex")).to_contain_text("Ledger Lab, by Rex")
     submit(second, name="Reader of Ann")
     expect(second.get_by_role("alert")).to_contain_text(
-        "The team “Ledger Lab” has used up its limit of 1 scored submission in “Test”."
+        "The team “Ledger Lab” has reached its limit of 1 scored submission in “Test”."
     )
     second.get_by_label("Submit for").select_option("Myself")
     second.get_by_role("button", name="Submit", exact=True).click()

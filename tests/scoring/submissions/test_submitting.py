@@ -85,7 +85,7 @@ def test_faults_are_listed_and_nothing_is_stored(
     response = send(client_of(researcher), board, content)
     text = response.content.decode()
     assert response.status_code == 422
-    assert "2 errors: nothing was submitted" in text
+    assert "2 errors. Nothing was submitted" in text
     assert "unknown id &#x27;nobody&#x27;" in text
     assert "not valid JSON" in text
     assert not Submission.objects.exists()

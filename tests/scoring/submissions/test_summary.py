@@ -83,7 +83,7 @@ def test_missing_predictions_are_counted(
 ) -> None:
     submission = make_submission(board, researcher, {"page-1": PERFECT["page-1"]})
     run_due_jobs()
-    assert "Missing 2 of 3 items" in summary_of(client_of(researcher), submission)
+    assert "Missing items 2 of 3" in summary_of(client_of(researcher), submission)
 
 
 def test_others_see_the_errors_once_the_items_are_open(

@@ -51,7 +51,7 @@ def test_many_members_do_not_multiply_the_limit(team: Team, researcher: User, be
     make_submission(board, researcher, team=team)
     with pytest.raises(
         SubmissionRefused,
-        match="The team “Fact finders” has used up its limit of 1 scored submission",
+        match="The team “Fact finders” has reached its limit of 1 scored submission",
     ):
         make_submission(board, ben, team=team)
     # Ben himself has submitted nothing.
@@ -62,11 +62,11 @@ def test_many_teams_do_not_multiply_the_limit(team: Team, researcher: User) -> N
     board, second = make_board(in_total=1), team_of(researcher, name="Second")
     make_submission(board, researcher, team=team)
     with pytest.raises(
-        SubmissionRefused, match="You have used up your limit of 1 scored submission"
+        SubmissionRefused, match="You have reached your limit of 1 scored submission"
     ):
         make_submission(board, researcher, team=second)
     with pytest.raises(
-        SubmissionRefused, match="You have used up your limit of 1 scored submission"
+        SubmissionRefused, match="You have reached your limit of 1 scored submission"
     ):
         make_submission(board, researcher)
 
@@ -89,7 +89,7 @@ def test_going_on_asks_for_the_places_of_who_submitted_it(
     cancel_grading(grading=latest_grading(submission), actor=ben)
     make_submission(board, researcher)
     with pytest.raises(
-        GradingRefused, match="The submitter has used up their limit of 1 scored submission"
+        GradingRefused, match="The submitter has reached their limit of 1 scored submission"
     ):
         retry_grading(grading=latest_grading(submission), actor=ben)
 
@@ -269,9 +269,9 @@ def test_limits_of_ones_teams_by_page_and_api(
     run_jobs()
     page = client_of(ben).get("/boards/board/submit/").content.decode()
     assert "Team submissions count" in page
-    assert "The team “Fact finders” has used up its limit of 1 scored submission" in page
+    assert "The team “Fact finders” has reached its limit of 1 scored submission" in page
     told = api_of(ben).get("/api/v1/boards/board/phases/test/limits/").json()
     assert (told["total"]["left"], told["refusal"]) == (1, "")
     [its] = told["teams"]
     assert (its["team"], its["total"]["left"]) == ("fact-finders", 0)
-    assert its["refusal"].startswith("The team “Fact finders” has used up")
+    assert its["refusal"].startswith("The team “Fact finders” has reached")
