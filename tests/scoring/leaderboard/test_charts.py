@@ -150,7 +150,7 @@ def test_document_types_are_those_of_the_best_row(board: Board, researcher: User
     }
     Grading.objects.filter(entry=best).update(subsets=subsets)
     chart = charts_of(board).chart("documents-and-facts")
-    assert chart.description.endswith("Breakdown of the best system, Best.")
+    assert chart.description.endswith("for the best model, Best.")
     assert chart.table is not None
     assert chart.table.heads == ("Part", "N-FFA", "T-FFA")
     assert chart.table.lines == (("Tax form", 0.75, None),)
@@ -199,7 +199,7 @@ def test_lines_state_tokens_where_the_card_does_not(
     assert (
         charts_of(board)
         .chart("tokens")
-        .description.endswith("Token counts from the submission file: Lines.")
+        .description.endswith("Token counts come from the submission file for Lines.")
     )
     path = "/api/v1/boards/board/leaderboard/"
     [section] = client_of(None).get(path).json()["sections"]
