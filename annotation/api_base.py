@@ -191,7 +191,7 @@ def _campaign_tabs(access: CampaignAccess, current: str) -> tuple[Group, ...]:
     return (
         Group("", (tab("overview", "Overview", shown=True, route="campaign"),)),
         Group("", (tab("guidelines", "Guidelines", shown=True),)),
-        Group("Work", work),
+        Group("Tasks", work),
         Group("Documents", documents),
         Group("Quality", quality),
         Group("Results", results),

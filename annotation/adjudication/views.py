@@ -103,7 +103,7 @@ class DecisionForm(ReasonForm):
             data["spans"] = self._edited()
         elif choice not in {Choice.MAJORITY, Choice.BOTH, Choice.NEITHER}:
             raise forms.ValidationError(
-                "Accept a proposal, choose neither, or enter spans manually."
+                "Accept a proposal, reject all, or enter spans manually."
             )
         return data
 
@@ -113,7 +113,7 @@ class DecisionForm(ReasonForm):
         rows = [form.answer for form in self.spans if form.has_changed()]
         if not rows:
             raise forms.ValidationError(
-                "Add at least one span, or choose neither if there is no fact."
+                "Add at least one span, or reject all if there is no fact."
             )
         return rows
 

@@ -327,8 +327,8 @@ class _Measure(NamedTuple):
 
 
 _LINES = (
-    _Measure("first", "Krippendorff's α, entities", lambda point: point.part.entity.alpha),
-    _Measure("second", "span F1, exact", lambda point: point.part.spans.exact),
+    _Measure("first", "Entity-level Krippendorff's α", lambda point: point.part.entity.alpha),
+    _Measure("second", "Span F1, exact", lambda point: point.part.spans.exact),
 )
 
 

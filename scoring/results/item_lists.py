@@ -28,9 +28,9 @@ from scoring.models.gradings import ERROR_MARK
 
 HARDEST, EASIEST, NAME = "hardest", "easiest", "name"
 ORDERS = {
-    "": "Release order",
-    HARDEST: "Hardest first",
-    EASIEST: "Easiest first",
+    "": "Order of the release",
+    HARDEST: "Lowest score first",
+    EASIEST: "Highest score first",
     NAME: "By ID",
 }
 _POSITION = F("item__position").asc()

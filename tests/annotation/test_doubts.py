@@ -116,7 +116,7 @@ def test_adjudication_names_proposals_and_agreed_facts_with_a_warning(
     submit(work_of(ann, campaign), JOINED)
     submit(work_of(ben, campaign), ("Number", "(310)"))
     page = client_of(lead).get("/campaigns/spring-round/adjudication/pages/page-001/")
-    assert "1 label with warnings" in page.content.decode()
+    assert "1 span with warnings" in page.content.decode()
     case = document_of(campaign).cases.get()
     single = client_of(lead).get(f"/campaigns/spring-round/adjudication/{case.pk}/")
     assert "is not a valid date" in single.content.decode()

@@ -344,7 +344,7 @@ def _sum_faults(record: Mapping[str, Any], rule: SumRule) -> list[FieldFault]:
     added = sum(known, Decimal(0))
     if abs(added - total) <= rule.tolerance:
         return []
-    message = f"items in “{rule.items}” add up to {added:,f}, but {rule.total} is {total:,f}"
+    message = f"the items in {rule.items} add up to {added:,f}, but {rule.total} is {total:,f}"
     return [FieldFault(rule.total, "sum", message)]
 
 

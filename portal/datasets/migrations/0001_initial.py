@@ -186,7 +186,7 @@ class Migration(migrations.Migration):
                 ('finished_at', models.DateTimeField(null=True)),
                 ('total', models.PositiveIntegerField(default=0, help_text='Files or documents to work on.')),
                 ('error', models.TextField(blank=True, help_text='Why all of the work failed.')),
-                ('form', models.CharField(choices=[('pages', 'HTML documents with images and metadata'), ('filing', 'SEC filings, split into documents'), ('fincriticaled', 'FinCriticalED (CSV or Parquet)'), ('labelstudio', 'Label Studio JSON'), ('fcmbench', 'FCMBench (JSON Lines and images)'), ('ccocr', 'CC-OCR (index, labels and images)'), ('receipts', 'receipts (JSON files and images)'), ('parquet', 'Parquet with embedded images')], default='pages', max_length=14)),
+                ('form', models.CharField(choices=[('pages', 'HTML documents with images and metadata'), ('filing', 'SEC filings (split into documents on import)'), ('fincriticaled', 'FinCriticalED (CSV or Parquet)'), ('labelstudio', 'Label Studio JSON'), ('fcmbench', 'FCMBench (JSON Lines and images)'), ('ccocr', 'CC-OCR (index, labels and images)'), ('receipts', 'receipts (JSON files and images)'), ('parquet', 'Parquet with embedded images')], default='pages', max_length=14)),
                 ('options', models.JSONField(default=dict, help_text='{benchmark: key} if the layout serves several benchmarks.')),
                 ('source_name', models.CharField(help_text="The archive's or folder's name.", max_length=300)),
                 ('upload', models.FileField(blank=True, max_length=200, upload_to='imports/%Y/%m/')),
@@ -261,7 +261,7 @@ class Migration(migrations.Migration):
             name='PiiFinding',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('email', 'email address'), ('phone', 'telephone number'), ('ssn', 'social security number'), ('card', 'card number'), ('account', 'account number (IBAN or routing)')], max_length=8)),
+                ('kind', models.CharField(choices=[('email', 'email address'), ('phone', 'telephone number'), ('ssn', 'social security number'), ('card', 'card number'), ('account', 'IBAN or bank routing number')], max_length=8)),
                 ('rule', models.CharField(blank=True, help_text='The rule that found it.', max_length=40)),
                 ('start', models.PositiveIntegerField()),
                 ('end', models.PositiveIntegerField()),

@@ -20,7 +20,7 @@ class PiiFinding(models.Model):
         PHONE = "phone", "telephone number"
         SSN = "ssn", "social security number"
         CARD = "card", "card number"
-        ACCOUNT = "account", "account number (IBAN or routing)"
+        ACCOUNT = "account", "IBAN or bank routing number"
 
     class Decision(models.TextChoices):
         OPEN = "open", "undecided"

@@ -33,7 +33,7 @@ class ImportRun(DatasetWork):
         """The supported layouts."""
 
         PAGES = "pages", "HTML documents with images and metadata"
-        FILING = "filing", "SEC filings, split into documents"
+        FILING = "filing", "SEC filings (split into documents on import)"
         FINCRITICALED = "fincriticaled", "FinCriticalED (CSV or Parquet)"
         LABEL_STUDIO = "labelstudio", "Label Studio JSON"
         FCMBENCH = "fcmbench", "FCMBench (JSON Lines and images)"

@@ -144,6 +144,7 @@ class NewReleaseForm(ReleaseTermsForm):
     file = forms.FileField(
         required=False,
         label="Gold file",
+        help_text="Only if you chose a gold file above.",
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,.jsonl,.gz"}),
     )
     labels = forms.CharField(
@@ -249,7 +250,7 @@ def source_choices(dataset: Dataset) -> list[tuple[str, str]]:
     files = [(f"{FILE}:{each.key}", f"Gold file: {each.title}") for each in formats]
     newest = dataset.releases.order_by("-pk").values_list("version", flat=True)[:1]
     earlier = [
-        (f"{EARLIER}:{version}", f"Release {version} with the corrections of accepted disputes")
+        (f"{EARLIER}:{version}", f"Release {version}, corrected for accepted disputes")
         for version in newest
     ]
     return [*records, *files, *earlier]

@@ -364,8 +364,8 @@ class OpenGold:
             named += f" and {more:,} more" if more > 0 else ""
         what = "document already has" if self.documents == 1 else "documents already have"
         return (
-            f"{self.documents:,} {what} public gold in {named}. Do not use these documents in a"
-            " hidden test set, or assign them to the dev split."
+            f"{self.documents:,} {what} public gold in {named}. Keep these documents out of"
+            " hidden test sets, for example in the dev split."
         )
 
 

@@ -14,5 +14,5 @@ FINDOC = Benchmark.of(
     field_grades=scorer.FIELD_GRADES,
     charts=scorer.FIGURES.charts,
     example='{"id": "report-2023", "text": "Balance sheet as at March 31 …"}',
-    layouts=("a ZIP of ID.txt.",),
+    layouts=("a ZIP with one file per item: ID.txt, where ID is the item ID.",),
 )

@@ -87,7 +87,7 @@ export class Editing {
       return null;
     }
     if (all.length === 0) {
-      this.showFault("Add at least one span, or choose neither if there is no fact.");
+      this.showFault("Add at least one span, or reject all if there is no fact.");
       return null;
     }
     return all.map((span) => {

@@ -32,7 +32,7 @@ export const KEYMAP = [
       { keys: [...DIGITS, "a", "b", "c", "d"], action: "take", description: "accept proposal A, B, …", several: [["1"], ["a"], ["2"], ["b"], ["…"]] },
       { keys: ["+", "="], action: "both", description: "accept both, if they can be combined", several: [["+"]] },
       { keys: ["m"], action: "majority", description: "accept the majority" },
-      { keys: ["0"], action: "neither", description: "choose neither (no fact)" },
+      { keys: ["0"], action: "neither", description: "reject all (no fact)" },
       { keys: ["e"], action: "edit", description: "edit the spans" },
       { keys: ["o"], action: "reopen", description: "reopen a decided case…" },
       { keys: ["s"], action: "correct", description: "create a case from the selection…" },

@@ -245,7 +245,7 @@ def test_wrong_edit_is_shown_again_with_the_reason(
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ({"choice": choice} | WHY, "Accept a proposal, choose neither, or enter spans manually.")
+        ({"choice": choice} | WHY, "Accept a proposal, reject all, or enter spans manually.")
         for choice in ("", "0", "3", "9" * 5000, "²", "a", "reopened")
     ]
     + [

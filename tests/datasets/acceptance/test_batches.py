@@ -57,7 +57,7 @@ def test_opening_draws_by_the_seed_and_validates_every_record(organiser: User) -
             {
                 "field": "total",
                 "code": "sum",
-                "message": "items in “items” add up to 3.00, but total is 9.00",
+                "message": "the items in items add up to 3.00, but total is 9.00",
             }
         ]
     }

@@ -210,7 +210,7 @@ def test_faulty_documents_are_listed(client: Client) -> None:
     shown = client.get(f"{BATCHES}1/?show=faults").content.decode()
     assert "r900" in shown
     assert "r002" not in shown
-    assert "items in “items” add up to 3.00, but total is 9.00" in shown
+    assert "the items in items add up to 3.00, but total is 9.00" in shown
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_messages_name_item_and_value() -> None:
     (fault,) = validate_record(record, RECEIPTS)
     assert fault.message == 'detail, item 1: amount is "ten", which is not a number'
     (fault,) = validate_record({**RECEIPT, "std_total": "1,300.00"}, RECEIPTS)
-    assert fault.message == "items in “detail” add up to 1,234.50, but std_total is 1,300.00"
+    assert fault.message == "the items in detail add up to 1,234.50, but std_total is 1,300.00"
 
 
 def test_missing_key_is_a_fault_and_a_list_is_no_record() -> None:
