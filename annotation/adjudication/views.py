@@ -102,9 +102,7 @@ class DecisionForm(ReasonForm):
         elif choice == Choice.EDIT:
             data["spans"] = self._edited()
         elif choice not in {Choice.MAJORITY, Choice.BOTH, Choice.NEITHER}:
-            raise forms.ValidationError(
-                "Accept a proposal, reject all, or enter spans manually."
-            )
+            raise forms.ValidationError("Accept a proposal, reject all, or enter spans manually.")
         return data
 
     def _edited(self) -> list[Answer]:
@@ -112,9 +110,7 @@ class DecisionForm(ReasonForm):
             raise forms.ValidationError("Each span needs a start, an end and a label.")
         rows = [form.answer for form in self.spans if form.has_changed()]
         if not rows:
-            raise forms.ValidationError(
-                "Add at least one span, or reject all if there is no fact."
-            )
+            raise forms.ValidationError("Add at least one span, or reject all if there is no fact.")
         return rows
 
 

@@ -17,7 +17,9 @@ FINCRITICALED = Benchmark.of(
     reported=figures.REPORTED,
     charts=figures.FIGURES.charts,
     example='{"id": "acme_10k_p012", "html": "<p>…"}',
-    layouts=("a ZIP with one file per item: ID.html, ID.txt or pred_ID.txt, where ID is the item ID.",),
+    layouts=(
+        "a ZIP with one file per item: ID.html, ID.txt or pred_ID.txt, where ID is the item ID.",
+    ),
     rules=(figures.SEVERITY.table(),),
     judging=scorer.JUDGING,
 )

@@ -136,7 +136,9 @@ _NUMBERS = {
     "unique-substring": "Share of distinct gold numbers whose digits occur anywhere in the "
     "prediction",
 }
-_LINE_ITEMS = "Share of gold names and amounts longer than three characters that occur in the prediction"
+_LINE_ITEMS = (
+    "Share of gold names and amounts longer than three characters that occur in the prediction"
+)
 
 
 _PART_WORDS = {
