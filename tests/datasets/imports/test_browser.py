@@ -61,5 +61,7 @@ def test_file_that_is_no_filing_is_refused_at_its_field(
     page.get_by_label("File", exact=True).set_input_files(path)
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.locator(".field-errors")).to_contain_text("notes.docx: this format accepts .zip")
-    expect(page.get_by_role("radio", name="SEC filings (split into documents on import)")).to_be_checked()
+    expect(
+        page.get_by_role("radio", name="SEC filings (split into documents on import)")
+    ).to_be_checked()
     assert not ImportRun.objects.exists()
