@@ -179,7 +179,7 @@ def open_board(organiser: Page) -> None:
     organiser.get_by_role("button", name="Open board").click()
     # The dataset is private, so opening lists what becomes public and asks for confirmation.
     expect(organiser.get_by_text("This board uses a private release.")).to_be_visible()
-    organiser.get_by_label("State").select_option("open")
+    organiser.get_by_label("Status").select_option("open")
     organiser.get_by_label("Make this information public").check()
     organiser.get_by_role("button", name="Change status").click()
     expect(organiser.get_by_role("status")).to_contain_text("is now open")
