@@ -45,10 +45,10 @@ def test_facts_are_listed_by_who_has_them_right(
     entries = published(board, researcher, ONE, OTHER)
     client = client_of(researcher)
     first = text_of(client, url_of(entries))
-    assert "Facts that R0 has right and R1 has wrong." in first
+    assert "Facts that R0 gets right and R1 gets wrong." in first
     assert values_of(first) == ["98,765"]
     second = text_of(client, url_of(entries, "&right=second"))
-    assert "Facts that are correct in the result of R1 and wrong in that of R0." in second
+    assert "Facts that R1 gets right and R0 gets wrong." in second
     assert values_of(second) == ["(350)", "2020"]
     assert values_of(text_of(client, url_of(entries, "&right=second&type=Date"))) == ["2020"]
     assert values_of(text_of(client, url_of(entries, "&right=second&type=x"))) == ["(350)", "2020"]
