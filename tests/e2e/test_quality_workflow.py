@@ -193,7 +193,9 @@ def check_level(lead: Page, answer: dict[str, Any]) -> None:
         kappa = plan.fleiss(level, size)
         assert one["figure"]["value"] == pytest.approx(kappa, abs=1e-12)
         beneath = matrix.locator("tfoot tr").nth(place)
-        expect(beneath.locator("th")).to_contain_text(re.compile(rf"Fleiss' κ.*{size} annotators per", re.S))
+        expect(beneath.locator("th")).to_contain_text(
+            re.compile(rf"Fleiss' κ.*{size} annotators per", re.S)
+        )
         expect(beneath.locator("td")).to_contain_text(f"{kappa:.4f}")
 
 
