@@ -170,11 +170,10 @@ def _spans(answers: Answers, proposals: Sequence[Proposal]) -> tuple[SpanData, .
         next(
             span
             for span in spans
-            if (span["label"], span["start"], span["end"])
-            == (answer.label, answer.start, answer.end)
-            and answer.value in {None, span.get("value")}
+            if (span["label"], span["start"], span["end"]) == (fact.label, fact.start, fact.end)
+            and fact.value in {None, span.get("value")}
         )
-        for answer in answers
+        for fact in answers
     )
 
 
@@ -218,12 +217,9 @@ def page_remarks(campaign_document: CampaignDocument) -> list[Remark]:
 def remarks_at(remarks: Sequence[Remark], start: int, end: int) -> list[Remark]:
     """The comments on spans that share a character with `[start, end)`."""
     return [
-        remark
-        for remark in remarks
-        if remark.start is not None
-        and remark.end is not None
-        and remark.start < end
-        and start < remark.end
+        note
+        for note in remarks
+        if note.start is not None and note.end is not None and note.start < end and start < note.end
     ]
 
 

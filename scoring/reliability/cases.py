@@ -241,10 +241,8 @@ class CasePage:
     @property
     def summary(self) -> list[tuple[str, Any]]:
         """The judge's figures of the page, labelled."""
-        figures = self._judge
-        return [
-            (label, figures[key]) for key, label in SUMMARY.items() if figures.get(key) is not None
-        ]
+        scores = self._judge
+        return [(name, scores[key]) for key, name in SUMMARY.items() if scores.get(key) is not None]
 
     @property
     def explanations(self) -> list[str]:
@@ -371,9 +369,7 @@ def draw_sample(*, phase: Phase, percent: int, actor: User | None) -> JudgeSampl
     """
     phase = Phase.objects.select_for_update(no_key=True).get(pk=phase.pk)
     if phase.judge_samples.filter(is_open=True).exists():
-        raise JudgingRefused(
-            "This phase has an open sample. Close it before you draw another sample."
-        )
+        raise JudgingRefused("This phase has an open sample. Close it before you draw a new one.")
     pool = {f"{pk}/{name}": (pk, item) for pk, name, item in _pool(phase)}
     if not pool:
         raise JudgingRefused(
@@ -453,9 +449,7 @@ def submit_review(*, case: JudgeCase, expert: User) -> ExpertReview:
     if undecided:
         more = f" and {len(undecided) - 5} more" if len(undecided) > 5 else ""
         numbers = ", ".join(map(str, undecided[:5]))
-        raise JudgingRefused(
-            f"Select a verdict for every fact before you submit. Missing: {numbers}{more}."
-        )
+        raise JudgingRefused(f"Select a verdict for every fact. Missing: {numbers}{more}.")
     counted = dict.fromkeys((fact.type for fact in facts), 0)
     for fact in facts:
         counted[fact.type] += not review.says(fact.n)

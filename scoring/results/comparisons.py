@@ -357,8 +357,7 @@ class Comparison:
         """Whether a difference can have neither interval nor p-value."""
         shown = [cell.difference for row in self.figures for cell in row.cells if cell.difference]
         return any(
-            difference.is_untestable
-            for difference in (*shown, *(pair.difference for pair in self.pairs))
+            test.is_untestable for test in (*shown, *(pair.difference for pair in self.pairs))
         )
 
     @property
