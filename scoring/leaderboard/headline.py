@@ -54,7 +54,7 @@ def lead_of(section: Section, phase: Phase) -> Lead | None:
     if not sharing:
         words = f"leads. Its lead over {other} is significant{p_value}."
     elif len(sharing) == 1:
-        words = f"share rank 1. The difference between their scores is not significant{p_value}."
+        words = f"share rank 1. The difference is not significant{p_value}."
         return Lead(first.entry.name, words, other)
     else:
         words = f"shares rank 1 with {len(sharing)} others. "
