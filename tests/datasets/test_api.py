@@ -47,7 +47,7 @@ def test_import_by_api_from_upload_to_report(
     assert (report["done"], report["total"], report["ignored"]) == (2, 2, {"x/": 1})
     (left_out,) = report["left_out"]
     assert (left_out["folder"], left_out["files"]) == ("x/", 1)
-    assert left_out["hint"].startswith("Choose another format")
+    assert left_out["hint"].startswith("This format does not use")
     items = api.get(f"{path}items/?outcome=refused").json()
     assert items["results"] == [
         {

@@ -281,7 +281,7 @@ class TestImport:
         assert "pages/a.html" in shown(client, f"{path}?outcome=imported")
         refused = shown(client, f"{path}?outcome=refused")
         assert "pages/a.html" not in refused
-        assert "No refused files." in refused
+        assert "No rejected files." in refused
         assert "pages/a.html" in shown(client, f"{path}?outcome=nonsense")
 
     def test_import_can_be_cancelled(

@@ -47,7 +47,7 @@ def test_from_a_dispute_to_moved_ranks(
     page.get_by_role("link", name="Start a re-grade").click()
     page.get_by_label("Gold").select_option(str(release.pk))
     page.get_by_role("button", name="Preview changes").click()
-    expect(page.get_by_role("row", name="Test")).to_contain_text("2 items changed, 2 open facts")
+    expect(page.get_by_role("row", name="Test")).to_contain_text("2 items changed, 2 public facts")
     is_fine(page)
     page.get_by_role("button", name="Re-grade 3 submissions").click()
     expect(page.get_by_text("Waiting for a worker")).to_be_visible()

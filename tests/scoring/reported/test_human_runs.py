@@ -128,7 +128,7 @@ def test_the_items_of_a_sample_can_be_downloaded_and_sent_back(
     sent = {**query, "name": "People", "file": upload(file)}
     assert api_of(organiser).post(API, sent, format="multipart").status_code == 201
     shown = client_of(organiser).get(PAGE, query).content.decode()
-    assert "Drawn: 2 of 3 items, (seed 7)." in shown
+    assert "Drawn: 2 of 3 items (seed 7)." in shown
 
 
 @pytest.mark.parametrize("query", [{"size": 0}, {"seed": -1}, {"phase": "none"}, {"size": "x"}])

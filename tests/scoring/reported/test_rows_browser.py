@@ -48,7 +48,7 @@ def test_a_human_run_is_drawn_answered_and_shown(
     page.get_by_label("Items").fill("2")
     page.get_by_label("Seed").fill("7")
     page.get_by_role("button", name="Draw items").click()
-    expect(page.get_by_text("Drawn: 2 of 3 items, with seed 7.")).to_be_visible()
+    expect(page.get_by_text("Drawn: 2 of 3 items (seed 7).")).to_be_visible()
     assert faults_in_both_looks(page) == []
     names = draw_items(first_phase(board), size=2, seed=7).names
     answers = tmp_path / "answers.jsonl"

@@ -86,7 +86,7 @@ def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
     is_fine(page)
     page.get_by_label("Compare Perfect").check()
     page.get_by_role("button", name="Compare selected models").click()
-    expect(page.get_by_role("alert")).to_contain_text("Select 2 to 5 rows")
+    expect(page.get_by_role("alert")).to_contain_text("Select 2 to 5 models")
     is_fine(page)
     page.go_back()
     page.get_by_label("Compare Perfect").check()
