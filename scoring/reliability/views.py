@@ -71,7 +71,7 @@ class SampleForm(forms.Form):
         max_value=100,
         initial=2,
         label="Sample size (%)",
-        help_text="A sample always has at least ten pages.",
+        help_text="A sample always has at least ten predictions.",
     )
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:

@@ -28,7 +28,7 @@ from scoring.models.gradings import ERROR_MARK
 
 HARDEST, EASIEST, NAME = "hardest", "easiest", "name"
 ORDERS = {
-    "": "Order of the release",
+    "": "Release order",
     HARDEST: "Lowest score first",
     EASIEST: "Highest score first",
     NAME: "By ID",

@@ -72,7 +72,7 @@ class ImportForm(UploadForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].help_text = (
-            "A ZIP archive, or a single file of a type listed with the format. Maximum file size:"
+            "A ZIP archive, or a single file of a type listed for the format. Maximum file size:"
             f" {settings.UPLOAD_LIMIT // settings.MEGABYTE} MB."
         )
 

@@ -250,7 +250,7 @@ def source_choices(dataset: Dataset) -> list[tuple[str, str]]:
     files = [(f"{FILE}:{each.key}", f"Gold file: {each.title}") for each in formats]
     newest = dataset.releases.order_by("-pk").values_list("version", flat=True)[:1]
     earlier = [
-        (f"{EARLIER}:{version}", f"Release {version}, corrected for accepted disputes")
+        (f"{EARLIER}:{version}", f"Release {version}, with corrections from accepted disputes")
         for version in newest
     ]
     return [*records, *files, *earlier]

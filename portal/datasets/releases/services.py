@@ -365,7 +365,7 @@ class OpenGold:
         what = "document already has" if self.documents == 1 else "documents already have"
         return (
             f"{self.documents:,} {what} public gold in {named}. Keep these documents out of"
-            " hidden test sets, for example in the dev split."
+            " hidden test sets: put them in the dev split, for example."
         )
 
 
