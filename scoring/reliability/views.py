@@ -139,7 +139,7 @@ class ReviewForm(forms.Form):
             )
         for place, name in enumerate(self.types):
             self.fields[f"wrong-{place}"] = forms.IntegerField(
-                required=False, min_value=0, max_value=9_999, label=f"Wrong {name}"
+                required=False, min_value=0, max_value=9_999, label=f"Wrong facts: {name}"
             )
 
     def said(self, *, rest_right: bool = False) -> dict[str, Any]:

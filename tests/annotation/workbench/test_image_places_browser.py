@@ -34,7 +34,7 @@ def test_rendered_image_and_text_point_at_each_other(
     document = work.campaign_document.document
     page = page_of(organiser)
     page.goto(f"/datasets/{document.dataset.slug}/images/")
-    page.get_by_role("button", name="Render 1 page").click()
+    page.get_by_role("button", name="Render 1 document").click()
     expect(page.locator("#report")).to_contain_text("Waiting for a worker")
     run_jobs()
     # The page polls until the task has ended.

@@ -46,7 +46,7 @@ def test_an_expert_reviews_a_page(
     expect(facts.get_by_role("group", name="Fact 1").get_by_label("wrong")).to_be_checked()
 
     page.get_by_role("button", name="Mark remaining facts as correct").click()
-    page.get_by_label("Wrong Number").fill("2")
+    page.get_by_label("Wrong facts: Number").fill("2")
     page.get_by_role("button", name="Submit review").click()
     expect(page.get_by_role("heading", name="page-1")).to_be_visible()
     said = page.get_by_role("table", name="Facts").get_by_role("row").nth(2)

@@ -176,7 +176,7 @@ def test_a_team_submits_together_until_its_limit(
     second.get_by_role("link", name="Reader of Rex").click()
     expect(second.get_by_role("heading", name="Fact-level")).to_be_visible()
     second.get_by_role("button", name="Publish").click()
-    expect(second.locator(".messages")).to_contain_text("Published")
+    expect(second.locator(".messages")).to_contain_text("Result published")
     second.goto("/boards/board/")
     second.get_by_role("row", name="Reader of Rex").locator("summary").click()
     expect(second.get_by_role("link", name="Ledger Lab")).to_be_visible()
