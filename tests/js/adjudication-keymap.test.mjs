@@ -20,6 +20,6 @@ test("a digit takes a proposal, names a reason or a label, as is asked", () => {
 });
 
 test("keys that say which are printed as a row", () => {
-  const [take] = KEYMAP.find(({ title }) => title === "Decide").bindings;
+  const [take] = KEYMAP.find(({ title }) => title === "Adjudicate").bindings;
   assert.deepEqual(printed(take).map(([key]) => key), ["1", "a", "2", "b", "…"]);
 });
