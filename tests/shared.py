@@ -14,8 +14,9 @@ REALDATA = SHARED / "realdata" / "dev"
 FILINGS = SHARED / "realdata" / "filings"
 ORACLE = SHARED / "oracle"
 
-# Tests skip only if the whole folder is missing. They fail if it is incomplete.
-_is_absent = not SHARED.is_dir()
+# Tests skip only if the whole folder is missing, and not with REQUIRE_SHARED. They fail if it is
+# incomplete.
+_is_absent = not SHARED.is_dir() and os.environ.get("REQUIRE_SHARED", "") in {"", "0"}
 needs_realdata = pytest.mark.skipif(_is_absent, reason=f"no real data at {REALDATA}")
 needs_filings = pytest.mark.skipif(_is_absent, reason=f"no filings at {FILINGS}")
 needs_oracle = pytest.mark.skipif(_is_absent, reason=f"no reference figures at {ORACLE}")

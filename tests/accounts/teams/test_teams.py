@@ -179,7 +179,7 @@ def invited(team: Team, address: str, actor: User) -> Invitation:
     return Invitation.objects.get(email=address)
 
 
-def test_everybody_is_asked_whether_they_have_an_account_or_not(ann: User, ben: User) -> None:
+def test_all_are_asked_whether_they_have_an_account_or_not(ann: User, ben: User) -> None:
     team = team_of(ann)
     emails = [ben.email, "nora@example.org"]
     done = invite_to_team(team=team, emails=emails, actor=ann, origin=ORIGIN)

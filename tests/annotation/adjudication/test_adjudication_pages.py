@@ -105,7 +105,7 @@ def test_queue_is_told_apart_from_no_cases(
 
 
 @pytest.mark.parametrize("part", ["", "html/"])
-def test_page_is_shown_only_once_everybody_has_submitted(
+def test_page_is_shown_only_once_all_have_submitted(
     disputed: Campaign, lead: User, client_of: ClientOf, part: str
 ) -> None:
     client = client_of(lead)
