@@ -31,8 +31,17 @@ def faults_in_both_looks(
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         at = f"{where or page.url} ({width} px, {scheme})"
-        found += [f"{at}: {fault}" for fault in (*_overflow(page), *_violations(page, part, every))]
+        found += [f"{at}: {fault}" for fault in faults_in_this_look(page, part=part, every=every)]
     return found
+
+
+def faults_in_this_look(page: Page, *, part: str | None = None, every: bool = True) -> list[str]:
+    """Returns the problems of an open page in its present width and colours.
+
+    A click returns when the next page has begun to arrive, so this waits until it is loaded.
+    """
+    page.wait_for_load_state()
+    return [*_overflow(page), *_violations(page, part, every)]
 
 
 def _overflow(page: Page) -> Iterator[str]:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from annotation.models import Campaign, GoldSpan
 from portal.accounts.models import User
 from tests.fixture_types import PageOf, RunJobs
+from tests.looks import faults_in_this_look
 
 from .campaign_files import empty_campaign, exported, finished_campaign, stages
 
@@ -77,7 +77,4 @@ def test_the_page_is_accessible_and_fits(
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(f"/campaigns/{finished.slug}/export/")
     page.get_by_text("Labelling interface for Label Studio").click()
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-    overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    assert overflow <= 0
+    assert faults_in_this_look(page) == []

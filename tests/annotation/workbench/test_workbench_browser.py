@@ -16,6 +16,7 @@ from tests.e2e.workbench import (
     wait_saved,
 )
 from tests.fixture_types import PageOf
+from tests.looks import faults_in_this_look
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -129,7 +130,4 @@ def test_hostile_page_runs_nothing_and_calls_nobody(page_of: PageOf, ann: User) 
 def test_workbench_fits_a_narrow_screen(page_of: PageOf, work: Assignment, ann: User) -> None:
     page = page_of(ann, viewport={"width": 390, "height": 844})
     open_task(page, work.get_absolute_url())
-    overflow = page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
-    assert overflow <= 0
+    assert faults_in_this_look(page) == []

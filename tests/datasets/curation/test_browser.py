@@ -1,7 +1,6 @@
 """Curation in a browser: filter and edit, scan and mask, compare duplicates, draw."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from portal.accounts.models import User
@@ -10,6 +9,7 @@ from tests.datasets.curation.test_duplicates import prose
 from tests.datasets.factories import add_image
 from tests.factories import empty_dataset, make_document
 from tests.fixture_types import PageOf, RunJobs
+from tests.looks import faults_in_this_look
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -28,16 +28,11 @@ def dataset() -> Dataset:
     return found
 
 
-def accessible(page: Page) -> None:
-    report = Axe().run(page)
-    assert report.violations_count == 0, report.generate_report()
-
-
 def test_filter_then_edit_together(page_of: PageOf, dataset: Dataset, organiser: User) -> None:
     page = page_of(organiser)
     page.goto("/datasets/set/documents/")
     expect(page.get_by_role("row")).to_have_count(4)
-    accessible(page)
+    assert faults_in_this_look(page) == []
     page.get_by_text("More filters").click()
     page.get_by_label("Source").select_option("unknown")
     page.get_by_role("button", name="Apply").click()
@@ -45,7 +40,7 @@ def test_filter_then_edit_together(page_of: PageOf, dataset: Dataset, organiser:
     page.get_by_label("Select page-one").check()
     page.get_by_role("button", name="Edit selected").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Edit 1 document")
-    accessible(page)
+    assert faults_in_this_look(page) == []
     page.get_by_role("link", name="Cancel").click()
     page.get_by_role("button", name="Edit all filtered").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Edit 2 documents")
@@ -61,7 +56,7 @@ def test_one_document_is_edited(page_of: PageOf, dataset: Dataset, organiser: Us
     page.goto("/datasets/set/documents/letter/")
     page.get_by_role("link", name="Edit document").click()
     expect(page.get_by_label("Other metadata")).to_be_visible()
-    accessible(page)
+    assert faults_in_this_look(page) == []
     page.get_by_label("Other metadata").fill("{")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Line 1: not JSON")).to_be_visible()
@@ -74,7 +69,7 @@ def test_one_document_is_edited(page_of: PageOf, dataset: Dataset, organiser: Us
 def searched(page: Page, url: str, button: str, run_jobs: RunJobs) -> None:
     """Starts the search on a page, which lists what a worker has found."""
     page.goto(url)
-    accessible(page)
+    assert faults_in_this_look(page) == []
     page.get_by_role("button", name=button).click()
     run_jobs()
     page.goto(url)
@@ -86,7 +81,7 @@ def test_scan_then_mask(
     page = page_of(organiser)
     searched(page, "/datasets/set/personal-data/", "Scan documents", run_jobs)
     expect(page.locator("mark")).to_have_text(["a@example.org", "212-555-0100"])
-    accessible(page)
+    assert faults_in_this_look(page) == []
     for box in page.get_by_role("checkbox").all():
         box.check()
     page.get_by_label("Reason").fill("a private letter")
@@ -106,7 +101,7 @@ def test_duplicates_are_compared(
     searched(page, "/datasets/set/duplicates/", "Find duplicates", run_jobs)
     page.get_by_role("link", name="Compare page-one and page-two").click()
     expect(page.frame_locator("iframe").nth(1).get_by_text("18")).to_be_visible()
-    accessible(page)
+    assert faults_in_this_look(page) == []
     page.get_by_role("button", name="Hold back second").click()
     expect(page.get_by_text("second document held back").first).to_be_visible()
     assert NearDuplicate.objects.get().decision == "held"
@@ -118,7 +113,7 @@ def test_selection_is_drawn_and_drawn_again(
 ) -> None:
     page = page_of(organiser)
     page.goto("/datasets/set/selections/")
-    accessible(page)
+    assert faults_in_this_look(page) == []
     page.get_by_role("link", name="New selection").click()
     page.get_by_label("fiscal year").check()
     page.get_by_label("The same number from each stratum").check()
@@ -126,11 +121,11 @@ def test_selection_is_drawn_and_drawn_again(
     page.get_by_label("Seed").fill("7")
     page.get_by_role("button", name="Preview strata").click()
     expect(page.get_by_role("heading", name="2 of 3 documents")).to_be_visible()
-    accessible(page)
+    assert faults_in_this_look(page) == []
     page.get_by_label("Title").fill("One a year")
     page.get_by_role("button", name="Save selection").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("One a year")
-    accessible(page)
+    assert faults_in_this_look(page) == []
     page.get_by_role("link", name="Draw again and compare").click()
     expect(page.get_by_text("The new draw contains the same documents.")).to_be_visible()
     assert Selection.objects.get().documents.count() == 2
@@ -142,5 +137,5 @@ def test_selection_is_drawn_and_drawn_again(
 def test_content_page_is_accessible(page_of: PageOf, dataset: Dataset, organiser: User) -> None:
     page = page_of(organiser)
     page.goto("/datasets/set/content/")
-    accessible(page)
+    assert faults_in_this_look(page) == []
     expect(page.get_by_text("3 documents with text, not including")).to_be_visible()

@@ -4,20 +4,15 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
 from tests.datasets.releases.worlds import page_records
 from tests.fixture_types import PageOf
+from tests.looks import faults_in_this_look
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-def no_violations(page: Page) -> None:
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
 
 
 def freeze(page: Page, version: str) -> None:
@@ -40,11 +35,11 @@ def test_a_release_from_records_to_the_reader(
     # The first page waits for all of the site's code to be loaded.
     page.set_default_timeout(30_000)
     freeze(page, "1.0.0")
-    no_violations(page)
+    assert faults_in_this_look(page) == []
     page.get_by_role("button", name="Freeze release").click()
     expect(page.get_by_role("heading", name="Records 1.0.0")).to_be_visible()
     expect(page.get_by_text("Release 1.0.0 is frozen.")).to_be_visible()
-    no_violations(page)
+    assert faults_in_this_look(page) == []
     # A second version with a document less, whose notes are drafted first.
     held = Release.objects.get().items.filter(split="dev").first()
     assert held is not None
@@ -62,7 +57,7 @@ def test_a_release_from_records_to_the_reader(
     reader.goto("/datasets/records/releases/1.1.0/")
     reader.get_by_role("link", name="Starter kit (ZIP)").click()
     expect(reader.get_by_role("heading", name="Licence")).to_be_visible()
-    no_violations(reader)
+    assert faults_in_this_look(reader) == []
     reader.get_by_label("I accept this licence").check()
     reader.get_by_role("button", name="Accept licence").click()
     expect(reader.get_by_text("Licence of release 1.1.0 accepted.")).to_be_visible()
@@ -72,12 +67,12 @@ def test_a_release_from_records_to_the_reader(
     download.value.save_as(path)
     with zipfile.ZipFile(path) as kit:
         assert "submission.jsonl" in kit.namelist()
-    no_violations(reader)
+    assert faults_in_this_look(reader) == []
 
     public = page_of(None)
     public.goto("/datasets/records/releases/")
-    no_violations(public)
+    assert faults_in_this_look(public) == []
     public.get_by_role("link", name="Since 1.0.0").click()
     expect(public.get_by_role("heading", name=held.name)).to_be_visible()
     expect(public.get_by_text("removed", exact=True)).to_be_visible()
-    no_violations(public)
+    assert faults_in_this_look(public) == []

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset
 from tests.datasets.factories import make_release
+from tests.looks import faults_in_this_look
 
 from .factories import base_dataset
 
@@ -34,7 +34,7 @@ def test_variant_from_the_form_to_the_contact_sheet(
     sheet.scroll_into_view_if_needed()
     expect(sheet).to_have_js_property("complete", value=True)
     assert sheet.evaluate("image => image.naturalWidth") == 4 * 272 + 12
-    assert Axe().run(page).violations_count == 0
+    assert faults_in_this_look(page) == []
     page.get_by_role("link", name="1.0.0").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("simulated: off-axis")
     assert Dataset.objects.get(derived_from__isnull=False).visibility == "private"

@@ -1,24 +1,17 @@
 """From a dispute to the board that was graded again, in a real browser."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from portal.accounts.models import User
 from portal.datasets.models import Dispute
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board
 from tests.fixture_types import PageOf
+from tests.looks import faults_in_this_look
 from tests.scoring.regrading import next_release, release_of, three_results
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-def is_fine(page: Page) -> None:
-    """Nothing overflows, and axe reports nothing."""
-    root = "document.documentElement"
-    assert page.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0, page.url
-    assert Axe().run(page).violations_count == 0, page.url
 
 
 @pytest.mark.journey
@@ -48,10 +41,10 @@ def test_from_a_dispute_to_moved_ranks(
     page.get_by_label("Gold").select_option(str(release.pk))
     page.get_by_role("button", name="Preview changes").click()
     expect(page.get_by_role("row", name="Test")).to_contain_text("2 items changed, 2 public facts")
-    is_fine(page)
+    assert faults_in_this_look(page) == []
     page.get_by_role("button", name="Re-grade 3 submissions").click()
     expect(page.get_by_text("Waiting for a worker")).to_be_visible()
-    is_fine(page)
+    assert faults_in_this_look(page) == []
     page.evaluate("window.notReloaded = true")
 
     public = page_of(None, viewport={"width": 390, "height": 800})
@@ -62,7 +55,7 @@ def test_from_a_dispute_to_moved_ranks(
     assert page.evaluate("window.notReloaded") is True
     public.goto("/boards/board/")
     expect(public.get_by_role("row", name="Flawed")).to_contain_text("100.00")
-    is_fine(public)
+    assert faults_in_this_look(public) == []
     public.get_by_role("link", name="View rank changes").click()
     moved = public.get_by_role("table", name="Rows that changed").get_by_role("row")
     # Three pages are too few for ranks: the scores moved, no rank did.
@@ -71,11 +64,11 @@ def test_from_a_dispute_to_moved_ranks(
     expect(moved.nth(2)).to_contain_text("1 → 1")
     expect(public.get_by_text("No ranks changed.")).to_be_visible()
     expect(public.get_by_text("Gold 1.0.0 → 1.1.0: 2 facts changed")).to_be_visible()
-    is_fine(public)
+    assert faults_in_this_look(public) == []
     public.get_by_role("link", name="Flawed").click()
     public.get_by_role("row", name="1.0.0").get_by_role("link", name="View").click()
     expect(public.get_by_text("This is an earlier result")).to_be_visible()
-    is_fine(public)
+    assert faults_in_this_look(public) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -12,9 +12,9 @@ from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, JudgeEndpoint
 from scoring.submissions.services import publish_submission
 from tests.fixture_types import PageOf
+from tests.looks import faults_in_this_look
 from tests.scoring.factories import FLAWED, make_submission
 from tests.scoring.judge.server import MODEL, Call, JudgeServer, Reply, perfect, serve
-from tests.scoring.results.test_compare_browser import is_fine
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -66,7 +66,7 @@ def test_a_board_gets_its_own_judge(
     expect(page.get_by_text(f"{MODEL} answered in")).to_be_visible()
     expect(page.get_by_text("4.9800")).to_be_visible()
     if script:
-        is_fine(page)
+        assert faults_in_this_look(page) == []
 
     page.get_by_role("link", name="Experts and samples").click()
     page.get_by_label("Submission").select_option(label=str(submission))

@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from portal.accounts.models import User
 from scoring.leaderboard.services import bump_board
 from scoring.models import Board, Entry
 from tests.fixture_types import PageOf
+from tests.looks import faults_in_this_look
 from tests.scoring.factories import make_entry
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -45,8 +45,7 @@ def test_the_table_follows_the_filter_without_loading_the_page_again(
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.endswith("/boards/board/?phase=test&view=headline&size_from=7B")
     assert page.evaluate("window.notReloaded") is True
-    found = Axe().run(page).response["violations"]
-    assert [each["id"] for each in found if each["impact"] in {"serious", "critical"}] == []
+    assert faults_in_this_look(page, every=False) == []
     page.goto(copied)
     expect(page.get_by_label("Parameters from")).to_have_value("7B")
     expect(page.get_by_text("Showing 1 of 2 rows")).to_be_visible()

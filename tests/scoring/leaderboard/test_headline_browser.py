@@ -3,13 +3,13 @@
 from itertools import pairwise
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, expect
 
 from portal.accounts.models import User
 from scoring.leaderboard.services import bump_board
 from scoring.models import Board, Entry
 from tests.fixture_types import PageOf
+from tests.looks import faults_in_this_look
 from tests.scoring.factories import make_entry
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -43,8 +43,7 @@ def test_no_cell_runs_into_another(page_of: PageOf, rows: Board, width: int) -> 
     page = page_of(None)
     page.set_viewport_size({"width": width, "height": 844})
     page.goto("/boards/board/")
-    root = "document.documentElement"
-    assert page.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0
+    assert faults_in_this_look(page) == []
     table = page.get_by_role("table", name="Graded by Factboard")
     frame = page.locator(".table-frame")
     assert frame.evaluate("each => each.scrollWidth - each.clientWidth") == 0
@@ -79,7 +78,7 @@ def test_the_page_is_accessible(page_of: PageOf, rows: Board, scheme: str, width
     page.set_viewport_size({"width": width, "height": 844})
     for url in ("/boards/board/", "/boards/board/?view=scores"):
         page.goto(url)
-        assert [each["id"] for each in Axe().run(page).response["violations"]] == []
+        assert faults_in_this_look(page) == []
 
 
 def test_chips_open_by_keyboard_and_close_each_other(page_of: PageOf, rows: Board) -> None:

@@ -9,8 +9,8 @@ from scoring.models import Board, JudgeSample
 from scoring.reliability.cases import add_expert, draw_sample
 from scoring.submissions.services import publish_submission
 from tests.fixture_types import PageOf
+from tests.looks import faults_in_this_look
 from tests.scoring.factories import FLAWED, first_phase, make_submission
-from tests.scoring.results.test_compare_browser import is_fine
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -38,7 +38,7 @@ def test_an_expert_reviews_a_page(
     gold = page.frame_locator("iframe[title^='Gold']")
     expect(gold.locator("mark")).to_have_count(3)
     if script:
-        is_fine(page)
+        assert faults_in_this_look(page) == []
 
     facts.get_by_role("group", name="Fact 1").get_by_label("wrong").check()
     page.get_by_role("button", name="Submit review").click()
@@ -52,12 +52,12 @@ def test_an_expert_reviews_a_page(
     said = page.get_by_role("table", name="Facts").get_by_role("row").nth(2)
     expect(said).to_contain_text("sign")
     if script:
-        is_fine(page)
+        assert faults_in_this_look(page) == []
     page.goto("/boards/board/judge/")
     between = page.get_by_role("table", name="Agreement").get_by_role("row")
     expect(between.filter(has_text="Matcher and experts")).to_contain_text("100.0")
     if script:
-        is_fine(page)
+        assert faults_in_this_look(page) == []
 
 
 def test_an_organiser_names_an_expert_and_draws(
@@ -73,4 +73,4 @@ def test_an_organiser_names_an_expert_and_draws(
     expect(page.get_by_role("cell", name="closed")).to_be_visible()
     page.get_by_role("button", name="Draw sample").click()
     expect(page.get_by_role("button", name="Close sample", exact=True)).to_be_visible()
-    is_fine(page)
+    assert faults_in_this_look(page) == []

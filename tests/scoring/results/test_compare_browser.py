@@ -1,8 +1,7 @@
 """From a submission's items to one item, and from the leaderboard to a comparison, in a browser."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from portal.accounts.models import User
 from portal.jobs.models import Job
@@ -11,16 +10,10 @@ from scoring.leaderboard.services import RESAMPLE_KIND
 from scoring.models import Board, Replicate, Submission
 from scoring.submissions.services import publish_submission
 from tests.fixture_types import PageOf
+from tests.looks import faults_in_this_look
 from tests.scoring.factories import FLAWED, PERFECT, make_submission
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
-
-def is_fine(page: Page) -> None:
-    """Nothing overflows the page, and axe reports nothing."""
-    root = "document.documentElement"
-    assert page.evaluate(f"{root}.scrollWidth - {root}.clientWidth") == 0, page.url
-    assert Axe().run(page).violations_count == 0, page.url
 
 
 @pytest.fixture
@@ -57,7 +50,7 @@ def test_sort_filter_open_and_go_on(
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text("page-2")
     if script:
-        is_fine(page)
+        assert faults_in_this_look(page) == []
     rows.first.get_by_role("link").click()
     expect(page.get_by_role("heading", name="page-2")).to_be_visible()
     gold = page.frame_locator("iframe[title='Gold of page-2']")
@@ -68,7 +61,7 @@ def test_sort_filter_open_and_go_on(
     expect(predicted.locator("mark").nth(1)).to_have_text("2029")
     expect(page.locator("del")).to_have_text("2020.")
     if script:
-        is_fine(page)
+        assert faults_in_this_look(page) == []
     page.get_by_role("link", name="Next item", exact=True).click()
     expect(page.get_by_role("heading", name="page-1")).to_be_visible()
     expect(page.get_by_role("link", name="Next item", exact=True)).to_have_count(0)
@@ -83,17 +76,17 @@ def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
     forget_replicates()
     page = page_of(researcher, viewport={"width": width, "height": 900})
     page.goto("/boards/board/")
-    is_fine(page)
+    assert faults_in_this_look(page) == []
     page.get_by_label("Compare Perfect").check()
     page.get_by_role("button", name="Compare selected models").click()
     expect(page.get_by_role("alert")).to_contain_text("Select 2 to 5 models")
-    is_fine(page)
+    assert faults_in_this_look(page) == []
     page.go_back()
     page.get_by_label("Compare Perfect").check()
     page.get_by_label("Compare Flawed").check()
     page.get_by_role("button", name="Compare selected models").click()
     expect(page.get_by_role("status")).to_contain_text("0 of 2 models done")
-    is_fine(page)
+    assert faults_in_this_look(page) == []
     page.evaluate("window.notReloaded = true")
     run_due_jobs()
     expect(page.get_by_role("status")).to_have_count(0)
@@ -101,11 +94,11 @@ def test_ticked_rows_are_compared_and_the_tests_come_by_themselves(
     row = page.get_by_role("table", name="Pairwise comparison").locator("tbody tr")
     expect(row).to_contain_text("33.33")
     expect(row.locator("td").nth(2)).not_to_have_text("–")
-    is_fine(page)
+    assert faults_in_this_look(page) == []
     page.get_by_role("link", name="Compare facts of Perfect and Flawed").click()
     facts = page.get_by_role("table", name="Facts").locator("tbody tr")
     expect(facts).to_have_count(2)
-    is_fine(page)
+    assert faults_in_this_look(page) == []
     page.get_by_role("link", name="of page-2, Flawed").click()
     expect(page.get_by_role("heading", name="page-2")).to_be_visible()
     expect(page.locator("tr[aria-current]")).to_contain_text("2020")
@@ -119,12 +112,12 @@ def test_a_typical_error_opens_its_item_at_the_fact(
     page.goto(flawed.get_absolute_url())
     summary = page.get_by_role("region", name="Summary")
     expect(summary).to_contain_text("66.67")
-    is_fine(page)
+    assert faults_in_this_look(page) == []
     summary.get_by_role("link", name="View page-1").click()
     expect(page.locator("tr[aria-current]")).to_contain_text("(350)")
     gold = page.frame_locator("iframe[title='Gold of page-1']")
     expect(gold.locator("mark.current")).to_have_text("(350)")
-    is_fine(page)
+    assert faults_in_this_look(page) == []
 
 
 def test_on_a_phone_every_difference_is_in_sight(
@@ -152,7 +145,7 @@ def test_on_a_phone_every_difference_is_in_sight(
     shown = [cell.evaluate(whose) for cell in row.get_by_role("cell").all()]
     assert shown == ['"Flawed"', '"Perfect"', '"Reader 0"', '"Reader 1"', '"Reader 2"']
     expect(row.locator(".difference")).to_have_count(4)
-    is_fine(page)
+    assert faults_in_this_look(page) == []
 
 
 def test_comparing_works_without_javascript(page_of: PageOf, flawed: Submission) -> None:
