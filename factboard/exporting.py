@@ -21,8 +21,7 @@ from io import BytesIO
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from factboard.client.settings import add_site_arguments
-from factboard.targets import SAMPLE_FOLDER, SAMPLES, open_target
+from factboard.targets import SAMPLE_FOLDER, SAMPLES, add_target, open_target
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
 from scoring.answering.kits import SUFFIXES, Kit
 from scoring.answering.prompts import (
@@ -320,12 +319,7 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         _EXAMPLES,
         "Export a benchmark as a folder that lm-evaluation-harness or inspect_ai can run.",
     )
-    parser.add_argument(
-        "target",
-        metavar="BOARD|PATH",
-        help="a board (name as in its URL), a starter kit or release (ZIP or folder), a gold "
-        "file, or `sample`",
-    )
+    add_target(parser)
     parser.add_argument(
         "--to",
         choices=("lm-eval", "inspect"),
@@ -340,15 +334,6 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         help="a file with open gold, if the target contains none",
     )
     parser.add_argument(
-        "--benchmark",
-        default="",
-        metavar="NAME",
-        help="the benchmark, if the files do not specify it",
-    )
-    parser.add_argument(
-        "--images", type=Path, metavar="DIR", help="folder with the page images of a gold file"
-    )
-    parser.add_argument(
         "--prompt",
         default=DEFAULT,
         metavar="VERSION",
@@ -360,7 +345,6 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
     parser.add_argument(
         "--language", default="", metavar="TEXT", help="value of $language in the prompt"
     )
-    add_site_arguments(parser.add_argument_group("site"))
     parser.set_defaults(run=run)
 
 

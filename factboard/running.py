@@ -18,10 +18,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from factboard.asking import ask, budget_of, plain_name, prices_of, say
-from factboard.client.settings import add_site_arguments
 from factboard.engines import NAMES, Choice, add_calls, check_budget, choose
 from factboard.log import FileLog, open_log
-from factboard.targets import open_target
+from factboard.targets import add_target, open_target
 from scoring.answering.core import RunItem, RunTotals
 from scoring.answering.endpoint import ImageError, input_tokens, masked, pictures_of
 from scoring.answering.kits import Kit, KitItem
@@ -339,13 +338,7 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
         "Run a model or an OCR engine on every item of a benchmark. Writes the submission file and "
         "its run manifest.",
     )
-    parser.add_argument(
-        "target",
-        nargs="?",
-        metavar="BOARD|PATH",
-        help="a board (name as in its URL), a starter kit or release (ZIP or folder), a gold "
-        "file, or `sample`",
-    )
+    add_target(parser, needed=False)
     parser.add_argument(
         "--engine",
         nargs="+",
@@ -378,19 +371,9 @@ def add_parser(commands: "_SubParsersAction[ArgumentParser]") -> None:
 def _add_items(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("items")
     group.add_argument(
-        "--benchmark",
-        default="",
-        metavar="NAME",
-        help="the benchmark, if the files do not specify it",
-    )
-    group.add_argument(
-        "--images", type=Path, metavar="DIR", help="folder with the page images of a gold file"
-    )
-    group.add_argument(
         "--split", default="", metavar="NAME", help="run only this split, such as test"
     )
     group.add_argument("--limit", type=positive, metavar="N", help="run only the first N items")
-    add_site_arguments(group)
 
 
 def _add_prompts(parser: ArgumentParser) -> None:

@@ -1,7 +1,7 @@
 """The items that a command is given: a board of a site, a file or folder, or a sample."""
 
 import os
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 
 from factboard.client import Client
 from factboard.client.models import BoardLine, Phase
-from factboard.client.settings import open_client
+from factboard.client.settings import add_site_arguments, open_client
 from scoring.answering.kits import Kit, KitError, open_kit
 from scoring.offline.terminal import BadInput
 
@@ -103,6 +103,28 @@ def open_sample(name: str, folder: Path = SAMPLE_FOLDER) -> Kit:
     gold, images = folder / sample.gold, folder / sample.images
     with open_kit(gold, benchmark=sample.benchmark, images=images) as kit:
         return replace(kit, dataset=name)
+
+
+def add_target(parser: ArgumentParser, *, needed: bool = True) -> None:
+    """The arguments that `open_target` reads."""
+    parser.add_argument(
+        "target",
+        nargs=None if needed else "?",
+        metavar="BOARD|PATH",
+        help="a board (name as in its URL), a starter kit or release (ZIP or folder), a gold "
+        "file, or `sample`",
+    )
+    files = parser.add_argument_group("files")
+    files.add_argument(
+        "--benchmark",
+        default="",
+        metavar="NAME",
+        help="the benchmark, if the files do not specify it",
+    )
+    files.add_argument(
+        "--images", type=Path, metavar="DIR", help="folder with the page images of a gold file"
+    )
+    add_site_arguments(parser.add_argument_group("site"))
 
 
 @contextmanager
