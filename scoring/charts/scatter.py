@@ -287,18 +287,18 @@ def _point(chart: Scatter, point: Point, name: str) -> dict[str, Any]:
         "group": point.group,
         "name": name,
         "whole": clean(point.name),
-        "told_x": _told(chart.x, point.x, point.x_ends),
-        "told_y": _told(chart.y, point.y, point.y_ends),
+        "text_x": _text(chart.x, point.x, point.x_ends),
+        "text_y": _text(chart.y, point.y, point.y_ends),
     }
 
 
-def _told(axis: Axis, value: float | date, ends: tuple[float, float] | None) -> str:
+def _text(axis: Axis, value: float | date, ends: tuple[float, float] | None) -> str:
     interval = f" ({axis.show(ends[0])} to {axis.show(ends[1])})" if ends else ""
     return axis.show(value) + interval
 
 
 def _tooltip_fields(chart: Scatter) -> list[tuple[str, str]]:
-    fields = [("whole", "Model"), ("told_x", chart.x.title), ("told_y", chart.y.title)]
+    fields = [("whole", "Model"), ("text_x", chart.x.title), ("text_y", chart.y.title)]
     return [*fields, *([("group", "Category")] if chart.groups else [])]
 
 

@@ -323,7 +323,8 @@ class ChartSerializer(serializers.Serializer[Any]):
 
     key = serializers.CharField()
     title = serializers.CharField()
-    told = serializers.CharField(help_text="A description of the chart, as alternative text.")
+    description = serializers.CharField(help_text="Alternative text of the chart.")
+    told = serializers.CharField(help_text="The former name of `description`.")
     heads = serializers.ListField(child=serializers.CharField())
     rows = serializers.ListField(
         child=serializers.ListField(),
@@ -338,6 +339,7 @@ class ChartSerializer(serializers.Serializer[Any]):
         return {
             "key": instance.key,
             "title": instance.title,
+            "description": instance.description,
             "told": instance.description,
             "heads": list(table.heads) if table else [],
             "rows": [list(line) for line in table.lines] if table else [],

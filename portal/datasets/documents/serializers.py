@@ -358,8 +358,11 @@ class StatisticsSerializer(serializers.Serializer[StatisticsPage]):
     types = TypeFiguresSerializer(many=True, source="statistics.types")
     years = YearFiguresSerializer(many=True, source="statistics.years")
     strata = StratumFiguresSerializer(many=True, source="statistics.strata")
-    untold_years = serializers.IntegerField(
+    without_year = serializers.IntegerField(
         help_text="Number of documents without a year because their content is hidden."
+    )
+    untold_years = serializers.IntegerField(
+        source="without_year", help_text="The former name of `without_year`."
     )
 
 

@@ -54,7 +54,7 @@ class StatisticsPage:
     """The figures of a dataset and of `release`, which is None without a visible one.
 
     `details` is false if only totals of facts are shown, and `partial` is true if only a part of
-    the release is counted. `untold_years` is the number of hidden documents without a year.
+    the release is counted. `without_year` is the number of hidden documents without a year.
     """
 
     dataset: Dataset
@@ -63,7 +63,7 @@ class StatisticsPage:
     statistics: DatasetStatistics
     details: bool
     partial: bool
-    untold_years: int
+    without_year: int
     may_manage: bool
 
 
@@ -88,7 +88,7 @@ def statistics_page(user: Any, dataset: Dataset, version: str = "") -> Statistic
         statistics=dataset_statistics(tally, labels),
         details=bool(facts and facts.details),
         partial=bool(release and facts and facts.labelled < release.item_count),
-        untold_years=tally.documents - sum(tally.years.values()),
+        without_year=tally.documents - sum(tally.years.values()),
         may_manage=is_organiser(user),
     )
 

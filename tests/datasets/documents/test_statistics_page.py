@@ -107,18 +107,20 @@ def hidden(db: None) -> Dataset:
 
 
 def test_hidden_gold_shows_only_its_public_totals(
-    hidden: Dataset, stranger: User, organiser: User
+    hidden: Dataset, stranger: User, organiser: User, api_of: ApiOf
 ) -> None:
     page = seen_by(stranger, hidden)
     found = page.statistics
     assert [(row.label, row.total, row.average) for row in found.rows] == [("", 4, 2.0)]
     assert found.facts_per_document == ()
     assert found.types == (TypeCount("tax_form", 2, None, None), TypeCount("other", 1, None, None))
-    assert (found.years, page.untold_years) == ((YearCount(2024, 1),), 2)
+    assert (found.years, page.without_year) == ((YearCount(2024, 1),), 2)
     all_ = seen_by(organiser, hidden)
     assert [row.total for row in all_.statistics.rows] == [4, 3, 1]
     assert [row.year for row in all_.statistics.years] == [1951, 1987, 2024]
-    assert all_.untold_years == 0
+    assert all_.without_year == 0
+    answer = api_of(stranger).get("/api/v1/datasets/world/statistics/").json()
+    assert (answer["without_year"], answer["untold_years"]) == (2, 2)
 
 
 @pytest.mark.parametrize("role", ["organiser", "stranger"])

@@ -215,7 +215,7 @@ def test_a_pdf_has_one_page_of_vectors_with_its_texts() -> None:
 def test_a_scatter_has_its_points_times_100() -> None:
     points = (Point("A", 0.25, 0.5, "Dense"), Point("B", 0.75, 1.0, "Dense"))
     spec = specification(Scatter(Axis("Mean", "%"), FFA, points, ("Dense",)))
-    assert fields(values(spec, 0), "x", "y", "group", "told_x", "told_y") == [
+    assert fields(values(spec, 0), "x", "y", "group", "text_x", "text_y") == [
         (25, 50, "Dense", "25.00", "50.00"),
         (75, 100, "Dense", "75.00", "100.00"),
     ]

@@ -335,6 +335,8 @@ def test_a_phase_in_parts_draws_only_the_part_shown(
     ]
     answer = client_of(None).get(f"{API}documents-and-facts/").json()
     assert answer["rows"] == []
+    assert answer["description"] == "FFA by document type and fact type."
+    assert answer["told"] == answer["description"]
     # The phase closes, and the private part counts.
     board.phases.update(closes_at=timezone.now() - timedelta(hours=1))
     assert score_of(None) == "0.5"
