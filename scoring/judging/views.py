@@ -174,11 +174,11 @@ def _confirm_saved(
     else:
         is_judge = saved.purpose == Purpose.JUDGE
         words = (
-            f"Endpoint saved. {saved.model} is now the judge of this board."
+            f"{saved.model} is now the judge of this board."
             if is_judge
-            else "Endpoint saved. You can run a model now."
+            else "You can run a model now."
         )
-        messages.success(request, f"Saved. {words}")
+        messages.success(request, f"Endpoint saved. {words}")
 
 
 @organiser_required

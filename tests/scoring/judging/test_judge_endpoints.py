@@ -277,7 +277,8 @@ class TestPage:
         assert "Remove endpoint" not in first
         saved = client.post(URL, sent(server.url, key=KEY, budget="5"), follow=True)
         page = saved.content.decode()
-        assert f"{MODEL} is now the judge" in page
+        said = [str(message) for message in saved.context["messages"]]
+        assert said == [f"Endpoint saved. {MODEL} is now the judge of this board."]
         assert "with a key" in page
         assert (
             f"Judge: <code>{MODEL}</code>"
