@@ -21,8 +21,9 @@ from .models import CampaignDocument, Case, GoldSpan
 from .page_facts import content_facts, page_facts
 from .spans import Draft
 
-# Increase it when the rules of `span_warnings` change: cached warnings become invalid.
-_VERSION = "1"
+# Increase it when the rules or texts of `span_warnings` change, or the class `Doubt` (also its
+# module): cached warnings are then outdated, or cannot be read.
+_VERSION = "2"
 _KEPT_SECONDS = 7 * 24 * 3600
 _PAGES_AT_ONCE = 200
 

@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 
+from annotation import doubts
 from annotation.campaigns.services import release_gold
 from annotation.doubts import doubtful_facts
 from annotation.errors import DoubtfulGold
@@ -146,3 +148,18 @@ def test_warnings_of_a_page_are_kept_until_its_gold_changes(
         assert len(doubtful_facts(pages)) == 1
     document_of(doubtful).gold_spans.all().delete()
     assert doubtful_facts(pages) == ()
+
+
+class Former:
+    """A class of cached warnings before an upgrade that moved or renamed it."""
+
+
+def test_warnings_cached_before_an_upgrade_are_not_read(
+    doubtful: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = CampaignDocument.objects.filter(campaign=doubtful)
+    with monkeypatch.context() as before:
+        before.setattr(doubts, "_VERSION", "1")
+        cache.set_many({key: [Former()] for key in doubts._keys(pages).values()})
+    monkeypatch.delattr(f"{__name__}.Former")
+    assert len(doubtful_facts(pages)) == 1
