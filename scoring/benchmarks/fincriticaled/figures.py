@@ -134,9 +134,7 @@ def signed(options: Options) -> Iterator[str]:
 def columns_for(options: Options) -> tuple[Column, ...]:
     """Return the columns in the order of the papers' tables, one accuracy for each fact type."""
     accuracies = (
-        Column(
-            *accuracy_of(label), _FACT_LEVEL, f"Share of {label.lower()} facts reproduced correctly"
-        )
+        Column(*accuracy_of(label), _FACT_LEVEL, f"Share of {label} facts reproduced correctly")
         for label in labels_of(options)
     )
     ffa = Column(

@@ -272,6 +272,11 @@ def test_reported_rows_are_rates_with_their_source() -> None:
         assert all(0 <= score <= 1 for score in row.scores.values())
 
 
+def test_help_of_an_accuracy_names_its_label_as_the_gold_does() -> None:
+    columns = {c.key: c for c in BENCHMARK.columns_for(BENCHMARK.check_options({"labels": "v2"}))}
+    assert columns["m_ffa"].help == "Share of MonetaryUnit facts reproduced correctly"
+
+
 def test_general_rank_of_table_4_follows_from_its_figures() -> None:
     from scoring.metrics.text import general_score
 
