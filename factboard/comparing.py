@@ -207,7 +207,7 @@ def _of_site(args: Namespace) -> int:
 
 
 def _comparison_lines(comparison: Comparison, columns: Mapping[str, SiteColumn]) -> Iterator[str]:
-    """Each figure of each entry as on the leaderboard, and the tests of the deciding figure."""
+    """Each figure of each entry as on the leaderboard, and the tests of the main score."""
     rows = [["", *(entry.name for entry in comparison.entries)]]
     for figure in comparison.figures:
         label, unit, decimals = _look(figure.key, columns)

@@ -50,7 +50,7 @@ class SpanForm(forms.Form):
     def __init__(self, *args: Any, labels: list[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         choose(self, "label", named(labels))
-        choose(self, "sign", [("", "derived"), *SIGN_CHOICES])
+        choose(self, "sign", [("", "Derive from text"), *SIGN_CHOICES])
 
     def has_changed(self) -> bool:
         """Whether offsets were entered. A label is always selected."""

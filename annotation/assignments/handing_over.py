@@ -297,7 +297,9 @@ def _check_returnable(document: CampaignDocument, work: Assignment) -> None:
             code="qualification",
         )
     if document.stage == Stage.VALIDATION:
-        raise Refused("This page is in validation. Return it on the Validation page.", code="stage")
+        raise Refused(
+            "This document is in validation. Return it on the Validation page.", code="stage"
+        )
     if document.stage == Stage.EXCLUDED:
         raise Refused("This document is excluded.", code="stage")
     _check_unused(document)

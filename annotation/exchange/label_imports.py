@@ -358,6 +358,6 @@ def _drafts(row: CampaignDocument, spans: Sequence[FactSpan]) -> list[Draft]:
         drafts.append(Draft(*place, *meaning))
     faults = check_drafts(row.document.content.text, drafts, row.campaign.labels)
     if faults:
-        more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
+        more = f" ({len(faults) - 1} more errors)" if len(faults) > 1 else ""
         raise ValueError(f"{faults[0]['message']}{more}")
     return drafts

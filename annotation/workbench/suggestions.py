@@ -419,7 +419,7 @@ def _spans_of(campaign_document: CampaignDocument, page: ModelPage) -> list[Span
     if page.text_sha256 not in {"", document.text_sha256}:
         raise ValueError(f"text_sha256: the spans are for another text than that of {document}")
     if faults := check_spans(document.content.text, spans, labels):
-        more = f" ({len(faults) - 1} more faults)" if len(faults) > 1 else ""
+        more = f" ({len(faults) - 1} more errors)" if len(faults) > 1 else ""
         raise ValueError(f"{faults[0].message}{more}")
     return sorted(spans)
 

@@ -97,11 +97,11 @@ def _best_place(
     point: tuple[float, float],
     length: float,
     dots: Sequence[_Box],
-    names_placed: Sequence[_Box],
+    covered: Sequence[_Box],
     picture: _Box,
 ) -> Label | None:
     """Return the first place that covers nothing, or the one that covers least; None if that is too
-    much. `taken` is by names and lines."""
+    much. `covered` are the boxes of the names and lines placed so far."""
     costs: dict[Label, float] = {}
     for label in _PLACES:
         name = _box(*point, length, label)
@@ -109,7 +109,7 @@ def _best_place(
         if outside > _MOST_COVERED or _covered([name], dots) > _MOST_DOTS:
             continue
         boxes = [name, *_leader(*point, label)]
-        names = _covered(boxes, names_placed)
+        names = _covered(boxes, covered)
         if names > _MOST_COVERED:
             continue
         cost = names + outside + _covered(boxes, dots)

@@ -108,11 +108,11 @@ class WantedCorrectionSerializer(serializers.Serializer[Any]):
     type = serializers.CharField(required=False, default="", max_length=64, allow_blank=True)
     value = serializers.CharField(
         required=False, default="", max_length=CLAIM_LENGTH, allow_blank=True,
-        help_text="The text on the page.",
+        help_text="The text in the document.",
     )  # fmt: skip
     start = serializers.IntegerField(
         required=False, default=None, allow_null=True, min_value=0,
-        help_text="Offset of the text, if the page has it more than once.",
+        help_text="Offset of the text, if it occurs more than once in the document.",
     )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> Any:

@@ -219,7 +219,7 @@ def _facts(bins: Sequence[Bin], title: str) -> BarChart:
         f"Facts per document in {title}",
         amounts,
         axis="facts in the document",
-        unit="pages",
+        unit="documents",
     )
 
 

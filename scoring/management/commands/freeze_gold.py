@@ -16,7 +16,7 @@ from scoring.benchmarks import ReadLimits, UnknownBenchmarkError, check_gold, ge
 class Command(FreezeCommand):
     help = (
         "Freezes a release from a benchmark's gold, in its own layout or as JSON Lines. If the gold"
-        " has faults, lists all of them and writes nothing. For gold on pages of the dataset's"
+        " has errors, lists all of them and writes nothing. For gold on pages of the dataset's"
         " documents use freeze_release, which keeps their facts."
     )
 

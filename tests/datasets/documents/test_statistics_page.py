@@ -203,6 +203,7 @@ def test_chart_is_a_complete_file(dataset: Dataset, client_of: ClientOf, form: s
     names = {child.tag: child.text or "" for child in root}
     assert "<b>World</b> & more" in names[f"{SVG}title"]
     assert "tax form: 2" in names[f"{SVG}desc"] or form != "types"
+    assert "pages" not in response.content.decode()
     assert len(list(root.iter(f"{SVG}rect"))) > 1
 
 
