@@ -35,7 +35,7 @@ _QUOTE_KEPT = 100
 # Signs whose display name differs from the stored one.
 _SIGN_NAMES = {"trailing_minus": "trailing minus", "trailing_cr": "trailing CR"}
 
-# Every sign with its name, for forms.
+# Every sign with its name, for forms and pages.
 SIGN_CHOICES = [(sign, _SIGN_NAMES.get(sign, sign)) for sign in SIGNS]
 
 

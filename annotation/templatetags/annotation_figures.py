@@ -9,6 +9,7 @@ from django import template
 from annotation.adjudication.settling import letter_of
 from annotation.agreement.shapes import Confusion, shade
 from annotation.models import Screening
+from annotation.spans import SIGN_CHOICES
 from portal.facts.spans import characters
 
 register = template.Library()
@@ -18,6 +19,7 @@ _BANDS = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8
 _BEST = "almost perfect"
 _SHADES = 5
 _FAULTS = dict(Screening.Fault.choices)
+_SIGNS = dict(SIGN_CHOICES)
 
 
 @register.filter
@@ -39,7 +41,7 @@ def place(span: Any) -> str:
 @register.filter
 def sign_name(sign: str) -> str:
     """A sign convention in words, such as "trailing CR"."""
-    return sign.replace("_cr", "_CR").replace("_", " ")
+    return _SIGNS.get(sign, sign)
 
 
 @register.filter
