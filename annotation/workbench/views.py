@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import get_script_prefix, reverse
+from django.utils.text import capfirst
 
 from annotation.access import CampaignAccess, managed_campaign, own_assignment, readable_page
 from annotation.api_base import (
@@ -36,9 +37,7 @@ class SuggestionSourcesForm(forms.Form):
     sources = forms.MultipleChoiceField(
         required=False,
         label="Suggestions for annotators",
-        choices=[
-            (value, label[0].upper() + label[1:]) for value, label in SuggestionSource.choices
-        ],
+        choices=[(value, capfirst(label)) for value, label in SuggestionSource.choices],
         widget=forms.CheckboxSelectMultiple,
         help_text="Suggestions can inflate agreement. Changes affect only unopened documents.",
     )

@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 
 from django.db import transaction
-from django.utils.text import slugify
+from django.utils.text import capfirst, slugify
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
@@ -47,7 +47,7 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
             f"This release is for another benchmark. Choose one for {BENCHMARKS[benchmark].title}."
         )
     if fault := _option_fault(BENCHMARKS[benchmark], phase.options, former):
-        faults["options"] = f"{fault[:1].upper()}{fault[1:]}" + ("" if fault.endswith("?") else ".")
+        faults["options"] = capfirst(fault) + ("" if fault.endswith("?") else ".")
     if phase.opens_at and phase.closes_at and phase.opens_at >= phase.closes_at:
         faults["closes_at"] = "The phase must close after it opens."
     if phase.split and not phase.release.items.filter(split=phase.split).exists():

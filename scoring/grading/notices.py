@@ -13,6 +13,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
+from django.utils.text import capfirst
 
 from portal.accounts.emails import send_email
 from portal.accounts.models import User, display_name
@@ -39,8 +40,7 @@ def add_webhook(*, user: User, url: str) -> Webhook:
     try:
         check_url(url)
     except OutgoingError as error:
-        reason = str(error)
-        raise WebhookRefused(f"{reason[0].upper()}{reason[1:]}.") from error
+        raise WebhookRefused(f"{capfirst(str(error))}.") from error
     if Webhook.objects.of(user).filter(url=url).exists():
         raise WebhookRefused("You already have a webhook with this URL.")
     if Webhook.objects.of(user).count() >= WEBHOOKS:

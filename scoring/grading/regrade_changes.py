@@ -12,6 +12,7 @@ from itertools import groupby
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Sum
 from django.shortcuts import get_object_or_404
+from django.utils.text import capfirst
 
 from portal.accounts.access import is_organiser
 from portal.datasets.models import Dataset, Release
@@ -232,7 +233,7 @@ def _reasons(part: RegradedPhase, moves: Sequence[RankMove]) -> list[str]:
     reasons = [gold_words(part)] if part.changes_release else []
     pairs = {(move.grading_before.signature, move.grading_after.signature) for move in moves}
     changes = [signature_change(*pair).words for pair in sorted(pairs)]
-    reasons += dict.fromkeys(f"{words[0].upper()}{words[1:]}" for words in changes if words)
+    reasons += dict.fromkeys(capfirst(words) for words in changes if words)
     return reasons or ["Gold, metric version and options are unchanged."]
 
 

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
+from django.utils.text import capfirst
 from rapidfuzz.distance import Indel
 
 from scoring.benchmarks.graded import MOST_CHARACTERS, FieldRow, field_rows
@@ -106,7 +107,7 @@ def label(key: str) -> str:
     ('F1', 'Numeric accuracy')
     """
     spaced = key.replace("_", " ")
-    return _LABELS.get(key, f"{spaced[:1].upper()}{spaced[1:]}")
+    return _LABELS.get(key, capfirst(spaced))
 
 
 def words(value: Any, within: tuple[str, ...] = ()) -> str:

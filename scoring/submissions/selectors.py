@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.core.paginator import Page, Paginator
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
+from django.utils.text import capfirst
 
 from portal.accounts.access import is_organiser
 from portal.accounts.models import User
@@ -427,8 +428,7 @@ def _worst(title: str, columns: Sequence[Column], done: Grading) -> Losses:
 def _loss(column: Column, done: Grading) -> Figure:
     """The figure, without the prefix that the title of the list repeats."""
     shown = figure(column, done.scores, done.counts)
-    label = shown.label.removeprefix("Errors: ")
-    return replace(shown, label=label[0].upper() + label[1:])
+    return replace(shown, label=capfirst(shown.label.removeprefix("Errors: ")))
 
 
 def place_of(submission: Submission, entry: Entry | None, done: Grading | None) -> Place | None:

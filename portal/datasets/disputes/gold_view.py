@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from django.utils.text import capfirst
+
 # The part of a gold line that is shown, in characters. Longer gold is shown as JSON only.
 LONGEST_LINE = 20_000
 # Longest list or object that is written in one line, in characters.
@@ -79,8 +81,7 @@ def _parts(path: tuple[str, ...], value: Any) -> Iterator[GoldTable | tuple[str,
 
 def _numbered(key: str, number: int) -> str:
     """One element of a list, such as “Statement 2” of `statements`."""
-    one = key.removesuffix("s").replace("_", " ")
-    return f"{one[:1].upper()}{one[1:]} {number}"
+    return f"{capfirst(key.removesuffix('s').replace('_', ' '))} {number}"
 
 
 def _name(path: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, QueryDict
+from django.utils.text import capfirst
 
 from portal.accounts.access import is_organiser
 from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
@@ -22,7 +23,7 @@ from .table import PARAMETERS, UNKNOWN, DocumentFilter, Facets, document_facets
 
 def capitalised(choices: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
     """Choices that begin with a capital, as the options of a field do."""
-    return [(value, f"{str(label)[:1].upper()}{str(label)[1:]}") for value, label in choices]
+    return [(value, capfirst(str(label))) for value, label in choices]
 
 
 class EditDatasetForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -13,6 +13,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.text import capfirst
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
@@ -120,7 +121,7 @@ def _check_size(size: int) -> None:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{capfirst(text)}."
 
 
 DATASET_FIELDS = frozenset({"title", "description", "licence", "visibility"})
