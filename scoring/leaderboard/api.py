@@ -393,7 +393,7 @@ class ChartList(APIView):
 
 
 class ChartDetail(APIView):
-    """One chart as JSON, or with `?format=csv`, `svg`, `png`, `pdf` or `vl` as a table, a picture
+    """One chart as JSON, or with `?format=csv`, `svg`, `png`, `pdf` or `vl` as a table, an image
     or its Vega-Lite specification."""
 
     renderer_classes = [

@@ -161,8 +161,8 @@ class SameItemsSerializer(serializers.Serializer[Any]):
 
 
 class RowSameItems(APIView):
-    """A human run and the systems of its phase on the same items. 404 for other rows, and where the
-    phase does not show scores of parts of its items."""
+    """A human baseline and the models of its phase on the same items. 404 for other rows, and where
+    the phase does not show scores of parts of its items."""
 
     @extend_schema(responses=SameItemsSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
@@ -241,7 +241,7 @@ def _require_valid(form: forms.Form) -> None:
 
 
 class HumanRunSample(APIView):
-    """The items that a seed draws for a human run, for organisers."""
+    """The items that a seed draws for a human baseline, for organisers."""
 
     permission_classes = [IsOrganiser]
 
@@ -264,7 +264,7 @@ class HumanRunRequestSerializer(SampleRequestSerializer):
 
 
 class HumanRuns(APIView):
-    """Human runs, graded on exactly the items of a seeded sample. For organisers."""
+    """Human baselines, graded on exactly the items of a seeded sample. For organisers."""
 
     permission_classes = [IsOrganiser]
     parser_classes = [PlainMultiPartParser]

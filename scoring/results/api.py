@@ -346,7 +346,7 @@ class BoardCompareFacts(ListingView):
 
 
 class DatedRowSerializer(serializers.Serializer[Any]):
-    """A system, with its main score on documents up to its date and on later ones, as shown."""
+    """A model, with its main score on documents up to its date and on later ones, as shown."""
 
     entry = serializers.IntegerField(source="entry.pk")
     name = serializers.CharField(source="entry.name")
@@ -364,7 +364,7 @@ class DatedGroupSerializer(serializers.Serializer[Any]):
 
 
 class TrainingSerializer(serializers.Serializer[Any]):
-    """The systems of a phase by their training dates. Empty if the phase does not show scores of
+    """The models of a phase by their training dates. Empty if the phase does not show scores of
     parts of its items."""
 
     column = serializers.CharField(source="column.key", default="")
@@ -378,7 +378,7 @@ class TrainingSerializer(serializers.Serializer[Any]):
 
 
 class BoardTraining(APIView):
-    """Scores before and after the training dates of the systems."""
+    """Scores before and after the training dates of the models."""
 
     @extend_schema(
         parameters=[OpenApiParameter("phase", str, description="Slug; default: the newest.")],

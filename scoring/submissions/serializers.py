@@ -294,7 +294,7 @@ class FaultSerializer(serializers.Serializer[Any]):
 
 
 class RefusalSerializer(serializers.Serializer[Any]):
-    """Why nothing was submitted: faults in the file, or missing ids that were not accepted."""
+    """Why nothing was submitted: errors in the file, or missing ids that were not accepted."""
 
     detail = serializers.CharField(
         source="api_detail",
