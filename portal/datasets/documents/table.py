@@ -313,6 +313,7 @@ class Table:
 
     page: Page[str]
     rows: list[TableRow]
+    sort: str
     is_cut: bool
     leaves_out_hidden: bool
 
@@ -322,13 +323,14 @@ class Table:
 
     @property
     def columns(self) -> set[str]:
-        """The optional columns in which a row of this page has a value."""
+        """The optional columns in which a row of this page has a value, and that of the order:
+        its heading reverses the order."""
         readable = [row.document for row in self.rows if row.readable]
         filled = {
             name for name in _OPTIONAL if any(getattr(document, name) for document in readable)
         }
         is_held = any(document.state == Document.State.HELD for document in readable)
-        has_facts = any(row.facts for row in self.rows)
+        has_facts = self.sort.removeprefix("-") == "facts" or any(row.facts for row in self.rows)
         return filled | ({"state"} if is_held else set()) | ({"facts"} if has_facts else set())
 
     @property
@@ -348,6 +350,7 @@ def filtered_table(
     return Table(
         page=shown,
         rows=_rows(user, dataset, list(shown), hides=hides),
+        sort=sort,
         is_cut=is_cut,
         leaves_out_hidden=hides and (wanted.asks_closed or closed_sort),
     )

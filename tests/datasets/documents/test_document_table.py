@@ -87,6 +87,15 @@ def test_order_is_turned_round_whole(three: Dataset, organiser: User) -> None:
     assert found(organiser, three, "nonsense") == ["a", "b", "c_acme"]
 
 
+def test_order_by_facts_can_be_reversed_where_no_document_has_any(
+    three: Dataset, organiser: User, client_of: ClientOf
+) -> None:
+    without = "/datasets/set/documents/?facts=without"
+    assert "sort=facts" not in client_of(organiser).get(without).content.decode()
+    page = client_of(organiser).get(f"{without}&sort=facts").content.decode()
+    assert "sort=-facts" in page
+
+
 def test_state_is_for_organisers(three: Dataset, client_of: ClientOf) -> None:
     assert found(AnonymousUser(), three, state="held") == ["a", "b", "c_acme"]
     page = client_of(None).get("/datasets/set/documents/").content.decode()
