@@ -17,7 +17,12 @@ from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.models import Dataset, Selection
 from portal.datasets.releases.corrections import unsettled_disputes
 from portal.datasets.releases.forms import ReleaseTermsForm
-from portal.datasets.releases.services import freeze_remarks, freeze_warnings, open_gold_of_dataset
+from portal.datasets.releases.services import (
+    documents_without_image,
+    freeze_remarks,
+    freeze_warnings,
+    open_gold_of_dataset,
+)
 
 from . import selectors, services, waiting
 
@@ -353,6 +358,7 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
         "form": form,
         "accepted_disputes": disputes,
         "open_gold": open_gold_of_dataset(access.campaign.dataset).words(),
+        "without_image": documents_without_image(access.campaign.dataset),
     }
     return campaign_page(request, access, "release", "campaigns/release.html", context)
 

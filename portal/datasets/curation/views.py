@@ -200,8 +200,14 @@ def personal_data(request: UserRequest, slug: str) -> HttpResponse:
                 reason=form.cleaned_data["reason"],
                 actor=request.user,
             )
-            what = f"{len(decided):,} finding{pluralize(decided)}"
-            messages.success(request, f"{what} {form.cleaned_data['decision']}.")
+            decision = form.cleaned_data["decision"]
+            messages.success(request, f"{len(decided):,} finding{pluralize(decided)} {decision}.")
+            if decision == PiiFinding.Decision.MASKED:
+                messages.info(
+                    request,
+                    "The masked documents have no page images. Render them on the Images page"
+                    " before you release the documents.",
+                )
             return redirect(request.get_full_path())
     search = FindingFilterForm(request.GET)
     wanted = search.wanted()

@@ -42,6 +42,7 @@ class DatasetForm(EditDatasetForm):
     class Meta(EditDatasetForm.Meta):
         fields = ["title", "slug", "description", "licence", "visibility"]
         labels = {"slug": "Short name"}
+        error_messages = {"slug": {"unique": "Another dataset already has this short name."}}
 
 
 class DocumentSearchForm(forms.Form):

@@ -31,6 +31,7 @@ from portal.datasets.models import (
     PageImage,
     PiiFinding,
     Release,
+    ReleaseItem,
     TextBoxes,
 )
 from portal.web.queries import count_by
@@ -258,12 +259,16 @@ def image_counts(dataset: Dataset) -> dict[str, int]:
         has_rendered=Exists(own.filter(is_rendered=True)),
         has_other=Exists(own.filter(is_rendered=False)),
         is_low=Exists(own.filter(text_similarity__lt=LOW_SIMILARITY)),
+        is_released=Exists(ReleaseItem.objects.filter(document=OuterRef("pk"))),
     )
     counts: dict[str, int] = documents.aggregate(
         pages=Count("pk", filter=is_page),
         rendered=Count("pk", filter=is_page & Q(has_rendered=True)),
         imported=Count("pk", filter=is_page & Q(has_other=True)),
         without=Count("pk", filter=is_page & Q(has_rendered=False, has_other=False)),
+        to_render=Count(
+            "pk", filter=is_page & Q(has_rendered=False, has_other=False, is_released=False)
+        ),
         low=Count("pk", filter=is_page & Q(is_low=True)),
         pictures=Count("pk", filter=~is_page),
     )

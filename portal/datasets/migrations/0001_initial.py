@@ -73,7 +73,7 @@ class Migration(migrations.Migration):
                 ('title', models.CharField(max_length=160)),
                 ('description', models.TextField(blank=True, help_text='Markdown.')),
                 ('licence', models.CharField(blank=True, help_text='The licence of the documents.', max_length=160)),
-                ('visibility', models.CharField(choices=[('private', 'private: organisers and members of its campaigns'), ('public', 'public: anyone can view the documents')], default='private', help_text='Even in a public dataset, documents with hidden gold stay hidden.', max_length=10)),
+                ('visibility', models.CharField(choices=[('private', 'private: only organisers can view the dataset'), ('public', 'public: anyone can view the documents')], default='private', help_text='Even in a public dataset, documents with hidden gold stay hidden.', max_length=10)),
                 ('is_sample', models.BooleanField(default=False)),
                 ('derivation', models.JSONField(blank=True, help_text='{kind, strength, seed, version} of its simulated captures.', null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

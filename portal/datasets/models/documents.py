@@ -80,7 +80,7 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
 
 class Dataset(models.Model):
     class Visibility(models.TextChoices):
-        PRIVATE = "private", "private: organisers and members of its campaigns"
+        PRIVATE = "private", "private: only organisers can view the dataset"
         PUBLIC = "public", "public: anyone can view the documents"
 
     slug = models.SlugField(

@@ -5,8 +5,8 @@ lines of other benchmarks.
 A release pins the images, prompts and metadata of its documents and its own description. The
 published hash covers all of these.
 
-`freeze_warnings` and `open_gold_of_dataset` warn organisers, for example about hidden gold that
-another release already shows.
+`freeze_warnings`, `open_gold_of_dataset` and `documents_without_image` warn before it is too late,
+for example about hidden gold that another release already shows.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -416,6 +416,28 @@ def _open_gold(documents: QuerySet[Document], items: QuerySet[ReleaseItem]) -> O
     return OpenGold(count, names)
 
 
+def documents_without_image(dataset: Dataset) -> str:
+    """Warns about documents that the next release would contain without a page image."""
+    return _without_image(dataset.documents.filter(state=Document.State.ACTIVE))
+
+
+def _without_image(documents: QuerySet[Document]) -> str:
+    """The warning text; empty if all documents have an image."""
+    images = PageImage.objects.filter(document=OuterRef("pk"))
+    missing = documents.filter(~Exists(images)).order_by("name").values_list("name", flat=True)
+    count = missing.count()
+    if not count:
+        return ""
+    named = ", ".join(missing[:MOST_NAMED])
+    if more := max(count - MOST_NAMED, 0):
+        named += f" and {more:,} more"
+    what = "document has" if count == 1 else "documents have"
+    return (
+        f"{count:,} {what} no page image: {named}. Models that read images cannot answer for them,"
+        " and the images of a released document cannot be added later."
+    )
+
+
 def freeze_remarks(release: Release) -> list[str]:
     """How the splits were drawn and how close they come to the requested share."""
     remarks = [draw_words(release.draw), draw_deviations(release.draw)]
@@ -423,6 +445,13 @@ def freeze_remarks(release: Release) -> list[str]:
 
 
 def freeze_warnings(release: Release) -> list[str]:
-    """Accepted disputes that the release does not settle, and hidden gold public elsewhere."""
-    warnings = [unsettled_warning(release.dataset), open_gold_of_release(release).words()]
+    """Accepted disputes that the release does not settle, hidden gold that is public elsewhere, and
+    documents with hidden gold that have no image.
+    """
+    hidden = release.items.filter(split__in=release.hidden_splits, document__isnull=False)
+    warnings = [
+        unsettled_warning(release.dataset),
+        open_gold_of_release(release).words(),
+        _without_image(Document.objects.filter(pk__in=hidden.values("document"))),
+    ]
     return [warning for warning in warnings if warning]

@@ -41,6 +41,7 @@ from .restoring import restore_release
 from .selectors import diff_page, release_list, release_page
 from .services import (
     accept_licence,
+    documents_without_image,
     freeze_remarks,
     freeze_warnings,
     open_gold_of_dataset,
@@ -231,6 +232,7 @@ def _new_release_page(
         "corrections": planned_corrections(dataset),
         "running": running_freeze(dataset),
         "open_gold": open_gold_of_dataset(dataset).words(),
+        "without_image": documents_without_image(dataset),
     }
     refused = 413 if was_too_large(request) else 400
     status = refused if form.errors or restoring.errors else 200

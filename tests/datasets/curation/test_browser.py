@@ -87,6 +87,7 @@ def test_scan_then_mask(
     page.get_by_label("Reason").fill("a private letter")
     page.get_by_role("button", name="Mask selected").click()
     expect(page.get_by_text("2 findings masked.")).to_be_visible()
+    expect(page.get_by_text("The masked documents have no page images.")).to_be_visible()
     expect(page.get_by_text("masked as letter-masked").first).to_be_visible()
     assert set(PiiFinding.objects.values_list("decision", flat=True)) == {"masked"}
     page.goto("/datasets/set/documents/letter-masked/")

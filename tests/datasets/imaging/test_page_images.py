@@ -415,9 +415,13 @@ class TestImagesPage:
             "rendered": 2,
             "imported": 1,
             "without": 1,
+            "to_render": 1,
             "low": 2,
             "pictures": 0,
         }
+        make_release(dataset)
+        counts = image_counts(dataset)
+        assert (counts["without"], counts["to_render"]) == (1, 0)
         suspects: Any = suspect_documents(dataset)
         assert [(row.name, row.similarity) for row in suspects] == [("a", 0.5), ("c", 0.5)]
 

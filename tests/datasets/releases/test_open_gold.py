@@ -1,4 +1,4 @@
-"""Warnings about hidden gold whose content is public with its gold elsewhere."""
+"""Warnings about hidden gold that is public elsewhere, and about documents without images."""
 
 import io
 from collections.abc import Callable
@@ -15,12 +15,14 @@ from portal.accounts.models import User
 from portal.datasets.models import Dataset, Document, DocumentRecord, Release
 from portal.datasets.releases.gold import GoldItem
 from portal.datasets.releases.services import (
+    documents_without_image,
     freeze_lines,
     freeze_release,
+    freeze_warnings,
     open_gold_of_dataset,
     open_gold_of_release,
 )
-from tests.datasets.factories import LABELS, make_release
+from tests.datasets.factories import LABELS, add_image, make_release
 from tests.factories import empty_dataset, make_document
 
 pytestmark = pytest.mark.django_db
@@ -167,3 +169,27 @@ def test_looking_takes_as_many_queries_for_many(coming: Dataset) -> None:
     with CaptureQueriesContext(connection) as many:
         open_gold_of_dataset(coming)
     assert len(many) == len(few) <= 2
+
+
+def test_documents_without_an_image_are_named_before_and_after_the_freeze(
+    organiser: User, client_of: Callable[[User], Client]
+) -> None:
+    dataset = dataset_of("coming", "abc", visibility="private")
+    dataset.documents.filter(name="coming_c").update(state=Document.State.HELD)
+    add_image(dataset.documents.get(name="coming_a"))
+    warning = documents_without_image(dataset)
+    assert warning.startswith("1 document has no page image: coming_b.")
+    shown = client_of(organiser).get("/datasets/coming/releases/new/").content.decode()
+    assert warning in shown
+    assert 'href="/datasets/coming/images/"' in shown
+    dataset.documents.filter(name="coming_c").update(state=Document.State.ACTIVE)
+    [warned] = freeze_warnings(make_release(dataset, visibility="gold_hidden"))
+    assert warned.startswith("2 documents have no page image: coming_b, coming_c.")
+    assert freeze_warnings(make_release(dataset, version="1.0.1")) == []
+
+
+def test_only_the_first_documents_without_an_image_are_named() -> None:
+    dataset = empty_dataset(slug="many")
+    for number in range(8):
+        make_document(dataset, f"page-{number}", f"<p>Sales 1,20{number}</p>")
+    assert "page-4 and 3 more. " in documents_without_image(dataset)
