@@ -111,6 +111,7 @@ def test_the_form_and_the_answer_warn(
 ) -> None:
     make_release(dataset_of("first", "ab"))
     for document in coming.documents.all():
+        add_image(document)
         html = document.content.html.replace("1,200", "<Number>1,200</Number>")
         DocumentRecord.objects.create(
             document=document,
@@ -137,6 +138,7 @@ def test_the_api_and_the_command_warn(
     gold = tmp_path / "gold"
     gold.mkdir()
     for document in coming.documents.all():
+        add_image(document)
         html = document.content.html.replace("1,200", "<Number>1,200</Number>")
         (gold / f"{document.name}.html").write_text(html)
         DocumentRecord.objects.create(
@@ -175,14 +177,15 @@ def test_documents_without_an_image_are_named_before_and_after_the_freeze(
     organiser: User, client_of: Callable[[User], Client]
 ) -> None:
     dataset = dataset_of("coming", "abc", visibility="private")
-    dataset.documents.filter(name="coming_c").update(state=Document.State.HELD)
+    held = {"state": Document.State.HELD, "held_reason": "blurred"}
+    dataset.documents.filter(name="coming_c").update(**held)
     add_image(dataset.documents.get(name="coming_a"))
     warning = documents_without_image(dataset)
     assert warning.startswith("1 document has no page image: coming_b.")
     shown = client_of(organiser).get("/datasets/coming/releases/new/").content.decode()
     assert warning in shown
     assert 'href="/datasets/coming/images/"' in shown
-    dataset.documents.filter(name="coming_c").update(state=Document.State.ACTIVE)
+    dataset.documents.filter(name="coming_c").update(state=Document.State.ACTIVE, held_reason="")
     [warned] = freeze_warnings(make_release(dataset, visibility="gold_hidden"))
     assert warned.startswith("2 documents have no page image: coming_b, coming_c.")
     assert freeze_warnings(make_release(dataset, version="1.0.1")) == []
