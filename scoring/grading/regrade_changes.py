@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Sum
 from django.shortcuts import get_object_or_404
 from django.utils.text import capfirst
@@ -79,9 +78,6 @@ def _split(signature: str) -> list[str]:
 
 def _by_name(parts: Sequence[str]) -> dict[str, str]:
     return {part.partition(":")[0]: part for part in parts}
-
-
-PER_PAGE = 10
 
 
 @dataclass(frozen=True)
@@ -154,12 +150,6 @@ class LogEntry:
     phases: Sequence[PhaseChange]
 
 
-@dataclass(frozen=True)
-class ChangeLog:
-    page: Page[Regrade]
-    entries: Sequence[LogEntry]
-
-
 def done_regrades(board: Board) -> QuerySet[Regrade]:
     """Newest first, with the data of the log. Three queries for a page."""
     parts = RegradedPhase.objects.select_related(
@@ -178,13 +168,8 @@ def done_regrades(board: Board) -> QuerySet[Regrade]:
     )
 
 
-def change_log(user: Viewer, board: Board, page: str) -> ChangeLog:
-    """The public log. Rows that are no longer public are counted but not named."""
-    shown = Paginator(done_regrades(board), PER_PAGE).get_page(page)
-    return ChangeLog(shown, log_entries(user, board, shown))
-
-
 def log_entries(user: Viewer, board: Board, regrades: Iterable[Regrade]) -> list[LogEntry]:
+    """The public log. Rows that are no longer public are counted but not named."""
     return [_entry(user, board, regrade) for regrade in regrades]
 
 
@@ -202,7 +187,9 @@ def _entry(user: Viewer, board: Board, regrade: Regrade) -> LogEntry:
 
 def _phase_change(user: Viewer, part: RegradedPhase, moves: Sequence[RankMove]) -> PhaseChange:
     column = deciding_column(part.phase.columns)
-    public = [move for move in moves if _is_public(move)]
+    public = [
+        move for move in moves if move.submission.publication == Submission.Publication.PUBLIC
+    ]
     sign = -1 if column.direction == "up" else 1
     public.sort(
         key=lambda move: (move.rank_after or math.inf, sign * (move.score_after or 0.0)),
@@ -215,10 +202,6 @@ def _phase_change(user: Viewer, part: RegradedPhase, moves: Sequence[RankMove]) 
         lines=[_line(column, move) for move in public],
         left_out=len(moves) - len(public),
     )
-
-
-def _is_public(move: RankMove) -> bool:
-    return move.submission.publication == Submission.Publication.PUBLIC
 
 
 def _line(column: Column, move: RankMove) -> MoveLine:
@@ -398,7 +381,8 @@ def _gold_change(phase: Phase, release: Release) -> GoldChange:
     diff = compare(phase.release, release)
     changed = [item for item in diff.items if item.name in names]
     opened = [item for item in changed if _is_open(phase.release, release, item)]
-    facts = sum(_values_changed(item) for item in opened)
+    # Items without facts have fields.
+    facts = sum(len(item.facts) or len(item.fields) for item in opened)
     return GoldChange(len(changed), None if changed and not opened else facts)
 
 
@@ -428,11 +412,6 @@ def _is_open(before: Release, after: Release, item: ItemChange) -> bool:
     """Whether the gold of the item is public in both releases."""
     sides = [(before, item.before), (after, item.after)]
     return all(side is not None and release.opens(side.split) for release, side in sides)
-
-
-def _values_changed(item: ItemChange) -> int:
-    """The number of changed facts; for gold without facts, of changed fields."""
-    return len(item.facts) or len(item.fields)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -14,8 +15,17 @@ from scoring.access import board_for
 from scoring.models import Board, Phase
 from scoring.web import warnings_of
 
-from .regrade_changes import RegradeRefused, board_regrades, change_log, regrade_page, regrade_plan
+from .regrade_changes import (
+    RegradeRefused,
+    board_regrades,
+    done_regrades,
+    log_entries,
+    regrade_page,
+    regrade_plan,
+)
 from .regrades import cancel_regrade, start_regrade
+
+PER_PAGE = 10
 
 
 class RegradeForm(forms.Form):
@@ -54,8 +64,10 @@ class RegradeForm(forms.Form):
 @require_safe
 def changes(request: HttpRequest, slug: str) -> HttpResponse:
     board = board_for(request.user, slug)
-    log = change_log(request.user, board, request.GET.get("page", "1"))
-    return render(request, "scoring/grading/changes.html", {"board": board, "log": log})
+    regrades = Paginator(done_regrades(board), PER_PAGE).get_page(request.GET.get("page", "1"))
+    entries = log_entries(request.user, board, regrades)
+    context = {"board": board, "regrades": regrades, "entries": entries}
+    return render(request, "scoring/grading/changes.html", context)
 
 
 @organiser_required

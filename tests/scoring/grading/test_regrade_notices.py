@@ -13,7 +13,7 @@ from django.test import Client
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Release
 from portal.jobs.worker import run_due_jobs
-from scoring.grading.regrade_changes import change_log, signature_change
+from scoring.grading.regrade_changes import done_regrades, log_entries, signature_change
 from scoring.grading.regrades import cancel_regrade, start_regrade
 from scoring.grading.services import fail_grading
 from scoring.models import Board, Delivery, Phase, Regrade, Submission, Webhook
@@ -48,7 +48,7 @@ def words_of(client: Client, path: str, status: int = 200) -> str:
 def test_the_log_tells_which_ranks_moved_and_why(
     client_of: ClientOf, board: Board, regraded: Regrade
 ) -> None:
-    [entry] = change_log(AnonymousUser(), board, "1").entries
+    [entry] = log_entries(AnonymousUser(), board, done_regrades(board))
     [change] = entry.phases
     assert change.reasons == ["Gold 1.0.0 → 1.1.0: 2 facts changed in 2 items"]
     assert [
@@ -73,7 +73,7 @@ def test_ranks_that_moved_are_counted(client_of: ClientOf, researcher: User) -> 
     three_results(board, researcher)
     start_regrade(board=board, release=next_release(release_of(board)), actor=None)
     run_due_jobs()
-    [entry] = change_log(AnonymousUser(), board, "1").entries
+    [entry] = log_entries(AnonymousUser(), board, done_regrades(board))
     assert [
         (line.move.submission.name, line.move.rank_before, line.move.rank_after, line.places_words)
         for line in entry.phases[0].changed
