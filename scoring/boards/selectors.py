@@ -9,7 +9,6 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Prefetch, Q, QuerySet
-from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
 
@@ -18,7 +17,7 @@ from portal.datasets.access import gold_splits_for
 from portal.datasets.documents.selectors import first_images
 from portal.datasets.models import PageImage, Release, ReleaseItem
 from scoring.access import Viewer, may_open_release, visible_boards
-from scoring.benchmarks import TaskTree, TreeItem, TreeStage, TreeTask, benchmark_card
+from scoring.benchmarks import TaskTree, TreeItem, TreeTask, benchmark_card
 from scoring.figures import show
 from scoring.leaderboard.columns import BoardColumn
 from scoring.leaderboard.disclosure import entry_as_shown, shown_columns
@@ -137,65 +136,22 @@ class Example:
     image: PageImage | None
 
 
-@dataclass(frozen=True)
-class TaskNode:
-    task: TreeTask
-    stages: tuple[TreeStage, ...]
-    """The work steps that the task belongs to."""
-    examples: tuple[Example, ...]
-
-
-@dataclass(frozen=True)
-class StageNode:
-    stage: TreeStage
-    tasks: tuple[TreeTask, ...]
-
-
-@dataclass(frozen=True)
-class TaskTreePage:
-    board: Board
-    tree: TaskTree
-    stages: tuple[StageNode, ...]
-    tasks: tuple[TaskNode, ...]
-    phase: Phase | None
-    """The phase with the examples; None if no gold is public."""
-
-
-def task_tree_page(board: Board) -> TaskTreePage:
-    """The task tree with examples from public gold. Raises Http404 if the benchmark has none.
-    Queries: one for the phases and one for each phase that is checked, one for each task, one for
-    images."""
-    tree = board.spec.task_tree
-    if tree is None:
-        raise Http404("This benchmark has no task tree.")
-    phase = _open_phase(board)
-    found = {task.key: _items(phase, tree, task) for task in tree.tasks} if phase else {}
-    documents = [item.document for items in found.values() for item in items if item.document]
-    images = first_images(documents)
-    by_key = {task.key: task for task in tree.tasks}
-    return TaskTreePage(
-        board=board,
-        tree=tree,
-        stages=tuple(
-            StageNode(stage, tuple(by_key[key] for key in stage.tasks)) for stage in tree.stages
-        ),
-        tasks=tuple(
-            TaskNode(
-                task,
-                tuple(stage for stage in tree.stages if task.key in stage.tasks),
-                tuple(
-                    Example(item, tree.read(item.gold), images.get(item.document_id or 0))
-                    for item in found.get(task.key, [])
-                ),
-            )
-            for task in tree.tasks
-        ),
-        phase=phase,
+def task_examples(phase: Phase, tree: TaskTree) -> dict[str, list[Example]]:
+    """Examples from public gold by task. One query for each task, one for images."""
+    found = {task.key: _items(phase, tree, task) for task in tree.tasks}
+    images = first_images(
+        [item.document for items in found.values() for item in items if item.document]
     )
+    return {
+        key: [
+            Example(item, tree.read(item.gold), images.get(item.document_id or 0)) for item in items
+        ]
+        for key, items in found.items()
+    }
 
 
-def _open_phase(board: Board) -> Phase | None:
-    """The first phase with public gold."""
+def open_phase(board: Board) -> Phase | None:
+    """The first phase with public gold. One query, and one for each phase that is checked."""
     phases = board.phases.select_related("release__dataset").order_by("id")
     anybody = AnonymousUser()
     return next(
@@ -240,20 +196,13 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class RelativeRow:
-    entry: Entry
-    normal: Entry
-    losses: tuple[Loss, ...]
-
-
-@dataclass(frozen=True)
 class Relative:
     """The comparison of `simulation` with the release named by `normal`; rows as on the board."""
 
     simulation: str
     normal: str
     columns: tuple[BoardColumn, ...]
-    rows: tuple[RelativeRow, ...]
+    rows: Sequence[tuple[Entry, Sequence[Loss]]]
 
 
 def relative_results(user: Viewer, table: Leaderboard) -> Relative | None:
@@ -264,22 +213,22 @@ def relative_results(user: Viewer, table: Leaderboard) -> Relative | None:
     normal = _normal_entries(user, table.phase)
     shown = shown_columns(table.phase, table.columns)
     columns = tuple(column for column in shown if not column.is_rank)
-    rows = [
-        RelativeRow(row.entry, known, _losses(row, known, columns))
+    compared = [
+        (row, known)
         for section in table.sections
         if section.kind == Entry.Kind.GRADED
         for row in section.rows
         if not row.is_disqualified and (known := normal.get(_system(row.entry)))
     ]
-    if not rows:
+    if not compared:
         return None
-    phase = rows[0].normal.phase
+    phase = compared[0][1].phase
     assert phase is not None
     return Relative(
         simulation=table.phase.release.dataset.simulation,
         normal=f"{phase.release.dataset.title} {phase.release.version}",
         columns=columns,
-        rows=tuple(rows),
+        rows=[(row.entry, _losses(row, known, columns)) for row, known in compared],
     )
 
 
@@ -305,11 +254,11 @@ def _system(entry: Entry) -> System:
     return entry.name.casefold(), entry.organisation.casefold(), entry.signature
 
 
-def _losses(row: Row, normal: Entry, columns: Sequence[BoardColumn]) -> tuple[Loss, ...]:
-    return tuple(
+def _losses(row: Row, normal: Entry, columns: Sequence[BoardColumn]) -> list[Loss]:
+    return [
         _loss(column, row.values[column.basis], normal.scores.get(column.basis))
         for column in columns
-    )
+    ]
 
 
 def _loss(column: BoardColumn, value: float | None, normal: float | None) -> Loss:

@@ -29,7 +29,7 @@ from .forms import (
 )
 from .page import OF_TABLE, board_rules, leaderboard_page, measured
 from .protection import warnings
-from .selectors import board_card, boards_for_list, example_file, task_tree_page
+from .selectors import board_card, boards_for_list, example_file, open_phase, task_examples
 from .services import (
     BoardRefused,
     DisclosureUnconfirmed,
@@ -193,7 +193,26 @@ def take_part(request: HttpRequest, slug: str) -> HttpResponse:
 def tasks(request: HttpRequest, slug: str) -> HttpResponse:
     """The benchmark's task tree, with examples."""
     board = board_for(request.user, slug)
-    context = {"board": board, "page": task_tree_page(board)}
+    tree = board.spec.task_tree
+    if tree is None:
+        raise Http404("This benchmark has no task tree.")
+    phase = open_phase(board)
+    examples = task_examples(phase, tree) if phase else {}
+    by_key = {task.key: task for task in tree.tasks}
+    context = {
+        "board": board,
+        "work": tree.work,
+        "phase": phase,
+        "stages": [(stage, [by_key[key] for key in stage.tasks]) for stage in tree.stages],
+        "tasks": [
+            (
+                task,
+                [stage for stage in tree.stages if task.key in stage.tasks],
+                examples.get(task.key),
+            )
+            for task in tree.tasks
+        ],
+    }
     return render(request, "scoring/boards/tasks.html", context)
 
 

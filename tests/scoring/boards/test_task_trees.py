@@ -10,7 +10,7 @@ from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.services import freeze_lines
 from scoring.benchmarks import get_benchmark
 from scoring.boards.protection import NewPhase
-from scoring.boards.selectors import task_tree_page
+from scoring.boards.selectors import open_phase, task_examples
 from scoring.boards.services import create_board, set_board_state
 from scoring.models import Board
 from tests.factories import empty_dataset
@@ -66,10 +66,13 @@ def credit_board(
 
 
 def examples(board: Board) -> dict[str, list[str]]:
+    phase, tree = open_phase(board), board.spec.task_tree
+    assert phase is not None
+    assert tree is not None
     return {
-        node.task.key: [example.item.name for example in node.examples]
-        for node in task_tree_page(board).tasks
-        if node.examples
+        task: [example.item.name for example in found]
+        for task, found in task_examples(phase, tree).items()
+        if found
     }
 
 
