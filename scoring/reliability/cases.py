@@ -38,7 +38,7 @@ from scoring.models import (
 from scoring.results.facts import FactLine, overruled_in
 from scoring.results.items import GOLD, PREDICTION, marked_html, prediction_of
 
-from .selectors import JudgedPage, Result, by_judges, by_matcher, graded_pages, judging_of
+from .selectors import JudgedPage, by_judges, by_matcher, graded_pages, judging_of
 
 _NUMBERED = "color:#111;background:#e6eef8;border-bottom:2px solid #0a57a6"
 _NUMBER = "color:#0a57a6;font:600 11px sans-serif;vertical-align:super"
@@ -116,47 +116,15 @@ def case_to_review(user: User, board: Board, pk: int) -> JudgeCase:
     return case
 
 
-@dataclass(frozen=True)
-class FactRow:
-    """A fact on the expert's page, with their decision so far."""
-
-    fact: GoldFact
-    right: bool | None
-
-
-@dataclass(frozen=True)
-class WorkPage:
-    case: JudgeCase
-    rows: list[FactRow]
-    counts: list[tuple[str, int | None]]
-    """Fact types with the expert's counts of wrong facts."""
-    review: ExpertReview | None
-    images: list[PageImage]
-    total: int
-    next: JudgeCase | None
-    """The expert's next page that is not submitted."""
-
-
-def work_page(user: User, case: JudgeCase, review: ExpertReview | None = None) -> WorkPage:
-    """`review` replaces the stored review, if given."""
-    review = review or ExpertReview.objects.filter(case=case, expert=user).first()
-    facts = gold_facts(case)
-    said = review or ExpertReview()
+def next_case(user: User, case: JudgeCase) -> JudgeCase | None:
+    """The expert's next page that is not submitted; after the last, the first."""
     submitted = ExpertReview.objects.filter(
         case=OuterRef("pk"), expert=user, submitted_at__isnull=False
     )
     others = for_expert(user).filter(sample=case.sample).exclude(pk=case.pk)
     waiting = others.exclude(Exists(submitted)).order_by("position")
-    following = waiting.filter(position__gt=case.position).first() or waiting.first()
-    return WorkPage(
-        case=case,
-        rows=[FactRow(fact, said.says(fact.n)) for fact in facts],
-        counts=[(name, said.wrong.get(name)) for name in dict.fromkeys(f.type for f in facts)],
-        review=review,
-        images=images_of(case),
-        total=case.sample.cases.count(),
-        next=following,
-    )
+    following: JudgeCase | None = waiting.filter(position__gt=case.position).first()
+    return following or waiting.first()
 
 
 def images_of(case: JudgeCase) -> list[PageImage]:
@@ -302,13 +270,6 @@ def case_page(case: JudgeCase, version: str = "") -> CasePage:
         reviews=reviews,
         images=images_of(case),
     )
-
-
-def matcher_result(case: JudgeCase) -> Result | None:
-    """The matcher's result in the newest grading that counts, on the gold of the sample."""
-    place = case.submission_id, case.item_id
-    graded = graded_pages(case.sample, {place})
-    return by_matcher(judging_of(case.sample), graded).get(place)
 
 
 def _by_number(result: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:

@@ -20,7 +20,7 @@ from portal.web.refusals import post_action
 from scoring.access import board_for
 from scoring.judging.runs import cancel_run, runs_of, start_judge_run
 from scoring.judging.services import JudgingRefused, known_judge
-from scoring.models import Board, JudgeCase, JudgeRun, JudgeSample, Phase, Submission
+from scoring.models import Board, ExpertReview, JudgeCase, JudgeRun, JudgeSample, Phase, Submission
 from scoring.web import warnings_of
 
 from .cases import (
@@ -32,14 +32,15 @@ from .cases import (
     draw_sample,
     expert_cases,
     gold_facts,
+    images_of,
     is_expert,
+    next_case,
     readable_case,
     readable_cases,
     remove_expert,
     save_opinion,
     save_review,
     submit_review,
-    work_page,
 )
 from .selectors import (
     Reliability,
@@ -228,11 +229,29 @@ def review(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         except JudgingRefused as refusal:
             messages.warning(request, str(refusal))
             return redirect("scoring:judge-review", slug, pk)
-    page = work_page(request.user, case)
-    if page.review and (page.review.submitted_at or not case.sample.is_open):
+    return _review_page(request, board, case, form)
+
+
+def _review_page(
+    request: UserRequest, board: Board, case: JudgeCase, form: ReviewForm
+) -> HttpResponse:
+    """The page with the draft; a review that can no longer change leads to the verdicts."""
+    draft = ExpertReview.objects.filter(case=case, expert=request.user).first()
+    if draft and (draft.submitted_at or not case.sample.is_open):
         return redirect(case)
+    draft = draft or ExpertReview()
+    context = {
+        "board": board,
+        "case": case,
+        "total": case.sample.cases.count(),
+        "next": next_case(request.user, case),
+        "images": images_of(case),
+        "facts": [(fact, draft.says(fact.n)) for fact in gold_facts(case)],
+        "counts": [(name, draft.wrong.get(name)) for name in form.types],
+        "draft": draft,
+        "form": form,
+    }
     status = 400 if form.errors else 200
-    context = {"board": board, "page": page, "form": form}
     return render(request, "scoring/reliability/judge_review.html", context, status=status)
 
 
