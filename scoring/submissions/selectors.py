@@ -6,13 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.cache import cache
-from django.core.paginator import Page, Paginator
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.text import capfirst
 
 from portal.accounts.access import is_organiser
-from portal.accounts.models import User
 from portal.jobs.selectors import StageLog
 from scoring.access import (
     Rights,
@@ -60,12 +58,11 @@ from scoring.leaderboard.disclosure import (
 )
 from scoring.leaderboard.selectors import ranked_scores
 from scoring.leaderboard.services import shown_intervals
-from scoring.models import Board, Entry, Grading, ModelCard, Phase, Similarity, Submission
+from scoring.models import Entry, Grading, ModelCard, Phase, Similarity, Submission
 from scoring.models.boards import moment
 
 from .manifests import Run, run_of
 
-PER_PAGE = 50
 MOST_LOSSES = 3
 _RANKS_SECONDS = 600
 
@@ -77,27 +74,6 @@ class SubmissionLine:
     submission: Submission
     grading: Grading | None
     figure: Figure | None
-
-
-@dataclass(frozen=True)
-class SubmissionList:
-    page: Page[Submission]
-    lines: list[SubmissionLine]
-
-
-def own_submissions(user: Viewer, page: str) -> SubmissionList:
-    """The submissions of the user and their teams."""
-    return _list(user, Submission.objects.kept_by(user), page)
-
-
-def board_submissions(user: Viewer, board: Board, page: str) -> SubmissionList:
-    return _list(user, Submission.objects.filter(phase__board=board), page)
-
-
-def _list(user: Viewer, submissions: QuerySet[Submission], page: str) -> SubmissionList:
-    """Three queries."""
-    shown = Paginator(for_lists(submissions), PER_PAGE).get_page(page)
-    return SubmissionList(shown, submission_lines(user, list(shown)))
 
 
 def for_lists(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
@@ -326,7 +302,10 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         shows_items=done is not None
         and diagnostics_for(user, submission, done.release) != Phase.Diagnostics.AGGREGATES,
         may_open_items=may_open_items(submission.phase, submission.phase.release),
-        may_be_public=user.is_authenticated and _may_be_public(user, rights, done),
+        may_be_public=done is not None
+        and rights.may_steer
+        and user.is_authenticated
+        and may_publish(user),
         are_scores_shown=are_scores_shown(user, submission.phase),
         is_rounded=is_rounding(user, submission.phase),
         part_words=shown_part_words(user, submission.phase),
@@ -349,11 +328,6 @@ def card_lines(card: ModelCard) -> list[tuple[str, str]]:
         ("Cost", "" if card.cost is None else f"{card.cost.normalize():,f} US dollars"),
     ]
     return [(label, words) for label, words in lines if words]
-
-
-def _may_be_public(user: User, rights: Rights, done: Grading | None) -> bool:
-    """Whether the user may publish the finished grading, if there is one."""
-    return done is not None and rights.may_steer and may_publish(user)
 
 
 def _result(user: Viewer, phase: Phase, done: Grading) -> Result:

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -55,16 +57,25 @@ from scoring.web import manifest_response, upload_response, warnings_of
 from . import services
 from .forms import SubmissionForm, VerdictForm, WebhookForm
 from .manifests import ManifestRefused, check_manifest
-from .selectors import board_submissions, own_submissions, submission_page
+from .selectors import for_lists, submission_lines, submission_page
 from .services import PublicationRefused, create_submission, find_submission
 from .uploads import CheckedUpload, SubmissionRefused, check_upload
+
+PER_PAGE = 50
+REGRADES_SHOWN = 5
 
 
 @login_required
 @require_safe
 def submissions(request: UserRequest) -> HttpResponse:
-    page = own_submissions(request.user, request.GET.get("page", "1"))
-    return render(request, "scoring/submissions/submissions.html", {"list": page})
+    context = _listed(request, Submission.objects.kept_by(request.user))
+    return render(request, "scoring/submissions/submissions.html", context)
+
+
+def _listed(request: UserRequest, submissions: QuerySet[Submission]) -> dict[str, Any]:
+    """A page of submissions and its lines. Three queries."""
+    page = Paginator(for_lists(submissions), PER_PAGE).get_page(request.GET.get("page", "1"))
+    return {"submissions": page, "lines": submission_lines(request.user, list(page))}
 
 
 @require_safe
@@ -380,10 +391,7 @@ def manage(request: UserRequest, slug: str) -> HttpResponse:
         "warnings": all_warnings(phases),
         "disclosures": disclosures(phases) if board.is_draft else [],
         "regrades": board_regrades(board)[:REGRADES_SHOWN],
-        "list": board_submissions(request.user, board, request.GET.get("page", "1")),
         "similar": similar_on_board(board, request.GET.get("alike", "1")),
+        **_listed(request, Submission.objects.filter(phase__board=board)),
     }
     return render(request, "scoring/submissions/manage.html", context)
-
-
-REGRADES_SHOWN = 5

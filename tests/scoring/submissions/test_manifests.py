@@ -19,7 +19,7 @@ from scoring.submissions.manifests import (
     filled_card,
     read_manifest,
 )
-from scoring.submissions.selectors import own_submissions
+from scoring.submissions.selectors import for_lists, submission_lines
 from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import (
     PERFECT,
@@ -316,5 +316,5 @@ def test_lists_do_not_read_manifests(
 ) -> None:
     send(api_of(researcher), manifest_of(CONTENT))
     with django_assert_max_num_queries(4) as asked:
-        own_submissions(researcher, "1")
+        submission_lines(researcher, list(for_lists(Submission.objects.kept_by(researcher))))
     assert not any("scoring_manifest" in query["sql"] for query in asked.captured_queries)

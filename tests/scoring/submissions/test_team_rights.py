@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from portal.accounts.models import Team, TeamMember, User
 from portal.accounts.teams.services import close_team, make_owner
 from scoring.models import Board, Submission
-from scoring.submissions.selectors import own_submissions
+from scoring.submissions.selectors import SubmissionLine, for_lists, submission_lines
 from scoring.submissions.services import publish_submission
 from tests.accounts.teams.people import leave, place_of
 from tests.asking import Wanted, check_answers
@@ -149,12 +149,16 @@ def test_a_members_list_holds_the_teams_and_says_whose(
     assert "Reader" in client_of(ben).get("/start/").content.decode()
 
 
+def own_lines(user: User) -> list[SubmissionLine]:
+    return submission_lines(user, list(for_lists(Submission.objects.kept_by(user))))
+
+
 def test_lists_and_pages_ask_no_more_for_more(
     board: Board, team: Team, researcher: User, ben: User, django_assert_num_queries: Any
 ) -> None:
     def asked() -> int:
         with CaptureQueriesContext(connection) as queries:
-            for line in own_submissions(ben, "1").lines:
+            for line in own_lines(ben):
                 assert line.submission.team is not None
                 assert line.submission.owner.name
         return len(queries)
@@ -169,7 +173,7 @@ def test_lists_and_pages_ask_no_more_for_more(
 def test_who_submitted_for_a_team_and_is_in_it_has_it_in_the_list_once(
     ours: Submission, researcher: User
 ) -> None:
-    assert [line.submission for line in own_submissions(researcher, "1").lines] == [ours]
+    assert [line.submission for line in own_lines(researcher)] == [ours]
 
 
 def test_the_team_is_public_with_the_result_and_not_before(
