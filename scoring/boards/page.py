@@ -20,7 +20,6 @@ from scoring.leaderboard.columns import (
     GROUPED,
     Explanation,
     Head,
-    HeadGroup,
     TableFrame,
     explanations,
     head_groups,
@@ -154,7 +153,7 @@ class LeaderboardPage:
         return self.face == HEADLINE
 
     @cached_property
-    def groups(self) -> Sequence[HeadGroup]:
+    def groups(self) -> Sequence[tuple[str, int]]:
         return head_groups(self.frame.columns)
 
     @cached_property

@@ -25,9 +25,8 @@ from scoring.models import Board, Grading, Phase, Submission
 from scoring.models.boards import PhaseWindow
 
 from .charts import BoardCharts, board_charts, charts_of
-from .columns import BoardColumn
 from .files import TEXT, Export, leaderboard_latex, leaderboard_markdown, markdown_text
-from .rows import Cell, Row, Section, best_first
+from .rows import Row, best_first
 from .selectors import Leaderboard, Tab, leaderboard
 
 
@@ -376,36 +375,19 @@ def chart_tabs(page: CitePage, charts: BoardCharts) -> list[Tab]:
 _EMBEDDED_ROWS = 10
 
 
-@dataclass(frozen=True)
-class EmbeddedRow:
-    rank: int | None
-    row: Row
-    cells: Sequence[Cell]
-
-
-@dataclass(frozen=True)
-class EmbeddedTable:
-    """The best rows of the first section of a table, with their rank first."""
-
-    table: Leaderboard
-    section: Section | None
-    columns: Sequence[BoardColumn]
-    rows: Sequence[EmbeddedRow]
-    total: int
-
-
-def embedded_table(table: Leaderboard, export: Export) -> EmbeddedTable:
+def embedded_table(table: Leaderboard, export: Export) -> dict[str, Any]:
+    """The context of a page with the best rows of the first section of a table."""
     rank = next(column for column in table.columns if column.decides)
     shown = replace(export, rows=export.rows or _EMBEDDED_ROWS).of(table)
     figures = [at for at, column in enumerate(shown.columns) if not column.is_rank]
     section = shown.sections[0] if shown.sections else None
-    return EmbeddedTable(
-        table=table,
-        section=section,
-        columns=[shown.columns[at] for at in figures],
-        rows=[
-            EmbeddedRow(row.ranks[rank.key], row, [row.cells[at] for at in figures])
+    return {
+        "table": table,
+        "section": section,
+        "columns": [shown.columns[at] for at in figures],
+        "rows": [
+            (row.ranks[rank.key], row, [row.cells[at] for at in figures])
             for row in (section.rows if section else ())
         ],
-        total=len(table.sections[0].rows) if table.sections else 0,
-    )
+        "total": len(table.sections[0].rows) if table.sections else 0,
+    }

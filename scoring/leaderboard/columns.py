@@ -138,14 +138,6 @@ class Head:
 
 
 @dataclass(frozen=True)
-class HeadGroup:
-    """A heading over neighbouring columns."""
-
-    label: str
-    span: int
-
-
-@dataclass(frozen=True)
 class Explanation:
     """A line of the legend: the labels of all columns with this definition."""
 
@@ -165,15 +157,15 @@ def explanations(columns: Sequence[BoardColumn]) -> list[Explanation]:
     ]
 
 
-def head_groups(columns: Sequence[BoardColumn]) -> list[HeadGroup]:
-    """Return headings such as `General (%)`. The unit is given if all figures of the group share
-    it."""
+def head_groups(columns: Sequence[BoardColumn]) -> list[tuple[str, int]]:
+    """Return headings over neighbouring columns, such as `General (%)`, with the number of columns.
+    The unit is given if all figures of the group share it."""
     groups = []
     for label, members in groupby(columns, key=lambda column: column.group):
         figures = list(members)
         units = {column.unit for column in figures if not column.is_rank}
         unit = f" ({units.pop()})" if len(units) == 1 and "" not in units else ""
-        groups.append(HeadGroup(label + unit, len(figures)))
+        groups.append((label + unit, len(figures)))
     return groups
 
 
@@ -188,7 +180,12 @@ def heads(columns: Sequence[BoardColumn], sort: Sort, query: Mapping[str, Any]) 
         Head(
             column.label,
             column.help,
-            *_link(column.key, sort, query, ascending_first=_lower_first(column)),
+            *_link(
+                column.key,
+                sort,
+                query,
+                ascending_first=column.is_rank or not column.higher_is_better,
+            ),
             arrow="" if column.is_rank or column.higher_is_better else "↓",
         )
         for column in columns

@@ -223,7 +223,7 @@ def _table(table: Leaderboard, section: Section, number: int, export: Export) ->
     with_intervals = export.intervals and section.has_intervals
     if left_out := len(section.rows) - len(_shown(section)):
         yield f"% Disqualified rows left out: {left_out}."
-    groups = [group.label for group in head_groups(table.columns) for _ in range(group.span)]
+    groups = [label for label, span in head_groups(table.columns) for _ in range(span)]
     heads = [_head(*pair) for pair in zip(table.columns, groups, strict=True)]
     caption = _caption(table, section, with_intervals=with_intervals)
     is_narrow = export.width == COLUMN

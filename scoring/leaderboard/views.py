@@ -175,11 +175,8 @@ def embed(request: HttpRequest, slug: str) -> HttpResponseBase:
         form = ExportForm(request.GET, table.columns)
         if not form.is_valid():
             return _refused(form)
-        return render(
-            request,
-            "scoring/leaderboard/embed.html",
-            {"page": embedded_table(table, form.export())},
-        )
+        shown = embedded_table(table, form.export())
+        return render(request, "scoring/leaderboard/embed.html", shown)
 
     response = conditional(request, stamped.etag(public, dict(request.GET.lists())), page)
     response["Content-Security-Policy"] = _EMBED_POLICY
