@@ -25,7 +25,16 @@ from scoring.submissions.serializers import ManifestField
 from scoring.web import DetailSerializer, OrganisersChange, actor_of, conflicts
 
 from .runs import try_model
-from .selectors import Rerun, RerunItem, RunProgress, board_runs, reruns_of, run_page
+from .selectors import (
+    Rerun,
+    RerunItem,
+    RunProgress,
+    board_runs,
+    is_stopping,
+    reruns_of,
+    run_progress,
+    spent_by,
+)
 from .services import (
     LONGEST_PROMPT,
     RunRefused,
@@ -70,16 +79,16 @@ class ModelRunDetailSerializer(ModelRunSerializer):
         fields = [*ModelRunSerializer.Meta.fields, "progress", "spent", "is_cancelling"]
 
     @extend_schema_field(RunProgressSerializer)
-    def get_progress(self, _: ModelRun) -> Any:
-        return RunProgressSerializer(self.context["page"].progress).data
+    def get_progress(self, run: ModelRun) -> Any:
+        return RunProgressSerializer(run_progress(run)).data
 
-    def get_spent(self, _: ModelRun) -> float:
+    def get_spent(self, run: ModelRun) -> float:
         """In the currency of the prices, with what killed workers had reserved."""
-        return float(self.context["page"].spent)
+        return spent_by(run)
 
-    def get_is_cancelling(self, _: ModelRun) -> bool:
+    def get_is_cancelling(self, run: ModelRun) -> bool:
         """Whether it was cancelled and calls are still under way."""
-        return bool(self.context["page"].is_cancelling)
+        return is_stopping(run)
 
 
 class NewModelRunSerializer(serializers.Serializer[Any]):
@@ -133,10 +142,6 @@ class NewModelRunSerializer(serializers.Serializer[Any]):
         return attrs
 
 
-def _shown(run: ModelRun) -> Any:
-    return ModelRunDetailSerializer(run, context={"page": run_page(run)}).data
-
-
 class BoardModelRuns(ListingView):
     """The runs of a board, newest first."""
 
@@ -165,7 +170,7 @@ class BoardModelRuns(ListingView):
             values["rerun_of"] = get_object_or_404(repeated, pk=values["rerun_of"])
         with conflicts(RunRefused):
             run = start_model_run(actor=actor_of(request), **values)
-        return Response(_shown(run), status.HTTP_201_CREATED)
+        return Response(ModelRunDetailSerializer(run).data, status.HTTP_201_CREATED)
 
 
 class BoardModelRun(APIView):
@@ -175,7 +180,8 @@ class BoardModelRun(APIView):
 
     @extend_schema(responses=ModelRunDetailSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
-        return Response(_shown(get_object_or_404(board_runs(board_for(request.user, slug)), pk=pk)))
+        run = get_object_or_404(board_runs(board_for(request.user, slug)), pk=pk)
+        return Response(ModelRunDetailSerializer(run).data)
 
 
 RerunItemSerializer = answer(RerunItem, "RerunItem")
@@ -241,7 +247,7 @@ class _RunAction(APIView):
         run = get_object_or_404(runs, pk=pk)
         with conflicts(RunRefused):
             self.act(run=run, actor=actor_of(request))
-        return Response(_shown(runs.get(pk=pk)))
+        return Response(ModelRunDetailSerializer(runs.get(pk=pk)).data)
 
 
 class ModelTrialSerializer(JudgeTrialSerializer):

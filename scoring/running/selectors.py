@@ -17,11 +17,11 @@ from django.core.cache import cache
 from django.db.models import Count, QuerySet, Sum
 from django.http import Http404
 
-from portal.jobs.selectors import is_cancelling, queue_position
+from portal.jobs.selectors import is_cancelling
 from scoring.access import Viewer, are_scores_shown, diagnostics_for, is_rounding
 from scoring.benchmarks import Column, deciding_column
 from scoring.figures import columns_of, show
-from scoring.grading.selectors import Progress, finished_grading
+from scoring.grading.selectors import finished_grading
 from scoring.leaderboard.disclosure import is_shown_in_parts
 from scoring.leaderboard.services import kept_replicates
 from scoring.models import (
@@ -54,24 +54,6 @@ class RunProgress:
     failed: int
     input_tokens: int
     output_tokens: int
-
-
-@dataclass(frozen=True)
-class RunPage:
-    """A run with its progress."""
-
-    run: ModelRun
-    progress: RunProgress
-    queue: Progress | None
-    """While it is not finished."""
-    is_cancelling: bool
-    """Whether it was cancelled and calls are still under way."""
-    spent: float
-    """In the currency of the prices, with what killed workers had reserved."""
-    reasons: Sequence[tuple[str, str]]
-    """The first items without an answer, with the reasons."""
-    may_submit: bool
-    """Whether it can be submitted as it is."""
 
 
 def board_runs(board: Board) -> QuerySet[ModelRun]:
@@ -114,24 +96,15 @@ def spent_by(run: ModelRun) -> float:
     return rows.total()
 
 
-def run_page(run: ModelRun) -> RunPage:
-    progress = run_progress(run)
-    failed = RunAnswer.objects.filter(run=run, state="failed") if progress.failed else None
-    reasons: list[tuple[str, str]] = []
-    if failed is not None:
-        named = failed.order_by("item__position").values_list("item__name", "reason")
-        reasons = list(named[:_REASONS_SHOWN])
-    return RunPage(
-        run=run,
-        progress=progress,
-        queue=None
-        if run.is_finished
-        else Progress(progress.done, progress.total, "", queue_position(run.job_group)),
-        is_cancelling=not run.is_finished and is_cancelling(run.job_group),
-        spent=spent_by(run),
-        reasons=reasons,
-        may_submit=run.may_go_on and progress.done > 0 and not run.phase.completeness_rule,
-    )
+def is_stopping(run: ModelRun) -> bool:
+    """Whether the run was cancelled and calls are still under way."""
+    return not run.is_finished and is_cancelling(run.job_group)
+
+
+def failed_items(run: ModelRun) -> QuerySet[RunAnswer, tuple[str, str]]:
+    """The first items without an answer, with the reasons."""
+    failed = run.answers.filter(state="failed").order_by("item__position")
+    return failed.values_list("item__name", "reason")[:_REASONS_SHOWN]
 
 
 _KEPT_SECONDS = 24 * 3600

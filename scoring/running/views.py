@@ -16,8 +16,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from portal.accounts.models import User
 from portal.files.uploads import UploadForm, was_too_large
+from portal.jobs.selectors import queue_position
 from scoring.access import board_for, submission_for
 from scoring.answering.prompts import FILE, ITEM, OWN, SYSTEM
+from scoring.grading.selectors import Progress
 from scoring.judging.services import endpoint_of
 from scoring.judging.views import tell_trial
 from scoring.models import Board, JudgeEndpoint, ModelRun, Phase, Submission
@@ -28,7 +30,15 @@ from scoring.submissions.manifests import ManifestRefused
 from scoring.web import warnings_of
 
 from .runs import try_model
-from .selectors import PER_PAGE, board_runs, reruns_of, run_page
+from .selectors import (
+    PER_PAGE,
+    board_runs,
+    failed_items,
+    is_stopping,
+    reruns_of,
+    run_progress,
+    spent_by,
+)
 from .services import (
     DEFAULT_DECODING,
     LONGEST_PROMPT,
@@ -290,8 +300,20 @@ def run(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     template = "scoring/running/run.html"
     if request.headers.get("HX-Request"):
         template += "#progress"
-    page = run_page(_run(request.user, slug, pk))
-    context = {"page": page, "board": page.run.phase.board}
+    run = _run(request.user, slug, pk)
+    progress = run_progress(run)
+    context = {
+        "board": run.phase.board,
+        "run": run,
+        "progress": progress,
+        "queue": None
+        if run.is_finished
+        else Progress(progress.done, progress.total, "", queue_position(run.job_group)),
+        "is_cancelling": is_stopping(run),
+        "spent": spent_by(run),
+        "reasons": failed_items(run) if progress.failed else [],
+        "may_submit": run.may_go_on and progress.done > 0 and not run.phase.completeness_rule,
+    }
     response = render(request, template, context)
     response["Vary"] = "HX-Request, Cookie"
     return response
