@@ -6,7 +6,6 @@ so that an interrupted run asks no question twice.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -179,10 +178,10 @@ def end_run(pk: int, state: JudgeRun.State, error: str = "") -> None:
     runs.update(state=state, error=error, finished_at=timezone.now())
 
 
+@transaction.atomic
 def cancel_run(*, run: JudgeRun, actor: User | None) -> None:
     """Cancels the run: it stops after the current pages. Repeating it changes nothing."""
-    with transaction.atomic():
-        cancel_group(run.job_group, actor)
+    cancel_group(run.job_group, actor)
 
 
 @contextmanager
@@ -196,15 +195,8 @@ def open_run(run: JudgeRun) -> Iterator[tuple[Asker, Budget]]:
 SHOWN = 50
 
 
-@dataclass(frozen=True)
-class RunLine:
-    run: JudgeRun
-    done: int
-    """Processed pages."""
-
-
-def runs_of(board: Board) -> list[RunLine]:
-    """The newest runs of the board. Two queries."""
+def runs_of(board: Board) -> list[tuple[JudgeRun, int]]:
+    """The newest runs of the board, with the number of processed pages. Two queries."""
     runs = list(
         JudgeRun.objects.filter(submission__phase__board=board)
         .select_related("submission", "release")
@@ -214,6 +206,5 @@ def runs_of(board: Board) -> list[RunLine]:
     jobs = Job.objects.filter(group__in=groups).order_by().values("group")
     done = dict(jobs.annotate(done=Sum("progress_done")).values_list("group", "done"))
     return [
-        RunLine(run, run.items_total if run.is_finished else done.get(run.job_group, 0))
-        for run in runs
+        (run, run.items_total if run.is_finished else done.get(run.job_group, 0)) for run in runs
     ]
