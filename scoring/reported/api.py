@@ -62,8 +62,8 @@ def _form(board: Board, data: dict[str, Any], entry: Entry | None = None) -> Row
     bound = RowForm(values, board=board, instance=entry)
     if not bound.is_valid():
         faults: dict[str, list[str]] = {}
-        for fault in row_faults(bound):
-            faults.setdefault(fault.field or "non_field_errors", []).append(fault.message)
+        for field, message in row_faults(bound):
+            faults.setdefault(field or "non_field_errors", []).append(message)
         raise ValidationError(faults)
     return bound
 

@@ -1,7 +1,6 @@
 """Forms of rows by organisers. Page, API and CSV use the same form."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -147,18 +146,11 @@ def _decimal(value: Any, column: Column) -> Decimal | None:
     return Decimal(f"{exact:f}")
 
 
-@dataclass(frozen=True)
-class RowFault:
-    """The error of one field of a row; `field` is empty for the row as a whole."""
-
-    field: str
-    message: str
-
-
-def row_faults(form: RowForm) -> list[RowFault]:
-    """The errors of a form that was sent, by the names used in files and in the API."""
+def row_faults(form: RowForm) -> list[tuple[str, str]]:
+    """The errors of a form that was sent: the field, by its name in files and in the API, and the
+    message. The field is empty for the row as a whole."""
     return [
-        RowFault("" if name == "__all__" else name.removeprefix(FIGURE), str(message))
+        ("" if name == "__all__" else name.removeprefix(FIGURE), str(message))
         for name, messages in form.errors.items()
         for message in messages
     ]

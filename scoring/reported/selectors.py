@@ -53,16 +53,10 @@ def entered_row(board: Board, pk: int) -> Entry:
     return get_object_or_404(entered_rows(board).select_related("board"), pk=pk)
 
 
-@dataclass(frozen=True)
-class FigureLine:
-    label: str
-    text: str
-
-
-def figure_lines(entry: Entry) -> list[FigureLine]:
-    """The figures of a row, in the order of the board's columns."""
+def figure_lines(entry: Entry) -> list[tuple[str, str]]:
+    """The figures of a row, as label and text, in the order of the board's columns."""
     return [
-        FigureLine(
+        (
             f"{column.group}: {column.label}" if column.group else column.label,
             show(entry.scores[column.key], unit=column.unit, decimals=column.decimals),
         )

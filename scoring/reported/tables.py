@@ -87,10 +87,10 @@ def _unknown(line: TableRow, figures: set[str], named: set[str]) -> Iterator[Tab
 
 
 def _form_faults(line: TableRow, form: RowForm) -> Iterator[TableFault]:
-    for fault in row_faults(form):
-        value = line.values.get(fault.field)
+    for field, message in row_faults(form):
+        value = line.values.get(field)
         shown = f" The value is “{value:.40}”." if value else ""
-        yield TableFault(line.where, fault.field, f"{fault.message}{shown}")
+        yield TableFault(line.where, field, f"{message}{shown}")
 
 
 def _repeated(

@@ -136,7 +136,7 @@ def _take_run(request: UserRequest, board: Board) -> HttpResponse:
     form = HumanRunForm(request.POST, request.FILES, board=board)
     draw = SampleForm(request.POST, board=board)
     if not draw.is_valid():
-        return _run_page(request, board, draw, None, None, status=400)
+        return _run_page(request, board, draw, status=400)
     sample = draw.sample()
     if not form.is_valid():
         return _run_page(request, board, draw, sample, form, status=400)
@@ -163,8 +163,8 @@ def _run_page(
     request: UserRequest,
     board: Board,
     draw: SampleForm,
-    sample: ItemSample | None,
-    form: HumanRunForm | None,
+    sample: ItemSample | None = None,
+    form: HumanRunForm | None = None,
     *,
     checked: object = None,
     status: int,
@@ -180,7 +180,7 @@ def sample_file(request: UserRequest, slug: str) -> HttpResponse:
     board = board_for(request.user, slug)
     draw = SampleForm(request.GET, board=board)
     if not draw.is_valid():
-        return _run_page(request, board, draw, None, None, status=400)
+        return _run_page(request, board, draw, status=400)
     sample, empty = draw.sample(), empty_line_of(board.benchmark)
     lines = (json.dumps(empty(name), ensure_ascii=False) for name in sample.names)
     name = f"{board.slug}-{sample.phase.slug}-{len(sample.names)}-items-seed-{sample.seed}.jsonl"
