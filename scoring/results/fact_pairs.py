@@ -6,12 +6,11 @@ the phase shows every fact of both submissions.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.core.paginator import Page, Paginator
 from django.http import Http404
 
 from scoring.access import Viewer, diagnostics_for
@@ -76,34 +75,6 @@ class FactCount:
     is_current: bool
 
 
-@dataclass(frozen=True)
-class FactCounts:
-    """The counts of a fact type, or of all types."""
-
-    title: str
-    cells: list[FactCount]
-
-
-@dataclass(frozen=True)
-class ComparedFacts:
-    board: Board
-    entries: list[Entry]
-    right: Entry
-    wrong: Entry
-    counts: list[FactCounts]
-    page: Page[Differing]
-    lines: list[FactPair]
-    noun: str
-    cut: int
-    """The number of items with more wrong fields than their results list. Those are left out."""
-    query: str
-    """The parameters of the list, encoded, without the page."""
-
-    @property
-    def compared_query(self) -> str:
-        return urlencode({"entries": _numbers(self.entries)}, safe=",")
-
-
 def noun_for(grading: Grading) -> str:
     """Return what the grading lists: facts, what the benchmark calls a field, or nothing."""
     if "facts" in grading.counts:
@@ -163,52 +134,27 @@ def differing_facts(user: Viewer, board: Board, numbers: Sequence[int]) -> Diffe
     return DifferingFacts(entries, gradings, *_kept_differing(gradings))
 
 
-def compared_facts(
-    user: Viewer, board: Board, numbers: Sequence[int], asked: Mapping[str, str]
-) -> ComparedFacts:
-    """Return a page of the facts or fields that only one of two entries has right: the `first`, or
-    the `second` if that is `right` in `asked`, of all types or of one `type`. Raises
-    ComparisonRefused, and Http404 if the reader may not see them."""
-    both = differing_facts(user, board, numbers)
-    entries = both.entries
-    right = SECOND if asked.get("right") == SECOND else FIRST
-    kind = asked.get("type", "") if asked.get("type") in both.types else ""
-    page = Paginator(both.chosen(right, kind), PER_PAGE).get_page(asked.get("page", "1"))
-    return ComparedFacts(
-        board=board,
-        entries=entries,
-        right=entries[right == SECOND],
-        wrong=entries[right == FIRST],
-        counts=_counts(both, (right, kind)),
-        page=page,
-        lines=both.lines(list(page)),
-        noun=both.noun,
-        cut=both.cut,
-        query=_query(entries, right, kind),
-    )
-
-
-def _numbers(entries: Sequence[Entry]) -> str:
-    return ",".join(str(entry.pk) for entry in entries)
-
-
-def _query(entries: Sequence[Entry], right: str, kind: str) -> str:
-    given = {"entries": _numbers(entries), "right": right, "type": kind}
+def list_query(entries: Sequence[Entry], right: str = "", kind: str = "") -> str:
+    """Return the parameters of a list, encoded, without the page."""
+    numbers = ",".join(str(entry.pk) for entry in entries)
+    given = {"entries": numbers, "right": right, "type": kind}
     return urlencode({name: value for name, value in given.items() if value}, safe=",")
 
 
-def _counts(both: DifferingFacts, current: tuple[str, str]) -> list[FactCounts]:
-    """Return one row for all facts, then one for each type."""
+def fact_counts(
+    both: DifferingFacts, current: tuple[str, str]
+) -> list[tuple[str, list[FactCount]]]:
+    """Return one row for all facts, then one for each type, with its title."""
     counted = Counter((fact.right, fact.type) for fact in both.found)
     counted.update((fact.right, "") for fact in both.found)
     return [
-        FactCounts(
+        (
             kind or "All",
             [
                 FactCount(
                     entry.name,
                     counted[right, kind],
-                    _query(both.entries, right, kind),
+                    list_query(both.entries, right, kind),
                     is_current=(right, kind) == current,
                 )
                 for right, entry in zip((FIRST, SECOND), both.entries, strict=True)

@@ -1,5 +1,6 @@
 """Pages of results: items of a submission, the chart of their scores, comparisons of entries."""
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_cache_control, patch_vary_headers
@@ -13,7 +14,16 @@ from scoring.leaderboard.views import asked_size, chart_response, known_form
 from scoring.models.boards import choose_phase, phase_windows
 
 from .comparisons import ComparisonRefused, comparison, entry_numbers
-from .fact_pairs import compared_facts, may_compare_facts, noun_for
+from .fact_pairs import (
+    FIRST,
+    PER_PAGE,
+    SECOND,
+    differing_facts,
+    fact_counts,
+    list_query,
+    may_compare_facts,
+    noun_for,
+)
 from .facts import FactQuery
 from .item_lists import ItemQuery, score_chart
 from .items import item_page, rendered_item
@@ -91,14 +101,30 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 def compare_facts(request: HttpRequest, slug: str) -> HttpResponse:
     """The facts that only one of two entries has right; 404 if the reader may not see them."""
     board = board_for(request.user, slug)
-    asked = {name: request.GET.get(name, "") for name in ("right", "type", "page")}
     try:
         numbers = entry_numbers(request.GET.getlist("entries"))
-        page = compared_facts(request.user, board, numbers, asked)
+        both = differing_facts(request.user, board, numbers)
     except ComparisonRefused as refusal:
         context = {"board": board, "refusal": str(refusal)}
         return render(request, "scoring/results/compare.html", context, status=400)
-    return render(request, "scoring/results/compare_facts.html", {"board": board, "page": page})
+    right = SECOND if request.GET.get("right") == SECOND else FIRST
+    kind = request.GET.get("type", "")
+    kind = kind if kind in both.types else ""
+    facts = Paginator(both.chosen(right, kind), PER_PAGE).get_page(request.GET.get("page", "1"))
+    context = {
+        "board": board,
+        "noun": both.noun,
+        "entries": both.entries,
+        "right": both.entries[right == SECOND],
+        "wrong": both.entries[right == FIRST],
+        "counts": fact_counts(both, (right, kind)),
+        "facts": facts,
+        "lines": both.lines(list(facts)),
+        "cut": both.cut,
+        "query": list_query(both.entries, right, kind),
+        "compared_query": list_query(both.entries),
+    }
+    return render(request, "scoring/results/compare_facts.html", context)
 
 
 @require_safe
