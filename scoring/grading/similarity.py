@@ -191,7 +191,7 @@ def similar_submissions(submission: Submission) -> list[Similarity]:
     return sorted(pairs, key=lambda pair: -pair.share)
 
 
-def similar_on_board(board: Board, page: str = "1") -> Page[Similarity]:
+def similar_on_board(board: Board, page: str) -> Page[Similarity]:
     """The pairs of a board, newest first. Two queries."""
     return Paginator(board_pairs(board), PER_PAGE).get_page(page)
 

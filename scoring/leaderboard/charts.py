@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import urlencode
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.cache import cache
@@ -64,7 +64,6 @@ _TO_GET = {
     "parts": "Needs a published submission in a phase that shows scores by subset.",
     "radar": "Needs a model with scores on at least three axes.",
 }
-_TO_GET_OTHERS = "Needs a model with these scores."
 _NAMED_AT_MOST = 5
 
 
@@ -267,7 +266,8 @@ def _chart(chart: Chart, source: ChartSource) -> BoardChart:
         text = f"{text} Only the top {MOST_LINES} models that have all scores are shown."
     elif shape and len(source.entries) > MOST_ROWS:
         text = f"{text} Only the top {MOST_ROWS} of {len(source.entries)} models are shown."
-    return BoardChart(chart.key, chart.title, text, shape, _TO_GET.get(chart.kind, _TO_GET_OTHERS))
+    too_little = _TO_GET.get(chart.kind, "Needs a model with these scores.")
+    return BoardChart(chart.key, chart.title, text, shape, too_little)
 
 
 _WEEK = 7 * 24 * 60 * 60
@@ -379,8 +379,7 @@ def public_charts(slug: str) -> list[BoardCharts]:
     public = AnonymousUser()
     stamped = stamped_board(public, slug)
     first = board_charts(public, stamped.board, stamped.windows)
-    keys = [parse_qs(tab.query).get("rows", [""])[0] for tab in first.origins]
-    others = [key for key in keys if key != first.origin]
+    others = [key for key in first.titles if key != first.origin]
     return [
         first,
         *(board_charts(public, stamped.board, stamped.windows, origin=key) for key in others),
@@ -396,8 +395,6 @@ def draw_ahead(shown: Iterable[BoardCharts]) -> None:
 
 
 DRAWING_KIND = "draw_charts"
-# As long as pictures are cached.
-_QUEUED_FOR = _WEEK
 
 
 def queue_undrawn() -> int:
@@ -410,7 +407,8 @@ def queue_undrawn() -> int:
     known = cache.get_many(marks)
     queued = 0
     for mark, pk in marks.items():
-        if mark not in known and cache.add(mark, 1, _QUEUED_FOR):
+        # As long as pictures are cached.
+        if mark not in known and cache.add(mark, 1, _WEEK):
             enqueue(kind=DRAWING_KIND, payload={"board": pk})
             queued += 1
     return queued

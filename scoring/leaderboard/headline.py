@@ -281,7 +281,9 @@ def _layout(
     rank = next(column for column in columns if column.decides)
     apart = {rank.basis, rank.key, *(column.key for column in supporting)}
     rest = tuple(
-        (places[column.key], _heading(column)) for column in columns if column.key not in apart
+        (places[column.key], f"{column.group} rank" if column.is_rank else column.label)
+        for column in columns
+        if column.key not in apart
     )
     return _Layout(rank.basis, axis, supporting, places[rank.key], places[rank.basis], rest)
 
@@ -327,7 +329,3 @@ def _card(entry: Entry) -> Iterator[ShownFigure]:
 def _text(entry: Entry, column: BoardColumn) -> str:
     value = entry.scores.get(column.basis)
     return column.show(value if is_score(value) else None)
-
-
-def _heading(column: BoardColumn) -> str:
-    return f"{column.group} rank" if column.is_rank else column.label
