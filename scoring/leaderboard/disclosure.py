@@ -101,6 +101,15 @@ def is_shown_in_parts(user: Viewer, phase: Phase) -> bool:
     return phase.has_parts and not is_organiser(user)
 
 
+def shows_exact_scores(user: Viewer, phase: Phase) -> bool:
+    """Whether the user sees unrounded scores over all items."""
+    return (
+        are_scores_shown(user, phase)
+        and not is_rounding(user, phase)
+        and not is_shown_in_parts(user, phase)
+    )
+
+
 def part_words(phase: Phase, part: str) -> str:
     """Describe in a sentence which items a part counts. Empty if the phase has no parts."""
     if not phase.has_parts:

@@ -18,7 +18,7 @@ from scoring.models import Entry, Phase, Replicate
 from .columns import BoardColumn, figure_column
 from .disclosure import shown_columns
 from .rows import Cell, Row, RowGroup, Section
-from .services import stored_replicates
+from .services import paired_test, stored_replicates
 
 # Figures next to the deciding one, if the benchmark does not choose them.
 _SUPPORTING = 3
@@ -64,16 +64,10 @@ def lead_of(section: Section, phase: Phase) -> Lead | None:
 
 def _p_value(first: Row, other: Row, rank: BoardColumn) -> str:
     """Return the p-value of the paired test in brackets. One query."""
-    # Imports numpy, as the benchmark of the board has done already.
-    from scoring.metrics.intervals import paired_bootstrap
-
     gradings = (first.entry.grading_id, other.entry.grading_id)
     rows = Replicate.objects.filter(grading__in=gradings, figure=rank.basis)
     found = {row.grading_id: stored_replicates(row) for row in rows}
-    if len(found) < len(gradings):
-        return ""
-    ours, theirs = (found[grading or 0] for grading in gradings)
-    test = paired_bootstrap(ours, theirs) if ours.key == theirs.key else None
+    test = paired_test(*(found.get(grading or 0) for grading in gradings))
     if test is None:
         return ""
     text = p_words(test.p_value)

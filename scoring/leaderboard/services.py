@@ -30,7 +30,7 @@ from .disclosure import rounded_scores, shown_parts, shown_scores
 from .rows import field_key
 
 if TYPE_CHECKING:
-    from scoring.metrics.intervals import Replicates
+    from scoring.metrics.intervals import PairedTest, Replicates
 
 
 def bump_board(board_id: int) -> None:
@@ -65,6 +65,16 @@ def kept_replicates(gradings: Sequence[Grading]) -> dict[int, ByFigure]:
     for row in Replicate.objects.filter(grading__in=gradings):
         by_grading[row.grading_id][row.figure] = stored_replicates(row)
     return dict(by_grading)
+
+
+def paired_test(first: "Replicates | None", second: "Replicates | None") -> "PairedTest | None":
+    """The test of two replicates; None if one is missing or they are of different resamplings."""
+    # Imports numpy, which few pages need.
+    from scoring.metrics.intervals import paired_bootstrap
+
+    if first is None or second is None or first.key != second.key:
+        return None
+    return paired_bootstrap(first, second)
 
 
 def shown_intervals(phase: Phase, grading_id: int | None) -> dict[str, list[float]]:

@@ -16,17 +16,22 @@ from django.core.cache import cache
 from django.db.models import Count
 from django.utils import timezone
 
-from scoring.access import Viewer, are_scores_shown, diagnostics_for, is_rounding
+from scoring.access import Viewer, diagnostics_for
 from scoring.benchmarks import Column, deciding_column
 from scoring.figures import NO_FIGURE, columns_of, is_score, p_words, show
-from scoring.leaderboard.disclosure import entry_as_shown, is_shown_in_parts
+from scoring.leaderboard.disclosure import entry_as_shown, shows_exact_scores
 from scoring.leaderboard.selectors import ranked_scores
-from scoring.leaderboard.services import ByFigure, grading_stamp, kept_replicates
+from scoring.leaderboard.services import (
+    ByFigure,
+    grading_stamp,
+    kept_replicates,
+    paired_test,
+)
 from scoring.models import Board, Entry, Grading, ItemScore, Phase, Submission
 from scoring.models.gradings import error_names
 
 if TYPE_CHECKING:
-    from scoring.metrics.intervals import PairedTest, Replicates
+    from scoring.metrics.intervals import PairedTest
 
 
 # Smaller differences are noise of the summation.
@@ -393,7 +398,7 @@ def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison
     phase = gradings[0].submission.phase
     phase.board = board
     columns = columns_of(board.spec, gradings[0].options)
-    exact = _is_exact(user, phase)
+    exact = shows_exact_scores(user, phase)
     replicates = kept_replicates(gradings) if exact else {}
     ranks = ranked_scores(board, phase)
     contestants = [
@@ -441,14 +446,6 @@ def _disputed(
     ]
 
 
-def _is_exact(user: Viewer, phase: Phase) -> bool:
-    return (
-        are_scores_shown(user, phase)
-        and not is_rounding(user, phase)
-        and not is_shown_in_parts(user, phase)
-    )
-
-
 def _shows_items(user: Viewer, gradings: Sequence[Grading]) -> bool:
     return all(
         diagnostics_for(user, grading.submission, grading.release) != Phase.Diagnostics.AGGREGATES
@@ -477,17 +474,9 @@ def _difference(column: Column, first: Contestant, second: Contestant) -> Differ
     ours, theirs = first.scores.get(column.key), second.scores.get(column.key)
     value = None if ours is None or theirs is None else ours - theirs
     drawn = first.replicates.get(column.key), second.replicates.get(column.key)
-    test = _test(*drawn)
+    test = paired_test(*drawn)
     untestable = value is not None and None not in drawn and test is None
     return Difference(value, test, column, is_untestable=untestable)
-
-
-def _test(first: "Replicates | None", second: "Replicates | None") -> "PairedTest | None":
-    from scoring.metrics.intervals import paired_bootstrap
-
-    if first is None or second is None or first.key != second.key:
-        return None
-    return paired_bootstrap(first, second)
 
 
 def _pairs(

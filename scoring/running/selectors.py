@@ -18,12 +18,12 @@ from django.db.models import Count, QuerySet, Sum
 from django.http import Http404
 
 from portal.jobs.selectors import is_cancelling
-from scoring.access import Viewer, are_scores_shown, diagnostics_for, is_rounding
+from scoring.access import Viewer, diagnostics_for
 from scoring.benchmarks import Column, deciding_column
 from scoring.figures import columns_of, show
 from scoring.grading.selectors import finished_grading
-from scoring.leaderboard.disclosure import is_shown_in_parts
-from scoring.leaderboard.services import kept_replicates
+from scoring.leaderboard.disclosure import shows_exact_scores
+from scoring.leaderboard.services import kept_replicates, paired_test
 from scoring.models import (
     Board,
     Grading,
@@ -234,7 +234,7 @@ def _rerun(
     latest = gradings.first()
     agreed = agreement(submission, rerun)
     alike = original is not None and latest is not None and _are_alike(original, latest)
-    is_exact = alike and _is_exact(user, submission.phase)
+    is_exact = alike and shows_exact_scores(user, submission.phase)
     shows = is_exact and original is not None and _shows_items(user, submission, original)
     return Rerun(
         id=rerun.pk,
@@ -259,31 +259,18 @@ def _are_alike(first: Grading, second: Grading) -> bool:
     )
 
 
-def _is_exact(user: Viewer, phase: Phase) -> bool:
-    return (
-        are_scores_shown(user, phase)
-        and not is_rounding(user, phase)
-        and not is_shown_in_parts(user, phase)
-    )
-
-
 def _shows_items(user: Viewer, submission: Submission, grading: Grading) -> bool:
     return diagnostics_for(user, submission, grading.release) != Phase.Diagnostics.AGGREGATES
 
 
 def _difference(phase: Phase, first: Grading, second: Grading) -> Difference:
     """With the paired test of comparisons, once both gradings are resampled."""
-    from scoring.metrics.intervals import paired_bootstrap
-
     column: Column = deciding_column(columns_of(phase.board.spec, first.options))
     ours, theirs = first.scores.get(column.key), second.scores.get(column.key)
     value = None if ours is None or theirs is None else ours - theirs
     replicates = kept_replicates([first, second])
-    drawn = [replicates.get(grading.pk, {}).get(column.key) for grading in (first, second)]
-    test = None
-    if drawn[0] is not None and drawn[1] is not None and drawn[0].key == drawn[1].key:
-        test = paired_bootstrap(drawn[0], drawn[1])
-    return Difference(value, test, column)
+    drawn = (replicates.get(grading.pk, {}).get(column.key) for grading in (first, second))
+    return Difference(value, paired_test(*drawn), column)
 
 
 def _disputed(first: Grading, second: Grading) -> list[RerunItem]:
