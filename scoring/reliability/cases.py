@@ -68,32 +68,15 @@ def gold_facts(case: JudgeCase) -> list[GoldFact]:
     ]
 
 
-@dataclass(frozen=True)
-class CaseLine:
-    """One page in an expert's list, without the submission's name, which could influence them."""
-
-    case: JudgeCase
-    state: str
-    """open, begun or submitted."""
-    decided: int
-    facts: int
-
-
-def expert_cases(user: User, sample: JudgeSample) -> list[CaseLine]:
-    """The pages of a sample for this expert, without their own submissions. Two queries."""
+def expert_cases(user: User, sample: JudgeSample) -> list[tuple[JudgeCase, ExpertReview | None]]:
+    """The pages of a sample for this expert with their reviews, without their own submissions. Two
+    queries."""
     cases = for_expert(user).filter(sample=sample).order_by("position")
     reviews = {
         review.case_id: review
         for review in ExpertReview.objects.filter(case__sample=sample, expert=user)
     }
-    return [_line(case, reviews.get(case.pk)) for case in cases]
-
-
-def _line(case: JudgeCase, review: ExpertReview | None) -> CaseLine:
-    if review is None:
-        return CaseLine(case, "open", 0, len(case.item.facts))
-    state = "submitted" if review.submitted_at else "begun"
-    return CaseLine(case, state, len(review.facts), len(case.item.facts))
+    return [(case, reviews.get(case.pk)) for case in cases]
 
 
 def for_expert(user: User) -> Any:
