@@ -269,10 +269,10 @@ def run_model(claim: Claim) -> None:
         with claim.finish():
             end_model_run(run.pk, ModelRun.State.FAILED, fault)
         return
-    with running.finished_files(run, log) as finished:
+    with running.finished_files(run, log) as (path, manifest):
         try:
             with claim.finish():
-                running.submit(run, finished)
+                running.submit(run, path, manifest)
         except (RunRefused, SubmissionRefused, ManifestRefused) as refusal:
             with claim.finish():
                 end_model_run(run.pk, ModelRun.State.FAILED, str(refusal))

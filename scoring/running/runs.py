@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -273,24 +273,16 @@ def open_engine(
 # --- the submission ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Finished:
-    """The file of a run with its manifest."""
-
-    path: Path
-    manifest: RunManifest
-
-
 @contextmanager
-def finished_files(run: ModelRun, log: DatabaseLog) -> Iterator[Finished]:
-    """The submission file of the run, in a folder that is removed afterwards."""
+def finished_files(run: ModelRun, log: DatabaseLog) -> Iterator[tuple[Path, RunManifest]]:
+    """The submission file of the run and its manifest, in a folder that is removed afterwards."""
     benchmark = run.phase.board.benchmark
     kind = kinds_of(benchmark)
     kit = Kit(benchmark, tuple(KitItem(name, kind=kind(name)) for name in log.names))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "predictions.jsonl"
         outcome = write_submission(path, kit, log, is_raw=run.is_raw)
-        yield Finished(path, manifest_of(run, outcome))
+        yield path, manifest_of(run, outcome)
 
 
 def manifest_of(run: ModelRun, outcome: Outcome) -> RunManifest:
@@ -366,7 +358,7 @@ def _version() -> str:
         return "site"
 
 
-def submit(run: ModelRun, finished: Finished) -> Submission:
+def submit(run: ModelRun, path: Path, manifest: RunManifest) -> Submission:
     """Makes the submission in the caller's transaction, once. Raises RunRefused, and the refusals
     of a submission."""
     owner = run.created_by
@@ -376,19 +368,19 @@ def submit(run: ModelRun, finished: Finished) -> Submission:
     if (known := find_submission(owner=owner, form_key=form_key)) is not None:
         return known
     phase = run.phase
-    with finished.path.open("rb") as file:
-        check_manifest(finished.manifest, phase=phase, file=file)
-        checked = check_upload(phase=phase, file=file, filename=finished.path.name, user=owner)
+    with path.open("rb") as file:
+        check_manifest(manifest, phase=phase, file=file)
+        checked = check_upload(phase=phase, file=file, filename=path.name, user=owner)
         submission = create_submission(
             phase=phase,
             owner=owner,
-            card=filled_card({"name": run.name}, finished.manifest),
+            card=filled_card({"name": run.name}, manifest),
             file=file,
-            filename=finished.path.name,
+            filename=path.name,
             checked=checked,
             form_key=form_key,
             accepts_terms=True,
-            manifest=finished.manifest,
+            manifest=manifest,
             rerun_of=run.rerun_of,
         )
     ModelRun.objects.filter(pk=run.pk).update(
