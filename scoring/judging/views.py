@@ -25,6 +25,7 @@ from scoring.models.judging import (
     check_url,
     normalised_url,
 )
+from scoring.web import warnings_of
 
 from .services import (
     SETTINGS,
@@ -199,12 +200,8 @@ def remove(request: UserRequest, slug: str, purpose: Purpose = Purpose.JUDGE) ->
 def try_it(request: UserRequest, slug: str) -> HttpResponse:
     """Sends a test question."""
     board = board_for(request.user, slug)
-    try:
-        trial = try_judge(board=board, actor=request.user)
-    except JudgingRefused as refusal:
-        messages.warning(request, str(refusal))
-    else:
-        tell_trial(request, trial)
+    with warnings_of(request, JudgingRefused):
+        tell_trial(request, try_judge(board=board, actor=request.user))
     return redirect("scoring:judge-endpoint", slug)
 
 
