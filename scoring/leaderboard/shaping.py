@@ -36,6 +36,9 @@ MOST_ROWS = 20
 _NOT_STATED = "Not stated"
 FEWEST_SPREAD = 5
 _STEPS = 20
+_PARAMETERS = Axis("Parameters", decimals=0, scale="log")
+_ACTIVE = Axis("Active parameters", decimals=0, scale="log")
+_TOKENS = Axis("Output tokens per item", decimals=0, scale="log")
 
 
 @dataclass(frozen=True)
@@ -86,30 +89,17 @@ def _ends(entry: Entry, column: Column) -> Ends | None:
     return None if low is None or high is None else (low, high)
 
 
-def _size(chart: Chart, source: ChartSource) -> Shape | None:
-    axis = Axis("Parameters", decimals=0, scale="log")
-    return _against(chart, source, axis, lambda entry: parameters(entry.size) or None)
-
-
-def _tokens(chart: Chart, source: ChartSource) -> Shape | None:
-    axis = Axis("Output tokens per item", decimals=0, scale="log")
-    return _against(chart, source, axis, _tokens_per_item)
-
-
 def _tokens_per_item(entry: Entry) -> float | None:
     tokens = tokens_of(entry)
     return tokens.per_item or None if tokens else None
 
 
-def _cost(chart: Chart, source: ChartSource) -> Shape | None:
-    def cost(entry: Entry) -> float | None:
-        return None if entry.cost is None else float(entry.cost)
-
-    return _against(chart, source, Axis("Cost in US dollars"), cost)
+def _cost(entry: Entry) -> float | None:
+    return None if entry.cost is None else float(entry.cost)
 
 
 def _against(
-    chart: Chart, source: ChartSource, axis: Axis, value: Callable[[Entry], float | None]
+    chart: Chart, source: ChartSource, *, axis: Axis, value: Callable[[Entry], float | None]
 ) -> Shape | None:
     """Plot the score against a value, with the Pareto front."""
     [column] = _columns(chart, source)
@@ -130,14 +120,13 @@ def _released(chart: Chart, source: ChartSource) -> Shape | None:
 
 
 def _by_architecture(
-    chart: Chart, source: ChartSource, *, label: str, size: Callable[[Entry], float | None]
+    chart: Chart, source: ChartSource, *, axis: Axis, size: Callable[[Entry], float | None]
 ) -> Shape | None:
     """Plot the score against a number of parameters, dense models and mixtures apart."""
     [column] = _columns(chart, source)
     points = [
         point._replace(group=_architecture(entry)) for entry, point in _points(source, size, column)
     ]
-    axis = Axis(label, decimals=0, scale="log")
     return _scatter(axis, _axis(column), points, groups=_ARCHITECTURES)
 
 
@@ -160,8 +149,7 @@ def _reasoning(chart: Chart, source: ChartSource) -> Shape | None:
         for entry, point in _points(source, _tokens_per_item, column)
         if entry.reasoning
     ]
-    axis = Axis("Output tokens per item", decimals=0, scale="log")
-    return _scatter(axis, _axis(column), points, groups=tuple(Reasoning.labels))
+    return _scatter(_TOKENS, _axis(column), points, groups=tuple(Reasoning.labels))
 
 
 def _spread(chart: Chart, source: ChartSource) -> Shape | None:
@@ -343,13 +331,13 @@ _BUILDERS: dict[str, Builder] = {
     "bars": partial(_grid, style="bars"),
     "radar": partial(_grid, style="radar"),
     "parts": _parts,
-    "size": _size,
-    "tokens": _tokens,
-    "cost": _cost,
+    "size": partial(_against, axis=_PARAMETERS, value=_total_size),
+    "tokens": partial(_against, axis=_TOKENS, value=_tokens_per_item),
+    "cost": partial(_against, axis=Axis("Cost in US dollars"), value=_cost),
     "released": _released,
     "history": _history,
     "spread": _spread,
-    "scaling": partial(_by_architecture, label="Parameters", size=_total_size),
-    "active": partial(_by_architecture, label="Active parameters", size=_active_size),
+    "scaling": partial(_by_architecture, axis=_PARAMETERS, size=_total_size),
+    "active": partial(_by_architecture, axis=_ACTIVE, size=_active_size),
     "reasoning": _reasoning,
 }
