@@ -13,6 +13,7 @@ from scoring.benchmarks import Column
 from scoring.figures import is_score
 from scoring.models import Board, Entry, Phase
 from scoring.models.submissions import CARD_FIELDS
+from scoring.submissions.forms import PhaseField
 
 from .selectors import ItemSample, draw_items, figures_of
 
@@ -164,15 +165,10 @@ class TableForm(forms.Form):
     )
 
 
-class _PhaseField(forms.ModelChoiceField):  # type: ignore[type-arg]
-    def label_from_instance(self, obj: Phase) -> str:
-        return obj.title
-
-
 class SampleForm(forms.Form):
     """A seeded sample of the items of a phase."""
 
-    phase = _PhaseField(queryset=Phase.objects.none(), to_field_name="slug", empty_label=None)
+    phase = PhaseField(queryset=Phase.objects.none(), to_field_name="slug", empty_label=None)
     size = forms.IntegerField(min_value=1, initial=100, label="Items")
     seed = forms.IntegerField(
         min_value=0,

@@ -124,7 +124,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
             # `clean` checks those that the manifest may fill, and the browser none of them.
             self.fields[name].required = not (has_manifest and name in FILLED)
         for name in FILLED & self.fields.keys():
-            self.fields[name].widget.use_required_attribute = _never
+            self.fields[name].widget.use_required_attribute = lambda _: False
         if not has_terms:
             del self.fields["accept_terms"]
         phase = self.fields["phase"]
@@ -166,10 +166,6 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def card(self) -> dict[str, Any]:
         return {name: self.cleaned_data[name] for name in CARD_FIELDS}
-
-
-def _never(_: object) -> bool:
-    return False
 
 
 def _initial_card(earlier: Submission | None) -> dict[str, Any]:
