@@ -18,7 +18,6 @@ from scoring.benchmarks import Headline, RuleTable, deciding_column
 from scoring.benchmarks.options import option_title
 from scoring.leaderboard.columns import (
     GROUPED,
-    Explanation,
     Head,
     TableFrame,
     explanations,
@@ -248,7 +247,7 @@ class LeaderboardPage:
         )
 
     @property
-    def explained(self) -> list[Explanation]:
+    def explained(self) -> list[tuple[str, str, bool]]:
         """The legend below the table: all figures that it shows."""
         figures = [column for column in self.frame.columns if not column.is_rank]
         if not self.is_headline:

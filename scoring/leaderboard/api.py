@@ -38,7 +38,7 @@ from .columns import BoardColumn
 from .files import COLUMN, TEXT, ExportForm, leaderboard_csv
 from .filters import CLOSED, OPEN, RowFilterForm
 from .rows import tokens_of
-from .selectors import Leaderboard, StampedBoard, requested_leaderboard, stamped_board
+from .selectors import Leaderboard, requested_leaderboard, stamped_board
 
 ViewSerializer = answer(View, leave_out=["columns", "reported", "needs"])
 ColumnSerializer = answer(
@@ -388,8 +388,7 @@ class ChartList(APIView):
 
     @extend_schema(parameters=[ChartQuerySerializer], responses=ChartSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        shown = _shown(request, stamped_board(request.user, slug))
-        return Response(ChartSerializer(shown.charts, many=True).data)
+        return Response(ChartSerializer(_shown(request, slug).charts, many=True).data)
 
 
 class ChartDetail(APIView):
@@ -418,10 +417,10 @@ class ChartDetail(APIView):
         },
     )
     def get(self, request: Request, slug: str, chart: str) -> Response:
-        stamped = stamped_board(request.user, slug)
-        shown = _shown(request, stamped)
-        drawn = shown.chart(chart)
-        size = _file_query(request)["size"]
+        drawn = _shown(request, slug).chart(chart)
+        wanted = ChartFileQuerySerializer(data=request.query_params)
+        wanted.is_valid(raise_exception=True)
+        size = wanted.validated_data["size"]
         form = request.accepted_renderer.format
         if form == "json":
             return Response(ChartSerializer(drawn).data)
@@ -443,13 +442,8 @@ class ChartDetail(APIView):
         return super().handle_exception(exc)
 
 
-def _file_query(request: Request) -> dict[str, Any]:
-    wanted = ChartFileQuerySerializer(data=request.query_params)
-    wanted.is_valid(raise_exception=True)
-    return dict(wanted.validated_data)
-
-
-def _shown(request: Request, stamped: StampedBoard) -> BoardCharts:
+def _shown(request: Request, slug: str) -> BoardCharts:
+    stamped = stamped_board(request.user, slug)
     wanted = ChartQuerySerializer(data=request.query_params)
     wanted.is_valid(raise_exception=True)
     asked = wanted.validated_data

@@ -137,22 +137,14 @@ class Head:
     is_figure: bool = True
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """A line of the legend: the labels of all columns with this definition."""
-
-    label: str
-    help: str
-    higher_is_better: bool
-
-
-def explanations(columns: Sequence[BoardColumn]) -> list[Explanation]:
-    """Return the legend of some columns. Columns with the same definition share a line."""
+def explanations(columns: Sequence[BoardColumn]) -> list[tuple[str, str, bool]]:
+    """Return the legend of some columns: label, help and whether higher is better. Columns with the
+    same definition share a line, with all their labels."""
     lines: dict[tuple[str, bool], dict[str, None]] = {}
     for column in columns:
         lines.setdefault((column.help, column.higher_is_better), {})[column.label] = None
     return [
-        Explanation(", ".join(labels), words, higher_is_better)
+        (", ".join(labels), words, higher_is_better)
         for (words, higher_is_better), labels in lines.items()
     ]
 
