@@ -190,19 +190,13 @@ class HeadlineGroup:
 
 
 @dataclass(frozen=True)
-class HeadlineSection:
-    section: Section
-    groups: tuple[HeadlineGroup, ...]
-
-
-@dataclass(frozen=True)
 class HeadlineTable:
     """The sections with what the headline view shows of their rows."""
 
     deciding: BoardColumn
     supporting: tuple[BoardColumn, ...]
     axis: Axis
-    sections: tuple[HeadlineSection, ...]
+    sections: Sequence[tuple[Section, Sequence[HeadlineGroup]]]
 
     @property
     def width(self) -> int:
@@ -211,7 +205,7 @@ class HeadlineTable:
 
     @property
     def has_intervals(self) -> bool:
-        groups = (group for each in self.sections for group in each.groups)
+        groups = (group for _, groups in self.sections for group in groups)
         return any(row.low for group in groups for row in group.rows)
 
 
@@ -248,10 +242,7 @@ def headline_table(
         deciding,
         supporting,
         axis,
-        tuple(
-            HeadlineSection(section, tuple(_group(group, layout) for group in section.groups))
-            for section in sections
-        ),
+        [(section, [_group(group, layout) for group in section.groups]) for section in sections],
     )
 
 
