@@ -19,10 +19,10 @@ from scoring.models import Board, JudgeCase, JudgeRun, JudgeSample, Submission
 from scoring.reliability.cases import (
     add_expert,
     draw_sample,
-    matcher_result,
     save_review,
     submit_review,
 )
+from scoring.reliability.selectors import by_matcher, graded_pages, judging_of
 
 from .parts import LABELS, Cast, SampleError
 
@@ -102,8 +102,11 @@ def _row(fact: Mapping[str, Any], *, is_there: bool) -> FactRow:
 
 
 def _review(sample: JudgeSample, first: User, second: User) -> None:
-    for case in sample.cases.select_related("item", "sample").order_by("position"):
-        result = matcher_result(case)
+    cases = list(sample.cases.select_related("item", "sample").order_by("position"))
+    graded = graded_pages(sample, {(case.submission_id, case.item_id) for case in cases})
+    results = by_matcher(judging_of(sample), graded)
+    for case in cases:
+        result = results.get((case.submission_id, case.item_id))
         if result is None:
             raise SampleError(f"{case.item.name} of {case.submission} has no result")
         facts = {fact["n"]: _sees(fact) for fact in result["facts"]}

@@ -1,7 +1,7 @@
 """An annotator's changes to their own work: saving, submitting, comments and flags.
 
-A save is validated and idempotent, and never overwrites another save. A submitted document cannot be saved until
-it is withdrawn or returned.
+A save is validated and idempotent, and never overwrites another save. Submitted labels cannot be
+changed until the submission is withdrawn or returned.
 """
 
 import hashlib
