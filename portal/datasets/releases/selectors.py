@@ -6,24 +6,21 @@ other item it shows only whether it was added, removed or changed.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum, Window
+from django.db.models.functions import Lead
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import (
     ALL_GOLD,
     GoldSplits,
     gold_splits_for,
-    may_see_all_gold,
-    must_accept_licence,
     visible_releases,
 )
 from portal.datasets.models import Dataset, PageImage, Release, ReleaseItem
 from portal.datasets.models.releases import JsonLength
-from portal.datasets.releases.publishing.croissant import bibtex, citation_cff
 from portal.datasets.releases.publishing.diff import (
     KINDS,
     ItemChange,
@@ -32,16 +29,11 @@ from portal.datasets.releases.publishing.diff import (
     change_notes,
     diff_releases,
 )
-from portal.datasets.releases.publishing.manifest import SCHEMES
-from portal.datasets.releases.publishing.rows import PublishedItem, draw_words
+from portal.datasets.releases.publishing.rows import PublishedItem
 from portal.web.queries import count_by
 
 from .corrections import dispute_notes, settled_by, unsettled_disputes
-from .exports import published_item, published_items, published_release
-from .files import ReleaseFile, gold_files, release_prompts
-
-ITEMS_PER_PAGE = 50
-RELEASES_PER_PAGE = 25
+from .exports import published_item, published_items
 
 
 @dataclass(frozen=True)
@@ -68,127 +60,15 @@ class SplitRow:
     is_open: bool
 
 
-@dataclass(frozen=True)
-class ReleasePage:
-    """A release; `gold`: the reader may see all gold, facts and hashes; `some_gold`: a part."""
-
-    release: Release
-    gold: bool
-    some_gold: bool
-    has_kit: bool
-    must_accept: bool
-    may_manage: bool
-    splits: list[SplitRow]
-    drawn: str
-    """How the splits were drawn, as text."""
-    split: str
-    facts: int | None
-    hash_covers: str
-    """The data that the published hash covers, as text."""
-    files: list[ReleaseFile]
-    prompts: list[dict[str, str]]
-    bibtex: str
-    cff: str
-    exposed: int
-    """Number of items meant to be hidden whose document another release shows."""
-    previous: Release | None
-    page: Page[ReleaseItem]
-    rows: list[ReleaseRow]
-
-
-@dataclass(frozen=True)
-class ListedRelease:
-    """A release in the list; `facts` is None where the reader may not see all gold."""
-
-    release: Release
-    facts: int | None
-    splits: dict[str, int]
-    previous: Release | None
-
-
-@dataclass(frozen=True)
-class ReleaseList:
-    dataset: Dataset
-    may_manage: bool
-    page: Page[Release]
-    rows: list[ListedRelease]
-
-
-def release_list(user: Any, dataset: Dataset, *, page: str = "1") -> ReleaseList:
-    """The releases visible to the user, newest first, each with its predecessor."""
-    releases = visible_releases(user, dataset).order_by("-frozen_at", "-id")
-    ordered = list(releases)
-    before = dict(zip_longest((release.pk for release in ordered), ordered[1:]))
-    shown = Paginator(releases.all(), RELEASES_PER_PAGE).get_page(page)
-    splits = _split_counts(list(shown))
-    return ReleaseList(
-        dataset=dataset,
-        may_manage=is_organiser(user),
-        page=shown,
-        rows=[
-            ListedRelease(
-                release=release,
-                facts=shown_facts(user, release),
-                splits=splits.get(release.pk, {}),
-                previous=before[release.pk],
-            )
-            for release in shown
-        ],
-    )
-
-
-def shown_facts(user: Any, release: Release) -> int | None:
-    """The number of facts; None for users who may not see all gold."""
-    return release.fact_count if may_see_all_gold(user, release) else None
-
-
-def _split_counts(releases: list[Release]) -> dict[int, dict[str, int]]:
-    counted = ReleaseItem.objects.filter(release__in=releases).exclude(split="").order_by("split")
-    counts: dict[int, dict[str, int]] = {}
-    for release, split, count in counted.values_list("release", "split").annotate(Count("id")):
-        counts.setdefault(release, {})[split] = count
-    return counts
-
-
-def release_page(
-    user: Any,
-    release: Release,
-    *,
-    page: str = "1",
-    split: str = "",
-    url: str = "",
-) -> ReleasePage:
-    """One page of the items, optionally of one split only; `url` is the release's absolute URL."""
-    gold_splits = gold_splits_for(user, release)
-    splits = _split_rows(release, gold_splits)
-    some_gold = gold_splits is None or any(row.is_open for row in splits)
-    split = split if split in {row.split for row in splits} else ""
-    items = release_items(release)
-    shown = Paginator(items.filter(split=split) if split else items, ITEMS_PER_PAGE).get_page(page)
-    row = published_release(release, gold_splits, page=url)
-    may_manage = is_organiser(user)
-    earlier = visible_releases(user, release.dataset).filter(pk__lt=release.pk)
-    return ReleasePage(
-        release=release,
-        gold=gold_splits is None,
-        some_gold=some_gold,
-        has_kit=not release.is_gold_public,
-        must_accept=must_accept_licence(user, release),
-        may_manage=may_manage,
-        splits=splits,
-        drawn=draw_words(release.draw),
-        split=split,
-        facts=shown_facts(user, release),
-        hash_covers=SCHEMES[release.scheme],
-        files=gold_files(release) if some_gold else [],
-        prompts=release_prompts(release),
-        bibtex=bibtex(row),
-        cff=citation_cff(row),
-        exposed=exposed_items(release) if may_manage else 0,
-        previous=earlier.order_by("-pk").first(),
-        page=shown,
-        rows=release_rows(user, release, shown),
-    )
+def listed_releases(user: Any, dataset: Dataset) -> QuerySet[Release]:
+    """The releases visible to the user, newest first, each with its numbers of items in the splits
+    (`dev`, `test`) and the version of its predecessor (`previous`)."""
+    order = (F("frozen_at").desc(), F("id").desc())
+    splits = {
+        split: Count("items", filter=Q(items__split=split)) for split in ReleaseItem.Split.values
+    }
+    releases = visible_releases(user, dataset).annotate(**splits)
+    return releases.annotate(previous=Window(Lead("version"), order_by=order)).order_by(*order)
 
 
 def exposed_items(release: Release) -> int:
@@ -208,7 +88,8 @@ def _shows(gold_splits: GoldSplits, split: str) -> bool:
     return gold_splits is None or split in gold_splits
 
 
-def _split_rows(release: Release, gold_splits: GoldSplits) -> list[SplitRow]:
+def split_rows(release: Release, gold_splits: GoldSplits) -> list[SplitRow]:
+    """The splits that have items; none if the release is not split."""
     counts = count_by(release.items.exclude(split=""), "split")
     return [
         SplitRow(

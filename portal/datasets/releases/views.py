@@ -6,13 +6,14 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from portal.accounts.access import UserRequest, organiser_required
+from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from portal.datasets.access import (
     get_dataset,
     get_downloadable_release,
@@ -20,17 +21,23 @@ from portal.datasets.access import (
     get_release,
     gold_splits_for,
     must_accept_licence,
+    visible_releases,
 )
 from portal.datasets.models import Dataset, Release
-from portal.datasets.releases.publishing.croissant import CROISSANT
+from portal.datasets.releases.publishing.croissant import CROISSANT, bibtex, citation_cff
+from portal.datasets.releases.publishing.manifest import SCHEMES
+from portal.datasets.releases.publishing.rows import draw_words
 from portal.files.uploads import archive_limits, was_too_large
 from portal.web.refusals import form_page
 
 from .corrections import planned_corrections
+from .exports import published_release
 from .files import (
     croissant_response,
     get_release_file,
+    gold_files,
     release_file_response,
+    release_prompts,
     release_response,
     starter_kit_response,
 )
@@ -38,7 +45,14 @@ from .forms import AcceptLicenceForm, NewReleaseForm, RestoreForm
 from .freezing import draft_notes, freeze_or_queue, is_quick, running_freeze, stored_upload
 from .gold import ReleaseError
 from .restoring import restore_release
-from .selectors import diff_page, release_list, release_page
+from .selectors import (
+    diff_page,
+    exposed_items,
+    listed_releases,
+    release_items,
+    release_rows,
+    split_rows,
+)
 from .services import (
     accept_licence,
     documents_without_image,
@@ -48,25 +62,54 @@ from .services import (
     suggest_version,
 )
 
+ITEMS_PER_PAGE = 50
+RELEASES_PER_PAGE = 25
+
 
 @require_safe
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
-    view = release_list(request.user, dataset, page=request.GET.get("page", "1"))
-    return render(request, "datasets/releases/releases.html", {"view": view, "dataset": dataset})
+    pages = Paginator(listed_releases(request.user, dataset), RELEASES_PER_PAGE)
+    context = {
+        "dataset": dataset,
+        "page": pages.get_page(request.GET.get("page")),
+        "may_manage": is_organiser(request.user),
+    }
+    return render(request, "datasets/releases/releases.html", context)
 
 
 @require_safe
 def release(request: HttpRequest, slug: str, version: str) -> HttpResponse:
-    release = get_release(request.user, slug, version)
-    page = release_page(
-        request.user,
-        release,
-        page=request.GET.get("page", "1"),
-        split=request.GET.get("split", ""),
-        url=_absolute_url(request, release),
-    )
-    context = {"view": page, "dataset": release.dataset}
+    """The release with a page of its items, optionally of one split only."""
+    release, may_manage = get_release(request.user, slug, version), is_organiser(request.user)
+    gold_splits = gold_splits_for(request.user, release)
+    splits, split = split_rows(release, gold_splits), request.GET.get("split", "")
+    items = release_items(release)
+    if is_split := split in {row.split for row in splits}:
+        items = items.filter(split=split)
+    page = Paginator(items, ITEMS_PER_PAGE).get_page(request.GET.get("page"))
+    published = published_release(release, gold_splits, page=_absolute_url(request, release))
+    earlier = visible_releases(request.user, release.dataset).filter(pk__lt=release.pk)
+    context = {
+        "release": release,
+        "dataset": release.dataset,
+        "may_manage": may_manage,
+        "gold": gold_splits is None,
+        "some_gold": gold_splits is None or any(row.is_open for row in splits),
+        "exposed": exposed_items(release) if may_manage else 0,
+        "must_accept": must_accept_licence(request.user, release),
+        "previous": earlier.order_by("-pk").first(),
+        "files": gold_files(release),
+        "prompts": release_prompts(release),
+        "bibtex": bibtex(published),
+        "cff": citation_cff(published),
+        "hash_covers": SCHEMES[release.scheme],
+        "drawn": draw_words(release.draw),
+        "splits": splits,
+        "split": split if is_split else "",
+        "page": page,
+        "rows": release_rows(request.user, release, page),
+    }
     return render(request, "datasets/releases/release.html", context)
 
 
