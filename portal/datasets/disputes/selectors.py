@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 
 from portal.accounts.models import display_name
@@ -14,25 +13,17 @@ from portal.datasets.access import (
     may_read_dispute,
     may_see_item_gold,
     visible_disputes,
-    visible_releases,
     workplaces,
 )
-from portal.datasets.documents.selectors import PER_PAGE, document_prompt
 from portal.datasets.models import (
     Dataset,
     Dispute,
     DocumentContent,
     PageImage,
-    Release,
     ReleaseItem,
 )
 from portal.datasets.releases.corrections import correction_words
 from portal.facts.page_text import Context, Excerpts
-from portal.web.queries import count_by
-
-from .gold_view import GoldPart, gold_json, gold_parts
-
-FACTS_PER_PAGE = 100
 
 
 @dataclass(frozen=True)
@@ -45,16 +36,6 @@ class DisputeRow:
 
 
 @dataclass(frozen=True)
-class DisputeList:
-    """A page of disputes, with counts by state for the same filters."""
-
-    page: Page[Dispute]
-    rows: list[DisputeRow]
-    counts: list[tuple[str, str, int]]
-    releases: list[Release]
-
-
-@dataclass(frozen=True)
 class FactRow:
     """A gold fact with its open disputes and its context, which is None without a text."""
 
@@ -63,26 +44,6 @@ class FactRow:
     value: str
     context: Context | None
     disputes: list[Dispute]
-
-
-@dataclass(frozen=True)
-class ItemPage:
-    """An item of a release. `gold` is true if the user may see its facts.
-
-    `parts` and `line` (JSON) are the gold of a benchmark without facts; `prompt` is the question to
-    a model.
-    """
-
-    item: ReleaseItem
-    gold: bool
-    images: list[PageImage]
-    facts: list[FactRow]
-    page: Page[dict[str, Any]]
-    parts: list[GoldPart]
-    line: str
-    prompt: str
-    disputes: list[DisputeRow]
-    may_dispute: bool
 
 
 @dataclass(frozen=True)
@@ -114,27 +75,6 @@ def filter_disputes(
     return disputes
 
 
-def dispute_list(
-    user: Any,
-    dataset: Dataset,
-    *,
-    state: str = "",
-    release: str = "",
-    mine: bool = False,
-    page: str = "1",
-) -> DisputeList:
-    """Return a page of disputes, with at most six queries."""
-    disputes = filter_disputes(user, dataset, release=release, mine=mine)
-    counted = count_by(disputes, "state")
-    counts = [("", "All", sum(counted.values()))]
-    counts += [(value, str(label), counted.get(value, 0)) for value, label in Dispute.State.choices]
-    if state in Dispute.State.values:
-        disputes = disputes.filter(state=state)
-    shown = Paginator(disputes, PER_PAGE).get_page(page)
-    rows = dispute_rows(user, dataset, list(shown))
-    return DisputeList(shown, rows, counts, list(visible_releases(user, dataset)))
-
-
 def dispute_rows(user: Any, dataset: Dataset, disputes: Sequence[Dispute]) -> list[DisputeRow]:
     decides = bool(disputes) and may_decide(user, dataset)
     rows = []
@@ -150,27 +90,6 @@ def dispute_rows(user: Any, dataset: Dataset, disputes: Sequence[Dispute]) -> li
             )
         )
     return rows
-
-
-def item_page(user: Any, item: ReleaseItem, *, page: str = "1") -> ItemPage:
-    """Return the item with one page of its facts, unless they are hidden."""
-    gold = may_see_item_gold(user, item)
-    dataset = item.release.dataset
-    disputes = list(visible_disputes(user, dataset).filter(item=item))
-    shown = Paginator(item.facts if gold else [], FACTS_PER_PAGE).get_page(page)
-    is_shown = gold and not item.release.has_pages
-    return ItemPage(
-        item=item,
-        gold=gold,
-        images=item_images(item),
-        facts=_fact_rows(item, list(shown), disputes),
-        page=shown,
-        parts=gold_parts(item.gold) if is_shown else [],
-        line=gold_json(item.gold) if is_shown else "",
-        prompt=document_prompt(item.document) if item.document else "",
-        disputes=dispute_rows(user, dataset, disputes),
-        may_dispute=dataset.derived_from_id is None,
-    )
 
 
 def dispute_page(user: Any, dispute: Dispute) -> DisputePage:
@@ -197,7 +116,7 @@ def dispute_page(user: Any, dispute: Dispute) -> DisputePage:
 def fact_row(item: ReleaseItem, n: int | None) -> FactRow | None:
     """Return a fact by number. The caller must check that the user may see it."""
     facts = [] if n is None else [fact for fact in item.facts if fact["n"] == n]
-    rows = _fact_rows(item, facts, [])
+    rows = fact_rows(item, facts, [])
     return rows[0] if rows else None
 
 
@@ -209,9 +128,10 @@ def item_images(item: ReleaseItem) -> list[PageImage]:
     return list(document.images.all())
 
 
-def _fact_rows(
+def fact_rows(
     item: ReleaseItem, facts: Sequence[dict[str, Any]], disputes: Sequence[Dispute]
 ) -> list[FactRow]:
+    """Return facts with their open disputes. The caller must check that the user may see them."""
     if not facts:
         return []
     content = DocumentContent.objects.filter(document=item.document_id).first()

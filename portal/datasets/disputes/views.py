@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -19,14 +20,25 @@ from portal.datasets.access import (
     get_own_dispute,
     get_release_item,
     may_see_item_gold,
+    visible_disputes,
     visible_releases,
 )
+from portal.datasets.documents.selectors import PER_PAGE, document_prompt
 from portal.datasets.models import Dispute, Release
 from portal.datasets.releases.corrections import ADD, CHANGE, REMOVE
+from portal.web.queries import count_by
 from portal.web.refusals import errors_in, form_page
 from portal.web.requests import refuse_unknown
 
-from .selectors import dispute_list, dispute_page, fact_row, item_images, item_page
+from .gold_view import gold_json, gold_parts
+from .selectors import (
+    dispute_page,
+    dispute_rows,
+    fact_row,
+    fact_rows,
+    filter_disputes,
+    item_images,
+)
 from .services import (
     CLAIM_LENGTH,
     REASON_LENGTH,
@@ -35,6 +47,8 @@ from .services import (
     raise_dispute,
     withdraw_dispute,
 )
+
+FACTS_PER_PAGE = 100
 
 
 class DisputeForm(forms.Form):
@@ -124,8 +138,24 @@ class DisputeFilterForm(forms.Form):
 @require_safe
 def release_item(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponse:
     item = get_release_item(request.user, slug, version, name)
-    view = item_page(request.user, item, page=request.GET.get("page", "1"))
-    context = {"view": view, "dataset": item.release.dataset}
+    dataset, gold = item.release.dataset, may_see_item_gold(request.user, item)
+    disputes = list(visible_disputes(request.user, dataset).filter(item=item))
+    pages = Paginator(item.facts if gold else [], FACTS_PER_PAGE)
+    page = pages.get_page(request.GET.get("page"))
+    is_line = gold and not item.release.has_pages
+    context = {
+        "dataset": dataset,
+        "item": item,
+        "gold": gold,
+        "prompt": document_prompt(item.document) if item.document else "",
+        "images": item_images(item),
+        "facts": fact_rows(item, list(page), disputes),
+        "page": page,
+        "parts": gold_parts(item.gold) if is_line else [],
+        "line": gold_json(item.gold) if is_line else "",
+        "disputes": dispute_rows(request.user, dataset, disputes),
+        "may_dispute": dataset.derived_from_id is None,
+    }
     return render(request, "datasets/disputes/release_item.html", context)
 
 
@@ -138,16 +168,21 @@ def disputes(request: HttpRequest, slug: str) -> HttpResponse:
     form.is_valid()
     wanted = {key: form.cleaned_data.get(key) or "" for key in ("state", "release")}
     mine = bool(form.cleaned_data.get("mine"))
-    listed = dispute_list(
-        request.user, dataset, **wanted, mine=mine, page=request.GET.get("page", "1")
-    )
+    disputes = filter_disputes(request.user, dataset, release=wanted["release"], mine=mine)
+    counts = count_by(disputes, "state")
+    if wanted["state"]:
+        disputes = disputes.filter(state=wanted["state"])
+    page = Paginator(disputes, PER_PAGE).get_page(request.GET.get("page"))
     query = {
         key: value for key, value in (*wanted.items(), ("mine", "on" if mine else "")) if value
     }
     context = {
         "dataset": dataset,
-        "view": listed,
         "form": form,
+        "total": sum(counts.values()),
+        "states": [(*choice, counts.get(choice[0], 0)) for choice in Dispute.State.choices],
+        "page": page,
+        "rows": dispute_rows(request.user, dataset, list(page)),
         "state": wanted["state"],
         "query": urlencode(query),
         "states_query": urlencode({key: query[key] for key in query if key != "state"}),

@@ -323,9 +323,9 @@ def test_filters_and_constant_queries(
     released(version="1.1.0")
 
     def found(query: str) -> int:
-        page = client.get(f"/datasets/world/disputes/?{query}").context["view"]
+        page = client.get(f"/datasets/world/disputes/?{query}").context["page"]
         answer = api_of(researcher).get(f"/api/v1/datasets/world/disputes/?{query}").json()
-        assert page.page.paginator.count == answer["count"]
+        assert page.paginator.count == answer["count"]
         return int(answer["count"])
 
     assert found("") == 21
