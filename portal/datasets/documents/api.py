@@ -26,6 +26,7 @@ from portal.datasets.access import (
     get_task,
     may_read,
     visible_datasets,
+    visible_releases,
 )
 from portal.datasets.dataset_tasks import cancel_work, start_task
 from portal.datasets.imaging.services import ImageRefusedError, add_image
@@ -41,7 +42,7 @@ from portal.web.answers import ListingView
 from portal.web.api import PlainMultiPartParser, checked
 
 from .forms import read_picture
-from .selectors import dataset_card, document_boxes
+from .selectors import document_boxes, type_counts
 from .serializers import (
     BulkEditSerializer,
     ChangedSerializer,
@@ -93,8 +94,10 @@ class DatasetDetail(APIView):
 
     @extend_schema(responses=DatasetCardSerializer)
     def get(self, request: Request, slug: str) -> Response:
-        card = dataset_card(request.user, get_dataset(request.user, slug))
-        return Response(DatasetCardSerializer(card.dataset, context={"card": card}).data)
+        dataset = get_dataset(request.user, slug)
+        releases = visible_releases(request.user, dataset)
+        context = {"types": type_counts(dataset), "releases": releases}
+        return Response(DatasetCardSerializer(dataset, context=context).data)
 
     @extend_schema(request=DatasetChangeSerializer, responses=DatasetChangeSerializer)
     def patch(self, request: Request, slug: str) -> Response:

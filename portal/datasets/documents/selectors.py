@@ -4,19 +4,16 @@ For a document with hidden content, only organisers see more than its name, type
 company, source and hashes would reveal the answer.
 """
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, Min, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from portal.accounts.access import is_organiser
 from portal.datasets.access import may_read, visible_datasets, visible_releases
-from portal.datasets.dataset_tasks import trouble_of
 from portal.datasets.models import (
     Batch,
     Dataset,
@@ -49,28 +46,6 @@ class TypeCount:
     percent: float
 
 
-@dataclass(frozen=True)
-class ImportRow:
-    """An import in a list, with the number of files by outcome, and of those not read."""
-
-    run: ImportRun
-    counts: Counter[str]
-    left_out: int
-
-
-@dataclass(frozen=True)
-class DatasetCard:
-    """The overview of a dataset; `imports` and `pending` (count, label, URL) are for organisers."""
-
-    dataset: Dataset
-    documents: int
-    types: list[TypeCount]
-    releases: list[Release]
-    imports: list[ImportRow]
-    pending: list[tuple[int, str, str]]
-    may_manage: bool
-
-
 def listed_datasets(user: Any) -> Any:
     """Return the visible datasets with `document_count` and visible releases, newest first."""
     documents = Document.objects.filter(dataset=OuterRef("pk")).order_by().values("dataset")
@@ -85,20 +60,6 @@ def listed_datasets(user: Any) -> Any:
     )
 
 
-def dataset_card(user: Any, dataset: Dataset) -> DatasetCard:
-    types = type_counts(dataset)
-    may_manage = is_organiser(user)
-    return DatasetCard(
-        dataset=dataset,
-        documents=sum(row.count for row in types),
-        types=types,
-        releases=list(visible_releases(user, dataset)),
-        imports=import_rows(dataset.imports.all()[:LATEST_IMPORTS]) if may_manage else [],
-        pending=_pending(dataset) if may_manage else [],
-        may_manage=may_manage,
-    )
-
-
 # Open work by the name of the page on which it is done: for one, and for several.
 _OPEN_WORK = {
     "tasks": ("running job", "running jobs"),
@@ -109,7 +70,7 @@ _OPEN_WORK = {
 }
 
 
-def _pending(dataset: Dataset) -> list[tuple[int, str, str]]:
+def pending_work(dataset: Dataset) -> list[tuple[int, str, str]]:
     """Return the open work of a dataset as (number, words, URL), with one query."""
     findings = PiiFinding.objects.filter(decision=PiiFinding.Decision.OPEN)
     pairs = NearDuplicate.objects.filter(decision=NearDuplicate.Decision.OPEN)
@@ -145,13 +106,13 @@ def type_counts(dataset: Dataset) -> list[TypeCount]:
     ]
 
 
-def import_rows(runs: Iterable[ImportRun]) -> list[ImportRow]:
-    listed = list(runs)
-    counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
-    items = ImportItem.objects.filter(run__in=listed).order_by()
-    for run_pk, outcome, count in items.values_list("run", "outcome").annotate(Count("id")):
-        counts[run_pk][outcome] = count
-    return [ImportRow(run, counts[run.pk], sum(run.ignored.values())) for run in listed]
+def latest_imports(dataset: Dataset) -> QuerySet[ImportRun]:
+    """Return the latest imports, each with its number of files by outcome (`imported`, …)."""
+    counts = {
+        outcome: Count("items", filter=Q(items__outcome=outcome))
+        for outcome in ImportItem.Outcome.values
+    }
+    return dataset.imports.annotate(**counts).order_by("-pk")[:LATEST_IMPORTS]
 
 
 @dataclass(frozen=True)
@@ -298,9 +259,6 @@ def document_boxes(document: int) -> list[dict[str, Any]]:
     ]
 
 
-FAULTS_PER_PAGE = 100
-
-
 @dataclass(frozen=True)
 class Fault:
     """A fault of a task in one document."""
@@ -312,44 +270,9 @@ class Fault:
     """Whether `name` is the name of a document."""
 
 
-@dataclass(frozen=True)
-class TaskPage:
-    """A task with its `counts` as (name, number) and a page of its faults.
-
-    `trouble` is the error after which the task will be retried.
-    """
-
-    task: DatasetTask
-    counts: list[tuple[str, int]]
-    faults: list[Fault]
-    page: Page[dict[str, str]]
-    faults_left_out: int
-    trouble: str
-
-
-def task_list(dataset: Dataset, *, page: str = "1") -> Page[DatasetTask]:
-    """Return the dataset's tasks, newest first, without their reports."""
-    tasks = dataset.tasks.select_related("created_by").defer("report")
-    shown = Paginator(tasks, PER_PAGE).get_page(page)
-    for task in shown:
-        task.dataset = dataset
-    return shown
-
-
-def task_page(task: DatasetTask, *, page: str = "1") -> TaskPage:
-    report = task.report
-    shown = Paginator(report.get("faults", []), FAULTS_PER_PAGE).get_page(page)
-    names = {fault["name"] for fault in shown}
-    known: set[str] = set()
-    if names:
-        documents = task.dataset.documents.filter(name__in=names)
-        known = set(documents.values_list("name", flat=True))
-    return TaskPage(
-        task=task,
-        # PostgreSQL keeps no order of an object's keys.
-        counts=sorted(report.get("counts", {}).items()),
-        faults=[Fault(**fault, is_document=fault["name"] in known) for fault in shown],
-        page=shown,
-        faults_left_out=report.get("faults_left_out", 0),
-        trouble="" if task.is_finished else trouble_of(task.job_group),
-    )
+def task_faults(task: DatasetTask, faults: Iterable[dict[str, str]]) -> list[Fault]:
+    """Return faults of the task's report, with at most one query."""
+    listed = list(faults)
+    documents = task.dataset.documents.filter(name__in={fault["name"] for fault in listed})
+    known = set(documents.values_list("name", flat=True)) if listed else set()
+    return [Fault(**fault, is_document=fault["name"] in known) for fault in listed]

@@ -13,7 +13,7 @@ from portal.datasets.models.documents import STRATA_FIELDS
 from portal.web.answers import ReadableSerializer, answer
 
 from .forms import FACT_CHOICES, MAX_FACTS, MAX_REASON
-from .selectors import DatasetCard, Fault, document_prompt
+from .selectors import Fault, document_prompt
 from .services import COPIED, EDITABLE
 from .statistics import Bin, FactRow, StratumCount, TypeCount, YearCount
 from .statistics_page import FORMS, StatisticsPage
@@ -71,20 +71,15 @@ class DatasetCardSerializer(DatasetSerializer):
     class Meta(DatasetSerializer.Meta):
         fields = [*DatasetSerializer.Meta.fields, "documents", "types", "releases"]
 
-    @property
-    def card(self) -> DatasetCard:
-        card: DatasetCard = self.context["card"]
-        return card
-
     def get_documents(self, _: Dataset) -> int:
-        return self.card.documents
+        return sum(row.count for row in self.context["types"])
 
     @extend_schema_field(TypeCountSerializer(many=True))
     def get_types(self, _: Dataset) -> Any:
-        return TypeCountSerializer(self.card.types, many=True).data
+        return TypeCountSerializer(self.context["types"], many=True).data
 
     def get_releases(self, _: Dataset) -> list[str]:
-        return [release.version for release in self.card.releases]
+        return [release.version for release in self.context["releases"]]
 
 
 class ImageSerializer(serializers.ModelSerializer[PageImage]):

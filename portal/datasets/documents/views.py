@@ -18,8 +18,9 @@ from portal.datasets.access import (
     get_readable_document,
     get_task,
     may_read,
+    visible_releases,
 )
-from portal.datasets.dataset_tasks import cancel_work
+from portal.datasets.dataset_tasks import cancel_work, trouble_of
 from portal.datasets.imaging.services import (
     ImageRefusedError,
     add_image,
@@ -50,14 +51,15 @@ from .forms import (
 from .selectors import (
     FIRST_SHOWN,
     PER_PAGE,
-    dataset_card,
     document_page,
     image_counts,
+    latest_imports,
     listed_datasets,
     page_content,
+    pending_work,
     suspect_documents,
-    task_list,
-    task_page,
+    task_faults,
+    type_counts,
 )
 from .services import bulk_edit_documents, create_dataset, edit_dataset, edit_document
 from .statistics import fact_title
@@ -79,7 +81,8 @@ def datasets(request: HttpRequest) -> HttpResponse:
 
 
 def dataset(request: HttpRequest, slug: str) -> HttpResponse:
-    dataset = get_dataset(request.user, slug)
+    dataset, may_manage = get_dataset(request.user, slug), is_organiser(request.user)
+    types = type_counts(dataset)
     search = DocumentSearchForm(request.GET)
     wanted = search.wanted()
     found = filter_documents(request.user, dataset, wanted).defer("metadata")
@@ -88,7 +91,12 @@ def dataset(request: HttpRequest, slug: str) -> HttpResponse:
     page = Paginator(found, FIRST_SHOWN if is_short else PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "dataset": dataset,
-        "card": dataset_card(request.user, dataset),
+        "may_manage": may_manage,
+        "documents": sum(row.count for row in types),
+        "types": types,
+        "releases": list(visible_releases(request.user, dataset)),
+        "imports": latest_imports(dataset) if may_manage else [],
+        "pending": pending_work(dataset) if may_manage else [],
         "search": search,
         "is_filtered": wanted.is_set,
         "is_short": is_short and page.has_next(),
@@ -349,10 +357,15 @@ def _statistics_page(request: HttpRequest, slug: str) -> StatisticsPage:
     return statistics_page(request.user, dataset, request.GET.get("release", ""))
 
 
+FAULTS_PER_PAGE = 100
+
+
 @organiser_required
 def tasks(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
-    context = {"dataset": dataset, "page": task_list(dataset, page=request.GET.get("page", "1"))}
+    tasks = dataset.tasks.select_related("created_by").defer("report")
+    page = Paginator(tasks, PER_PAGE).get_page(request.GET.get("page"))
+    context = {"dataset": dataset, "page": page}
     return render(request, "datasets/documents/tasks.html", context)
 
 
@@ -363,8 +376,17 @@ def task(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     template = "datasets/documents/task.html"
     if request.headers.get("HX-Request"):
         template += "#report"
-    view = task_page(task, page=request.GET.get("page", "1"))
-    context = {"task": task, "dataset": task.dataset, "view": view}
+    pages = Paginator(task.report.get("faults", []), FAULTS_PER_PAGE)
+    page = pages.get_page(request.GET.get("page"))
+    context = {
+        "task": task,
+        "dataset": task.dataset,
+        "trouble": "" if task.is_finished else trouble_of(task.job_group),
+        # PostgreSQL keeps no order of an object's keys.
+        "counts": sorted(task.report.get("counts", {}).items()),
+        "page": page,
+        "faults": task_faults(task, page),
+    }
     response = render(request, template, context)
     response["Vary"] = "HX-Request, Cookie"
     return response

@@ -69,6 +69,11 @@ class ImportRun(DatasetWork):
         """The name of the archive or folder, without the path that a command was given."""
         return self.source_name.rstrip("/").rpartition("/")[2] or self.source_name
 
+    @property
+    def files_left_out(self) -> int:
+        """The number of files that were not read."""
+        return sum(self.ignored.values())
+
 
 class ImportItem(models.Model):
     """The outcome of one file of an import, or of one line of its metadata."""
