@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.paginator import Page, Paginator
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest, Substr
@@ -19,8 +18,7 @@ from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.audit.models import record_event
-from portal.datasets.dataset_tasks import Steps, TaskReport, last_task, refuse_others
-from portal.datasets.documents.selectors import PER_PAGE
+from portal.datasets.dataset_tasks import Steps, TaskReport, refuse_others
 from portal.datasets.documents.services import COPIED
 from portal.datasets.models import (
     Dataset,
@@ -33,7 +31,6 @@ from portal.datasets.models import (
 )
 from portal.datasets.models.documents import NAME_LENGTH
 from portal.facts import text_borders
-from portal.web.queries import count_by
 
 from .pii import PiiMatch, find_pii, mask, mask_html
 
@@ -277,17 +274,6 @@ class FindingRow:
         return self.finding.document
 
 
-@dataclass(frozen=True)
-class FindingsPage:
-    """A page of findings, `counts` by decision, and the number of `documents` with open ones."""
-
-    page: Page[PiiFinding]
-    rows: list[FindingRow]
-    counts: dict[str, int]
-    documents: int
-    last_scan: DatasetTask | None
-
-
 def find_findings(dataset: Dataset, *, kind: str = "", decision: str = "") -> QuerySet[PiiFinding]:
     """Return findings by document and position."""
     findings = PiiFinding.objects.filter(document__dataset=dataset)
@@ -296,22 +282,6 @@ def find_findings(dataset: Dataset, *, kind: str = "", decision: str = "") -> Qu
     if decision:
         findings = findings.filter(decision=decision)
     return findings.select_related("decided_by").order_by("document__name", "start", "id")
-
-
-def findings_page(
-    dataset: Dataset, *, kind: str = "", decision: str = "", page: str = "1"
-) -> FindingsPage:
-    findings = find_findings(dataset, kind=kind, decision=decision)
-    shown: Page[PiiFinding] = Paginator(findings, PER_PAGE).get_page(page)
-    counts = count_by(find_findings(dataset, kind=kind), "decision")
-    still = find_findings(dataset, decision=PiiFinding.Decision.OPEN).order_by()
-    return FindingsPage(
-        page=shown,
-        rows=finding_rows(dataset, shown),
-        counts={value: counts.get(value, 0) for value in PiiFinding.Decision.values},
-        documents=still.values("document").distinct().count(),
-        last_scan=last_task(dataset, DatasetTask.Kind.PII),
-    )
 
 
 def finding_rows(dataset: Dataset, findings: Iterable[PiiFinding]) -> list[FindingRow]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.paginator import Page, Paginator
 from django.db import IntegrityError, transaction
 from django.db.models import Count, QuerySet
 from django.db.models.fields.json import KT
@@ -19,7 +18,7 @@ from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.datasets.dataset_tasks import OptionsError, Steps, TaskReport, refuse_others
 from portal.datasets.documents.content_rules import CONTENTS, Content, missing_content
-from portal.datasets.documents.selectors import CONTENT_LABELS, PER_PAGE
+from portal.datasets.documents.selectors import CONTENT_LABELS
 from portal.datasets.documents.services import hold_documents
 from portal.datasets.documents.table import UNKNOWN, DocumentFilter, every_document
 from portal.datasets.models import (
@@ -422,12 +421,6 @@ def selection_rows(dataset: Dataset) -> QuerySet[Selection]:
     """Return selections, newest first, with their number of documents as `drawn`."""
     rows = dataset.selections.select_related("created_by").annotate(drawn=Count("documents"))
     return rows.order_by("-id")
-
-
-def selected_documents(selection: Selection, *, page: str = "1") -> Page[Document]:
-    documents = selection.documents.select_related("dataset").order_by("name").defer("metadata")
-    shown: Page[Document] = Paginator(documents, PER_PAGE).get_page(page)
-    return shown
 
 
 def selection_lines(selection: Selection) -> Iterator[list[Any]]:

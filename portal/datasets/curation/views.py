@@ -28,10 +28,11 @@ from portal.datasets.models import (
     Selection,
 )
 from portal.files.tables import csv_text
+from portal.web.queries import count_by
 from portal.web.refusals import errors_in, form_page
 
 from .draws import new_seed
-from .personal_data import MaskingError, decide_findings, findings_page
+from .personal_data import MaskingError, decide_findings, find_findings, finding_rows
 from .services import (
     DUPLICATE_THRESHOLD,
     LEAST_THRESHOLD,
@@ -46,7 +47,6 @@ from .services import (
     drawable,
     find_pairs,
     following_pair,
-    selected_documents,
     selection_lines,
     selection_rows,
     strata_rows,
@@ -211,6 +211,9 @@ def personal_data(request: UserRequest, slug: str) -> HttpResponse:
             return redirect(request.get_full_path())
     search = FindingFilterForm(request.GET)
     wanted = search.wanted()
+    pages = Paginator(find_findings(dataset, **wanted), PER_PAGE)
+    page = pages.get_page(request.GET.get("page"))
+    undecided = find_findings(dataset, decision=PiiFinding.Decision.OPEN).order_by()
     return form_page(
         request,
         "datasets/curation/personal_data.html",
@@ -220,7 +223,11 @@ def personal_data(request: UserRequest, slug: str) -> HttpResponse:
         query=urlencode({name: value for name, value in wanted.items() if value}),
         is_filtered=any(wanted.values()),
         ticked=set(form.data.getlist("finding")) if isinstance(form.data, QueryDict) else set(),
-        view=findings_page(dataset, **wanted, page=request.GET.get("page", "1")),
+        counts=count_by(find_findings(dataset, kind=wanted["kind"]), "decision"),
+        undecided_documents=undecided.values("document").distinct().count(),
+        page=page,
+        rows=finding_rows(dataset, page),
+        last_scan=last_task(dataset, Kind.PII),
     )
 
 
@@ -371,9 +378,10 @@ def selection(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     """Show a selection; `?check=1` draws it again and compares."""
     selection = get_selection(slug, pk)
     spec, filters = selection.spec, selection.spec.get("filters", {})
+    documents = selection.documents.select_related("dataset").order_by("name").defer("metadata")
     context = {
         "selection": selection,
-        "page": selected_documents(selection, page=request.GET.get("page", "1")),
+        "page": Paginator(documents, PER_PAGE).get_page(request.GET.get("page")),
         "dataset": selection.dataset,
         "strata": [STRATA.get(name, name) for name in spec["strata"]],
         "filters": [(name.replace("_", " "), value) for name, value in filters.items()],

@@ -355,11 +355,11 @@ class TestPage:
 
     def test_context_is_cut_in_the_database(self, dataset: Dataset, organiser: User) -> None:
         """Offsets are code points, at both ends of a text and with astral characters."""
-        from portal.datasets.curation.personal_data import CONTEXT, findings_page
+        from portal.datasets.curation.personal_data import CONTEXT, find_findings, finding_rows
 
         make_document(dataset, "x", f"<p>{EMAIL} {'𝕏' * 200} {EMAIL}</p>")
         scan(dataset)
-        first, second = findings_page(dataset).rows
+        first, second = finding_rows(dataset, find_findings(dataset))
         assert (first.before, first.found) == ("", EMAIL)
         assert first.after == " " + "𝕏" * (CONTEXT - 1)
         assert second.before == "𝕏" * (CONTEXT - 1) + " "
