@@ -68,6 +68,18 @@ class FactRow:
     average: float | None
     ratio: float | None
 
+    @property
+    def title(self) -> str:
+        """The name of the facts in the table.
+
+        >>> FactRow("", 0, None, None).title, FactRow("Date", 0, None, None).title
+        ('All financial facts', 'Temporal facts')
+        """
+        if not self.label:
+            return "All financial facts"
+        titles = {"number": "Numeric facts", "date": "Temporal facts"}
+        return titles.get(label_kind(self.label) or "", self.label)
+
 
 @dataclass(frozen=True)
 class Bin:
@@ -183,20 +195,6 @@ Bin(low=2, high=2, documents=0), Bin(low=3, high=3, documents=2))
     )
 
 
-def fact_title(label: str) -> str:
-    """Return the title of a label's facts in the table.
-
-    >>> fact_title(""), fact_title("Date"), fact_title("MonetaryUnit")
-    ('All financial facts', 'Temporal facts', 'MonetaryUnit')
-    """
-    if not label:
-        return "All financial facts"
-    kind = label_kind(label)
-    if kind == "number":
-        return "Numeric facts"
-    return "Temporal facts" if kind == "date" else label
-
-
 def _rows(facts: FactTally, labels: Sequence[str]) -> tuple[FactRow, ...]:
     by_label = facts.details.by_label if facts.details else {}
     names = list(dict.fromkeys([*labels, *sorted(by_label)])) if facts.details else []
@@ -268,7 +266,7 @@ def _fact_row(row: FactRow) -> Row:
     symbol = _SYMBOLS.get(label_kind(row.label) or "", "") if row.label else " ($F$)"
     average = _NOTHING if row.average is None else f"{row.average:.2f}"
     ratio = _NOTHING if row.ratio is None else f"{100 * row.ratio:.1f}"
-    return _latex_row(fact_title(row.label), f"{row.total:,}", average, ratio, mark=symbol)
+    return _latex_row(row.title, f"{row.total:,}", average, ratio, mark=symbol)
 
 
 def _latex_row(name: str, *cells: str, mark: str = "") -> Row:

@@ -62,7 +62,6 @@ from .selectors import (
     type_counts,
 )
 from .services import bulk_edit_documents, create_dataset, edit_dataset, edit_document
-from .statistics import fact_title
 from .statistics_page import (
     FORMS,
     StatisticsPage,
@@ -70,7 +69,6 @@ from .statistics_page import (
     statistics_file,
     statistics_page,
     strata_tables,
-    type_name,
 )
 from .table import DocumentFilter, document_rows, filter_documents, filtered_table
 
@@ -334,8 +332,6 @@ def statistics(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "page": page,
         "dataset": page.dataset,
-        "rows": [(fact_title(row.label), row) for row in figures.rows],
-        "types": [(type_name(row.doc_type), row) for row in figures.types],
         "strata": [(table, charts[table.key]) for table in strata_tables(figures)],
         "charts": charts,
     }

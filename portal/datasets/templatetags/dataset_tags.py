@@ -1,14 +1,16 @@
-"""The navigation between the pages of a dataset, and a filter for shares."""
+"""The navigation between the pages of a dataset, and filters for names of types and for shares."""
 
 from django import template
 from django.template import Context
 from django.urls import reverse
 
 from portal.accounts.access import is_organiser
+from portal.datasets.documents.statistics_page import type_name
 from portal.datasets.models import Dataset
 from portal.web.markup import Group, Navigation, Tab, navigation
 
 register = template.Library()
+register.filter("type_name", type_name)
 
 
 # The pages without a tab of their own, by name of their URL, and the tab that they belong to.

@@ -17,7 +17,6 @@ from portal.datasets.documents.statistics import (
     YearCount,
     bins,
     dataset_statistics,
-    fact_title,
     statistics_csv,
     statistics_latex,
 )
@@ -84,7 +83,7 @@ def test_labels_asked_for_come_first_and_others_follow() -> None:
     counts = [DocumentCounts("other", None, 1, {"Zeta": 1, "Alpha": 1, "Number": 1})]
     statistics = dataset_statistics(tally_of(counts), ["Number", "Temporal"])
     assert [row.label for row in statistics.rows] == ["", "Number", "Temporal", "Alpha", "Zeta"]
-    titles = [fact_title(row.label) for row in statistics.rows[2:4]]
+    titles = [row.title for row in statistics.rows[2:4]]
     assert titles == ["Temporal facts", "Alpha"]
 
 
