@@ -7,7 +7,7 @@ are still blind. First submissions never change, so the figures can be cached.
 import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from django.core.cache import cache
@@ -15,12 +15,10 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.assignments.selectors import submissions_set_aside
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, FirstSubmission
 from portal.accounts.models import User, display_name
 from portal.datasets.models import DocumentContent, DocumentType
 from portal.facts import Span as TextSpan
-from portal.web.charts import LineChart
 
 from . import shapes
 
@@ -152,38 +150,19 @@ def _marks(campaign: Campaign) -> dict[int, list[TextSpan]]:
 # The CSV file has all of them.
 SHOWN_DOCUMENTS = 12
 SHOWN_TEXTS = 15
-# A line needs two points.
-_FEWEST_POINTS = 2
 
 
-@dataclass(frozen=True)
-class AgreementPage:
-    """`trend` is None if there are too few points for a line. `worst` documents and disputed
-    `texts` come with the URL of a case, which may be empty. `set_aside` counts returned empty
-    submissions, which the figures exclude.
-    """
-
-    agreement: shapes.Agreement
-    trend: LineChart | None
-    worst: list[tuple[shapes.Part, str]]
-    texts: list[tuple[shapes.ConfusedText, str]]
-    set_aside: int
-
-
-def agreement_page(
+def most_disputed(
     campaign: Campaign, agreement: shapes.Agreement, *, may_see_cases: bool
-) -> AgreementPage:
+) -> tuple[list[tuple[shapes.Part, str]], list[tuple[shapes.ConfusedText, str]]]:
+    """The worst documents and the disputed texts, each with the URL of a case or an empty one."""
     worst = agreement.documents[:SHOWN_DOCUMENTS]
     texts = agreement.texts[:SHOWN_TEXTS]
     names = {part.name for part in worst} | {text.document for text in texts}
     places = _case_places(campaign, names if may_see_cases else ())
-    several = len(agreement.trend.points) >= _FEWEST_POINTS
-    return AgreementPage(
-        agreement,
-        shapes.trend_chart(agreement) if several else None,
+    return (
         [(part, _first(places[part.name])) for part in worst],
         [(text, _at(places[text.document], text)) for text in texts],
-        submissions_set_aside(campaign),
     )
 
 

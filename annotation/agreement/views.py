@@ -6,12 +6,13 @@ from django.http import Http404, HttpResponse
 
 from annotation.access import managed_campaign
 from annotation.api_base import campaign_page, page_view
+from annotation.assignments.selectors import submissions_set_aside
 from portal.accounts.access import UserRequest
 from portal.datasets.responses import file_response
 
 from .files import FORMS, NothingToShow, agreement_file
-from .selectors import agreement_page, campaign_agreement
-from .shapes import LEVELS
+from .selectors import campaign_agreement, most_disputed
+from .shapes import LEVELS, trend_chart
 
 Choice = TypeVar("Choice", bound=str)
 
@@ -20,8 +21,15 @@ Choice = TypeVar("Choice", bound=str)
 def agreement(request: UserRequest, slug: str) -> HttpResponse:
     access = managed_campaign(request.user, slug)
     found = campaign_agreement(access.campaign)
-    page = agreement_page(access.campaign, found, may_see_cases=access.is_lead)
-    context = {"agreement": found, "page": page}
+    worst, texts = most_disputed(access.campaign, found, may_see_cases=access.is_lead)
+    context = {
+        "agreement": found,
+        # A line needs two points.
+        "trend": trend_chart(found) if len(found.trend.points) > 1 else None,
+        "worst": worst,
+        "texts": texts,
+        "set_aside": submissions_set_aside(access.campaign),
+    }
     return campaign_page(request, access, "agreement", "agreement/agreement.html", context)
 
 

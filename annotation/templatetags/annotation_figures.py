@@ -1,7 +1,6 @@
 """Template filters for figures and names on annotation's pages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django import template
@@ -13,6 +12,7 @@ from annotation.spans import SIGN_CHOICES
 from portal.facts.spans import characters
 
 register = template.Library()
+register.filter("letter", letter_of)
 
 # J. R. Landis and G. G. Koch, Biometrics 33(1), 1977: the end of each band of κ, and its name.
 _BANDS = ((0.0, "poor"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"))
@@ -51,31 +51,20 @@ def heat(kappa: float | None) -> str:
     return "" if level is None else f"heat-{round(level * _SHADES)}"
 
 
-@dataclass(frozen=True)
-class ConfusionCell:
-    count: int
-    percent: str
-    css: str
-
-
 @register.filter
-def labelled_rows(confusion: Confusion) -> list[tuple[str, list[ConfusionCell]]]:
-    """The rows of a confusion matrix with their answers; shares refer to the row."""
+def labelled_rows(confusion: Confusion) -> list[tuple[str, list[tuple[int, str, str]]]]:
+    """The rows of a confusion matrix with their answers. A cell has its count, its share of the row
+    and the CSS class of its shade.
+    """
     return [
         (answer, [_confusion_cell(count, sum(row)) for count in row])
         for answer, row in zip(confusion.answers, confusion.rows, strict=True)
     ]
 
 
-def _confusion_cell(count: int, total: int) -> ConfusionCell:
+def _confusion_cell(count: int, total: int) -> tuple[int, str, str]:
     share = count / total if total else 0.0
-    return ConfusionCell(count, f"{share:.1%}" if total else "", f"heat-{round(_SHADES * share)}")
-
-
-@register.filter
-def letter(place: int) -> str:
-    """A for the first annotator of a document, B for the second, and so on."""
-    return letter_of(place)
+    return count, f"{share:.1%}" if total else "", f"heat-{round(_SHADES * share)}"
 
 
 @register.filter

@@ -244,18 +244,18 @@ def test_unsettled_documents_change_no_figure(campaign: Campaign, four: list[Use
 def test_links_lead_to_the_case_at_the_text(
     campaign: Campaign, lead: User, organiser: User, client_of: ClientOf
 ) -> None:
-    page = client_of(lead).get("/campaigns/spring-round/agreement/").context["page"]
-    text, url = page.texts[0]
+    page = client_of(lead).get("/campaigns/spring-round/agreement/").context
+    text, url = page["texts"][0]
     case_pk = int(url.rstrip("/").rpartition("/")[2])
     document = CampaignDocument.objects.get(cases=case_pk)
     assert document.document.name == text.document
     case = document.cases.get(pk=case_pk)
     assert case.start <= text.start < text.end <= case.end
-    assert all(url for _, url in page.worst)
+    assert all(url for _, url in page["worst"])
     assert client_of(lead).get(url).status_code == 200
     # Organisers cannot open the adjudication pages, so there are no links.
-    page = client_of(organiser).get("/campaigns/spring-round/agreement/").context["page"]
-    assert not any(url for _, url in [*page.worst, *page.texts])
+    page = client_of(organiser).get("/campaigns/spring-round/agreement/").context
+    assert not any(url for _, url in [*page["worst"], *page["texts"]])
 
 
 def test_more_documents_cost_no_more_than_their_share() -> None:
