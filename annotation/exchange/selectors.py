@@ -402,20 +402,6 @@ def _json_lines(_campaign: Campaign, documents: Iterable[LabelledDocument]) -> I
 
 
 IMPORTS_SHOWN = 20
-FAULTS_SHOWN = 100
-
-
-@dataclass(frozen=True)
-class ImportRow:
-    """An import, the percentage read so far, and its first faults."""
-
-    taken: CampaignImport
-    percent: int
-    faults: tuple[str, ...]
-
-    @property
-    def is_cut(self) -> bool:
-        return self.taken.fault_count > len(self.faults)
 
 
 def import_group(campaign_import: CampaignImport) -> str:
@@ -423,10 +409,16 @@ def import_group(campaign_import: CampaignImport) -> str:
     return f"campaign-import-{campaign_import.pk}"
 
 
-def import_rows(campaign: Campaign) -> list[ImportRow]:
-    """The newest imports. One extra query for each unfinished one."""
-    imports = campaign.imports.select_related("created_by", "annotator")[:IMPORTS_SHOWN]
-    return [ImportRow(row, _percent(row), tuple(row.faults[:FAULTS_SHOWN])) for row in imports]
+def latest_imports(campaign: Campaign) -> list[Any]:
+    """The newest imports with `percent`, the share read so far. One extra query for each unfinished
+    one.
+    """
+    imports: list[Any] = list(
+        campaign.imports.select_related("created_by", "annotator")[:IMPORTS_SHOWN]
+    )
+    for row in imports:
+        row.percent = _percent(row)
+    return imports
 
 
 def _percent(campaign_import: CampaignImport) -> int:

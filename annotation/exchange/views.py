@@ -16,7 +16,7 @@ from portal.accounts.models import User, display_name
 from portal.facts import label_config
 from portal.files.uploads import upload_limit_message, was_too_large
 
-from .selectors import FORM_WORDS, export_state, import_rows
+from .selectors import FORM_WORDS, export_state, latest_imports
 from .services import new_import
 
 Form = CampaignImport.Form
@@ -98,13 +98,13 @@ def in_and_out(request: UserRequest, slug: str) -> HttpResponse:
     if form.is_valid() and _taken(request, access, form):
         messages.success(request, "Import started. Follow its progress in the list below.")
         return redirect("annotation:export", slug)
-    imports = import_rows(access.campaign)
+    imports = latest_imports(access.campaign)
     context = {
         "export": ExportForm(auto_id="id_export_%s"),
         "form": form,
         "state": export_state(access.campaign),
         "imports": imports,
-        "is_reading": any(not row.taken.is_finished for row in imports),
+        "is_reading": any(not row.is_finished for row in imports),
         "label_config": label_config(access.campaign.labels),
     }
     template = "exchange/in_and_out.html"
