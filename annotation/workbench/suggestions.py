@@ -78,18 +78,12 @@ class ModelPage:
     text_sha256: str = ""
 
 
-@dataclass(frozen=True)
-class ModelFault:
-    """A part that could not be read. The message names the file or line, and the field."""
-
-    message: str
-
-
-Part = ModelPage | ModelFault | MadeBy
+# A string is a fault: why a part could not be read, with the file or line, and the field.
+Part = ModelPage | MadeBy | str
 
 
 def read_model_pages(file: IO[bytes], filename: str, limits: ArchiveLimits) -> Iterator[Part]:
-    """Yields each document, or a fault if it cannot be read.
+    """Yields each document, or a message if it cannot be read.
 
     Raises ArchiveFault if the whole file is unusable.
     """
@@ -119,9 +113,9 @@ def _from_archive(file: IO[bytes], limits: ArchiveLimits) -> Iterator[Part]:
                 else:
                     yield ModelPage(where, path.stem, decode_html(data))
             except ArchiveFault as fault:
-                yield ModelFault(str(fault))
+                yield str(fault)
             except RefusedHtml as fault:
-                yield ModelFault(f"{where}: {fault.reason}")
+                yield f"{where}: {fault.reason}"
 
 
 def _page_members(members: Sequence[Member]) -> list[str]:
@@ -142,9 +136,9 @@ def _page(where: str, data: bytes, name: str = "") -> Part:
             return _made_by(page)
         return _page_of(where, page, name)
     except UnicodeDecodeError as error:
-        return ModelFault(f"{where}: not UTF-8 at byte {error.start + 1}")
+        return f"{where}: not UTF-8 at byte {error.start + 1}"
     except (ValueError, RecursionError) as error:
-        return ModelFault(f"{where}: {error}")
+        return f"{where}: {error}"
 
 
 def _made_by(page: Mapping[str, Any]) -> MadeBy:
@@ -384,18 +378,19 @@ def read_suggestions(
             if isinstance(page, MadeBy):
                 upload.model, upload.prompt = page.model, page.prompt
                 continue
-            try:
-                _place(upload.campaign, page, placed)
-            except ValueError as error:
-                faults.append(str(error))
+            if isinstance(page, str):
+                faults.append(page)
+            else:
+                try:
+                    _place(upload.campaign, page, placed)
+                except ValueError as error:
+                    faults.append(str(error))
             progress(done)
     return placed, faults
 
 
-def _place(campaign: Campaign, page: ModelPage | ModelFault, placed: Placed) -> None:
+def _place(campaign: Campaign, page: ModelPage, placed: Placed) -> None:
     """Adds the page's spans to `placed`; raises ValueError with the place of a fault."""
-    if isinstance(page, ModelFault):
-        raise ValueError(page.message)
     documents = CampaignDocument.objects.filter(campaign=campaign, document__name=page.name)
     campaign_document = documents.select_related("campaign", "document__content").first()
     if campaign_document is None:
