@@ -67,36 +67,40 @@ def spans_at(assignment: Assignment, number: int) -> list[Draft]:
     return sorted(present.values(), key=lambda draft: draft.start)
 
 
-# The tasks page lists this many tasks of each state.
-SHOWN = 10
 _QUALIFICATION = CampaignDocument.Purpose.QUALIFICATION
 
 
 @dataclass(frozen=True)
 class TaskGroup:
-    """One user's tasks in one campaign.
-
-    The lists are limited to SHOWN, the counts are complete. `waiting` has all unfinished tasks.
-    """
+    """One user's tasks in one campaign."""
 
     campaign: Campaign
-    to_do: tuple[Assignment, ...]
-    in_progress: tuple[Assignment, ...]
-    submitted: tuple[Assignment, ...]
-    to_do_count: int
-    in_progress_count: int
-    submitted_count: int
-    waiting: tuple[Assignment, ...]
+    tasks: list[Assignment]
 
     @property
-    def total(self) -> int:
-        return self.to_do_count + self.in_progress_count + self.submitted_count
+    def to_do(self) -> list[Assignment]:
+        return self._in_state(Assignment.State.ASSIGNED)
+
+    @property
+    def in_progress(self) -> list[Assignment]:
+        return self._in_state(Assignment.State.IN_PROGRESS)
+
+    @property
+    def submitted(self) -> list[Assignment]:
+        return self._in_state(Assignment.State.SUBMITTED)
+
+    def _in_state(self, state: str) -> list[Assignment]:
+        return [task for task in self.tasks if task.state == state]
+
+    @property
+    def waiting(self) -> list[Assignment]:
+        """All unfinished tasks."""
+        return self.in_progress + self.to_do
 
     @property
     def is_qualification(self) -> bool:
         """Whether these are pages of a qualification round, which precede all others."""
-        tasks = (*self.waiting, *self.submitted)
-        return tasks[0].campaign_document.purpose == _QUALIFICATION
+        return self.tasks[0].campaign_document.purpose == _QUALIFICATION
 
     @property
     def is_open(self) -> bool:
@@ -122,33 +126,11 @@ def my_assignments(user: Any) -> QuerySet[Assignment]:
 
 def task_groups(user: Any) -> list[TaskGroup]:
     """The user's tasks by campaign. Campaigns with an open task come first."""
-    by_campaign: dict[int, list[Assignment]] = {}
-    for assignment in my_assignments(user):
-        by_campaign.setdefault(assignment.campaign_document.campaign_id, []).append(assignment)
-    groups = [_group(assignments) for assignments in by_campaign.values()]
-    return sorted(groups, key=lambda group: group.next is None)
-
-
-def _group(assignments: list[Assignment]) -> TaskGroup:
-    state = Assignment.State
-    to_do, in_progress, submitted = (
-        _in_state(assignments, wanted)
-        for wanted in (state.ASSIGNED, state.IN_PROGRESS, state.SUBMITTED)
-    )
-    return TaskGroup(
-        campaign=assignments[0].campaign_document.campaign,
-        to_do=tuple(to_do[:SHOWN]),
-        in_progress=tuple(in_progress[:SHOWN]),
-        submitted=tuple(submitted[-SHOWN:]),
-        to_do_count=len(to_do),
-        in_progress_count=len(in_progress),
-        submitted_count=len(submitted),
-        waiting=(*in_progress, *to_do),
-    )
-
-
-def _in_state(assignments: Iterable[Assignment], state: str) -> list[Assignment]:
-    return [assignment for assignment in assignments if assignment.state == state]
+    groups: dict[int, TaskGroup] = {}
+    for task in my_assignments(user):
+        campaign = task.campaign_document.campaign
+        groups.setdefault(campaign.pk, TaskGroup(campaign, [])).tasks.append(task)
+    return sorted(groups.values(), key=lambda group: group.next is None)
 
 
 def work_data(assignment: Assignment) -> dict[str, Any]:
@@ -315,13 +297,6 @@ class OwnGold:
         return tuple(fact for fact in self.facts if fact.outcome != "right" or fact.value_differs)
 
 
-@dataclass(frozen=True)
-class _Remark:
-    start: int
-    end: int
-    text: str
-
-
 def is_gold(assignment: Assignment) -> bool:
     return assignment.campaign_document.stage == CampaignDocument.Stage.GOLD
 
@@ -360,12 +335,14 @@ def _fact(
     compared: Compared,
     own: Mapping[TextSpan, Reading],
     gold: Mapping[TextSpan, Reading],
-    remarks: Sequence[_Remark],
+    remarks: Sequence[tuple[int, int, str]],
 ) -> OwnFact:
     mine = tuple(own[span] for span in compared.marked)
     right = tuple(gold[span] for span in compared.gold)
     values = [[(reading.value, reading.sign) for reading in side] for side in (mine, right)]
-    reasons = (r.text for r in remarks if r.start < compared.end and compared.start < r.end)
+    reasons = [
+        text for start, end, text in remarks if start < compared.end and compared.start < end
+    ]
     return OwnFact(
         outcome=compared.outcome,
         start=compared.start,
@@ -377,18 +354,19 @@ def _fact(
     )
 
 
-def _remarks(page: CampaignDocument) -> list[_Remark]:
-    """Reasons of leads and reviewers. Those of the majority rule would reveal others' marks."""
+def _remarks(page: CampaignDocument) -> list[tuple[int, int, str]]:
+    """Ranges with the reasons of leads and reviewers. Those of the majority rule would reveal
+    others' marks.
+    """
     cases = page.cases.filter(state=Case.State.DECIDED, decided_by__isnull=False)
     items = ReviewItem.objects.filter(
         campaign_document=page,
         verdict__in=[ReviewItem.Verdict.CORRECTED, ReviewItem.Verdict.SENT_BACK],
     )
-    rows = [
+    return [
         *cases.exclude(reason="").order_by("start").values_list("start", "end", "reason"),
         *items.order_by("start").values_list("start", "end", "reason"),
     ]
-    return [_Remark(*row) for row in rows]
 
 
 def own_gold_page_data(assignment: Assignment, comparison: OwnGold) -> dict[str, Any]:

@@ -333,7 +333,7 @@ def test_tasks_page_groups_and_offers_the_next(
     save(work_of(ann, campaign, 2), ("Number", "1,200"))
     response = client_of(ann).get("/annotate/")
     (group,) = response.context["groups"]
-    assert (group.to_do_count, group.in_progress_count, group.submitted_count) == (1, 1, 0)
+    assert [len(tasks) for tasks in (group.to_do, group.in_progress, group.submitted)] == [1, 1, 0]
     assert group.next == work_of(ann, campaign, 2)
     assert "Continue page-002" in " ".join(response.content.decode().split())
 
