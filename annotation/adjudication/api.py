@@ -267,8 +267,8 @@ class CaseDecide(AnnotationView):
             actor=user,
         )
         return {
-            "case": case_view(decided.case),
-            "stage": decided.stage,
+            "case": case_view(decided),
+            "stage": decided.campaign_document.stage,
             "open_cases": open_cases(access.campaign).count(),
             "next": next_page_url(case.campaign_document, CaseFilter(**query)),
         }
@@ -399,5 +399,4 @@ class ValidationPass(AnnotationView):
         gives=DocumentStage,
     )
     def post(self, row: CampaignDocument, user: User, reason: str) -> Any:
-        stage = let_pass(campaign_document=row, reason=reason, actor=user)
-        return {"document": row.document, "stage": stage}
+        return let_pass(campaign_document=row, reason=reason, actor=user)

@@ -4,7 +4,6 @@ Every decision is kept with its reason. Releases never change.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -45,14 +44,6 @@ class AlreadyDecided(Refused):
         super().__init__(f"This case was decided by {who} on {when}. Your decision was not saved.")
 
 
-@dataclass(frozen=True)
-class Decided:
-    """The decided case and the new stage of its document."""
-
-    case: Case
-    stage: str
-
-
 def checked_reason(reason: str) -> str:
     """The stripped reason; raises InvalidSpans if it is empty, too long or not storable."""
     plain = reason.strip()
@@ -88,7 +79,7 @@ def decide_case(
     actor: User,
     proposal: int | None = None,
     spans: Sequence[Answer] = (),
-) -> Decided:
+) -> Case:
     """Makes the chosen marks gold; the last decision of a document makes the document gold.
 
     `choice` is one of Decision.Choice except `reopened`. The choice `proposal` needs `proposal`,
@@ -100,6 +91,7 @@ def decide_case(
     """
     campaign_document = locked_document(case.campaign_document_id)
     now = Case.objects.select_related("decided_by").get(pk=case.pk)
+    now.campaign_document = campaign_document
     if now.state != Case.State.OPEN:
         raise AlreadyDecided(now)
     answers = sorted(_answers(now, choice, proposal, spans), key=lambda answer: answer.start)
@@ -119,7 +111,9 @@ def decide_case(
     record_event(
         verb="decide_case", subject=now, actor=actor, kind=now.kind, choice=choice, spans=len(gold)
     )
-    return Decided(now, _advance(campaign_document))
+    if not campaign_document.cases.filter(state=Case.State.OPEN).exists():
+        make_gold(campaign_document=campaign_document)
+    return now
 
 
 def _answers(
@@ -233,13 +227,6 @@ def _close(case: Case, gold: Sequence[GoldSpan], reason: str, actor: User) -> No
     case.save(update_fields=["state", "decision", "reason", "decided_by", "decided_at"])
 
 
-def _advance(campaign_document: CampaignDocument) -> str:
-    """Makes the document gold if it has no open case; returns its stage."""
-    if campaign_document.cases.filter(state=Case.State.OPEN).exists():
-        return campaign_document.stage
-    return make_gold(campaign_document=campaign_document)
-
-
 Stage = CampaignDocument.Stage
 
 
@@ -346,15 +333,16 @@ def send_back(
 
 
 @transaction.atomic
-def let_pass(*, campaign_document: CampaignDocument, reason: str, actor: User) -> str:
-    """Accepts the faults and settles the document; returns its new stage."""
+def let_pass(*, campaign_document: CampaignDocument, reason: str, actor: User) -> CampaignDocument:
+    """Accepts the faults and settles the document."""
     why = check_reason(reason)
     document = _in_validation(campaign_document)
     record_event(
         verb="let_pass", subject=document, actor=actor, faults=len(document.faults),
         reason=why,
     )  # fmt: skip
-    return settle_document(campaign_document=document, accept_faults=True)
+    settle_document(campaign_document=document, accept_faults=True)
+    return document
 
 
 def _in_validation(campaign_document: CampaignDocument) -> CampaignDocument:

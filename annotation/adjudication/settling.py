@@ -88,25 +88,24 @@ def value_problem(values: Iterable[FactValue], label: str) -> str | None:
     return check_value(value.value, value.sign, label)
 
 
-def make_gold(*, campaign_document: CampaignDocument) -> str:
+def make_gold(*, campaign_document: CampaignDocument) -> None:
     """Makes a document without open cases gold, which can start a domain review round.
 
-    Returns the document's stage. The caller's transaction must hold the lock of the document's row.
+    The caller's transaction must hold the lock of the document's row.
     """
     campaign_document.stage = CampaignDocument.Stage.GOLD
     campaign_document.gold_at = timezone.now()
     campaign_document.save(update_fields=["stage", "gold_at"])
     record_event(verb="make_gold", subject=campaign_document)
     open_due_round(campaign=campaign_document.campaign)
-    return str(campaign_document.stage)
 
 
 Readings = dict[TextSpan, FactValue]
 Stage = CampaignDocument.Stage
 
 
-def settle_document(*, campaign_document: CampaignDocument, accept_faults: bool = False) -> str:
-    """Validates and compares the submitted spans; returns the document's stage.
+def settle_document(*, campaign_document: CampaignDocument, accept_faults: bool = False) -> None:
+    """Validates and compares the submitted spans, and moves the document to its next stage.
 
     A document with structural faults goes to validation, unless `accept_faults`. Marks that all
     annotators share become gold, as do those of a majority if the agreement reaches the campaign's
@@ -116,13 +115,14 @@ def settle_document(*, campaign_document: CampaignDocument, accept_faults: bool 
     """
     assignments = _submitted(campaign_document, accept_faults)
     if not assignments:
-        return campaign_document.stage
+        return
     campaign_document.settled_at = campaign_document.settled_at or timezone.now()
     if not accept_faults:
         campaign_document.faults = _faults(campaign_document, assignments)
     if campaign_document.faults and not accept_faults:
-        return _hold(campaign_document)
-    return _Settling(campaign_document, assignments).settle()
+        _hold(campaign_document)
+    else:
+        _Settling(campaign_document, assignments).settle()
 
 
 def _submitted(campaign_document: CampaignDocument, accept_faults: bool) -> list[Assignment]:
@@ -154,13 +154,12 @@ def _faults(
     ]
 
 
-def _hold(campaign_document: CampaignDocument) -> str:
+def _hold(campaign_document: CampaignDocument) -> None:
     campaign_document.stage = Stage.VALIDATION
     campaign_document.save(update_fields=["stage", "faults", "settled_at"])
     record_event(
         verb="fail_validation", subject=campaign_document, faults=len(campaign_document.faults)
     )
-    return str(campaign_document.stage)
 
 
 class _Settling:
@@ -175,7 +174,7 @@ class _Settling:
         self.threshold = campaign_document.campaign.agreement_threshold
         self.marks: list[Readings] = [_readings(assignment) for assignment in assignments]
 
-    def settle(self) -> str:
+    def settle(self) -> None:
         agreed, by_majority, cases = self._sorted()
         GoldSpan.objects.bulk_create(self._gold(span, GoldSpan.Origin.AGREED) for span in agreed)
         Case.objects.bulk_create(cases)
@@ -191,7 +190,8 @@ class _Settling:
             majority=len(by_majority),
             cases=len(cases),
         )
-        return str(document.stage) if cases else make_gold(campaign_document=document)
+        if not cases:
+            make_gold(campaign_document=document)
 
     def _sorted(
         self,

@@ -390,8 +390,10 @@ def _decide_validation(
     reason = form.cleaned_data["reason"]
     with refusals_in(form):
         if form.cleaned_data["action"] == ValidationForm.LET_PASS:
-            stage = let_pass(campaign_document=document.row, reason=reason, actor=request.user)
-            messages.success(request, f"{document.name} was accepted. Its stage is now {stage}.")
+            passed = let_pass(campaign_document=document.row, reason=reason, actor=request.user)
+            messages.success(
+                request, f"{document.name} was accepted. Its stage is now {passed.stage}."
+            )
         else:
             works = form.cleaned_data["assignments"]
             send_back(

@@ -186,11 +186,10 @@ def _pass_on(
         verb="hand_over", subject=document, actor=actor, former=former, heir=heir,
         assignment=work.pk, begun=begun,
     )  # fmt: skip
-    stage = document.stage
     if heir is None and document.purpose != Purpose.QUALIFICATION:
         # Without a new annotator, all remaining ones may already have submitted.
-        stage = settle_document(campaign_document=document)
-    return HandedOver(given, str(stage))
+        settle_document(campaign_document=document)
+    return HandedOver(given, str(document.stage))
 
 
 def _move(

@@ -337,14 +337,6 @@ def _remark_fault(field: str, problem: str) -> dict[str, Any]:
 Stage = CampaignDocument.Stage
 
 
-@dataclass(frozen=True)
-class Submitted:
-    """The assignment's state and the new stage of its document."""
-
-    state: str
-    stage: str
-
-
 @transaction.atomic
 def submit_assignment(
     *,
@@ -354,7 +346,7 @@ def submit_assignment(
     active_seconds: int = 0,
     no_facts: bool = False,
     dismissed: Collection[Mark] = (),
-) -> Submitted:
+) -> Assignment:
     """Makes the spans of `base_revision` final; the last submission of a document settles it.
 
     The first submission is kept for agreement. A qualification page is graded instead of settled.
@@ -372,9 +364,9 @@ def submit_assignment(
         raise Reassigned
     if now.revision != base_revision:
         raise conflict_of(now)
-    if now.is_submitted:
-        return Submitted(now.state, campaign_document.stage)
     now.campaign_document = campaign_document
+    if now.is_submitted:
+        return now
     if not now.is_workable:
         raise PageExcluded if campaign_document.stage == Stage.EXCLUDED else CampaignNotOpen
     if not no_facts and not now.spans.exists():
@@ -389,9 +381,9 @@ def submit_assignment(
     keep_outcomes(now, dismissed)
     if campaign_document.purpose == CampaignDocument.Purpose.QUALIFICATION:
         grade_qualification(assignment=now)
-        return Submitted(str(now.state), campaign_document.stage)
-    stage = settle_document(campaign_document=campaign_document)
-    return Submitted(str(now.state), stage)
+    else:
+        settle_document(campaign_document=campaign_document)
+    return now
 
 
 def _freeze_first(assignment: Assignment, submitted_at: datetime) -> None:

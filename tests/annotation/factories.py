@@ -6,7 +6,7 @@ from typing import Any
 from annotation.campaigns.people import add_member
 from annotation.campaigns.services import create_campaign, open_campaign
 from annotation.models import Assignment, Campaign, CampaignDocument, Comment, Membership
-from annotation.workbench.services import Saved, Submitted, save_spans, submit_assignment
+from annotation.workbench.services import Saved, save_spans, submit_assignment
 from portal.accounts.models import User
 from portal.datasets.models import Dataset
 from tests.factories import empty_dataset, make_document, make_documents
@@ -128,7 +128,7 @@ def save(assignment: Assignment, *marks: Mark, key: str = "") -> Saved:
     )
 
 
-def submit(assignment: Assignment, *marks: Mark) -> Submitted:
+def submit(assignment: Assignment, *marks: Mark) -> Assignment:
     """Saves the marks, if any, and submits. A page without marks is confirmed as empty."""
     if marks:
         save(assignment, *marks)

@@ -13,7 +13,15 @@ from django.db import connection
 from annotation.adjudication.services import AlreadyDecided, decide_case
 from annotation.campaigns.services import edit_guidelines
 from annotation.errors import AlreadySubmitted, Conflict
-from annotation.models import Campaign, CampaignDocument, Case, Comment, GoldSpan, Revision
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    Case,
+    Comment,
+    GoldSpan,
+    Revision,
+)
 from annotation.workbench.services import (
     add_comment,
     restore_revision,
@@ -100,7 +108,7 @@ def test_last_two_submissions_at_once_settle_the_document_once(
         work = work_of(user, campaign)
         return lambda: submit_assignment(assignment=work, base_revision=1, actor=user)
 
-    assert kinds(at_once(submission(ann), submission(ben))) == ["Submitted", "Submitted"]
+    assert kinds(at_once(submission(ann), submission(ben))) == ["Assignment", "Assignment"]
     assert document_of(campaign).stage == CampaignDocument.Stage.ADJUDICATION
     assert (Case.objects.count(), GoldSpan.objects.count()) == (1, 1)
     assert Event.objects.filter(verb="settle_document").count() == 1
@@ -118,7 +126,7 @@ def test_of_two_leads_deciding_at_once_one_decides(
         )
 
     results = at_once(decision(lead, 0), decision(cleo, 1))
-    assert kinds(results) == [AlreadyDecided.__name__, "Decided"]
+    assert kinds(results) == [AlreadyDecided.__name__, "Case"]
     assert case.gold_spans.count() == 1
 
 
@@ -196,6 +204,6 @@ def test_comment_and_submission_at_once_come_one_after_the_other(
     def hand_in() -> object:
         return submit_assignment(assignment=work, base_revision=1, actor=ann)
 
-    first, _ = results = at_once(write, hand_in)
-    assert kinds(results)[-1] == "Submitted"
+    first, submitted = at_once(write, hand_in)
+    assert isinstance(submitted, Assignment)
     assert isinstance(first, AlreadySubmitted) == (Comment.objects.count() == 0)

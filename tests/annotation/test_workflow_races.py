@@ -126,7 +126,7 @@ def test_calibration_chosen_while_the_last_one_submits(
     page = document_of(campaign)
     team = page.assignments.active()
     if page.stage == Stage.GOLD:
-        assert (team.count(), kinds(results)) == (2, ["Refused", "Submitted"])
+        assert (team.count(), kinds(results)) == (2, ["Assignment", "Refused"])
     else:
-        assert (team.count(), kinds(results)) == (3, ["Submitted", "list"])
+        assert (team.count(), kinds(results)) == (3, ["Assignment", "list"])
         assert page.stage == Stage.ANNOTATION

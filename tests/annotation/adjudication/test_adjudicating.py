@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from annotation.adjudication.services import MAX_REASON, AlreadyDecided, Decided, decide_case
+from annotation.adjudication.services import MAX_REASON, AlreadyDecided, decide_case
 from annotation.adjudication.settling import Answer
 from annotation.campaigns.people import add_member
 from annotation.errors import InvalidSpans, Refused
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 Stage = CampaignDocument.Stage
 
 
-def decide(case: Case, lead: User, choice: str = "proposal", **fields: Any) -> Decided:
+def decide(case: Case, lead: User, choice: str = "proposal", **fields: Any) -> Case:
     """Accepts A's marks by default."""
     usual: dict[str, Any] = {"proposal": 0} if choice == "proposal" else {}
     fields = usual | {"reason": "By the rules."} | fields
@@ -41,7 +41,7 @@ def contested(ann: User, ben: User, cleo: User, lead: User) -> Campaign:
 def test_taking_a_proposal_makes_it_gold(disputed: Campaign, lead: User) -> None:
     case = case_of(disputed, "boundary")
     decided = decide(case, lead, proposal=1, reason="  no sign ")
-    assert decided.stage == Stage.ADJUDICATION
+    assert decided.campaign_document.stage == Stage.ADJUDICATION
     assert gold_of(case) == [("Number", "310", "adjudicated")]
     case.refresh_from_db()
     assert (case.state, case.decided_by, case.reason) == (Case.State.DECIDED, lead, "no sign")
@@ -134,7 +134,8 @@ def test_choice_that_is_not_offered_is_refused(
 
 
 def test_last_decision_makes_the_document_gold(disputed: Campaign, lead: User) -> None:
-    stages = [decide(case, lead).stage for case in document_of(disputed).cases.all()]
+    cases = document_of(disputed).cases.all()
+    stages = [decide(case, lead).campaign_document.stage for case in cases]
     assert stages == [Stage.ADJUDICATION, Stage.ADJUDICATION, Stage.GOLD]
     assert document_of(disputed).gold_at is not None
     assert [gold.quote for gold in document_of(disputed).gold_spans.all()] == [

@@ -59,7 +59,7 @@ def test_reopened_case_gives_its_gold_back(settled: Campaign, lead: User) -> Non
     )
     assert Event.objects.filter(verb="reopen_case").count() == 1
     decided = decide_case(case=opened, choice="neither", reason="No fact.", actor=lead)
-    assert decided.stage == Stage.GOLD
+    assert decided.campaign_document.stage == Stage.GOLD
     choices = [decision.choice for decision in case.decisions.all()]
     assert choices == ["proposal", "reopened", "neither"]
 
@@ -103,7 +103,7 @@ def test_place_without_a_case_begins_one_with_the_gold_as_it_was(
     assert [span["quote"] for span in proposal["spans"]] == ["1,200"]
     assert (quotes(settled, 2), document_of(settled, 2).stage) == ([], Stage.ADJUDICATION)
     kept = decide_case(case=case, choice="proposal", proposal=0, reason="It is.", actor=lead)
-    assert (quotes(settled, 2), kept.stage) == (["1,200"], Stage.GOLD)
+    assert (quotes(settled, 2), kept.campaign_document.stage) == (["1,200"], Stage.GOLD)
 
 
 def test_overlooked_place_is_opened_with_nothing_for_its_gold(

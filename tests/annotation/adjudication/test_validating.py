@@ -65,8 +65,8 @@ def test_faults_that_stay_come_back(faulty: Campaign, ann: User, lead: User) -> 
 
 def test_document_passes_with_its_faults(faulty: Campaign, lead: User) -> None:
     page = document_of(faulty)
-    stage = let_pass(campaign_document=page, reason="Only the quote is old.", actor=lead)
-    assert (stage, document_of(faulty).stage) == (Stage.GOLD, Stage.GOLD)
+    passed = let_pass(campaign_document=page, reason="Only the quote is old.", actor=lead)
+    assert (passed.stage, document_of(faulty).stage) == (Stage.GOLD, Stage.GOLD)
     event = Event.objects.get(verb="let_pass")
     assert (event.data["reason"], event.data["faults"]) == ("Only the quote is old.", 1)
     with pytest.raises(Refused, match="is no longer in validation"):

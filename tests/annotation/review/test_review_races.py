@@ -85,7 +85,7 @@ def test_last_two_pages_gold_at_once_are_in_one_round(
         work = work_of(ben, campaign, number)
         return lambda: submit_assignment(assignment=work, base_revision=1, actor=ben)
 
-    assert kinds(at_once(last(1), last(2))) == ["Submitted", "Submitted"]
+    assert kinds(at_once(last(1), last(2))) == ["Assignment", "Assignment"]
     assert [found.pages for found in ReviewRound.objects.all()] == [2]
     assert campaign.documents.filter(review_round=None).count() == 0
 
