@@ -245,6 +245,14 @@ def label_css(label: str, labels: Sequence[str]) -> str:
     return f"label-{labels.index(label) + 1}" if label in labels else ""
 
 
+def label_keys(labels: Sequence[str]) -> list[dict[str, str]]:
+    """The labels with their keys and CSS classes, for scripts."""
+    return [
+        {"name": name, "key": str(place), "css": label_css(name, labels)}
+        for place, name in enumerate(labels, start=1)
+    ]
+
+
 ClusterKind = Literal["boundary", "label", "missing", "extra"]
 
 

@@ -19,7 +19,7 @@ from django.urls import reverse
 from annotation.doubts import Doubt, Mark, doubts, page_doubts
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Comment, Decision, Span
 from annotation.page_facts import page_facts
-from annotation.spans import FACT, label_css
+from annotation.spans import FACT, label_keys
 from portal.accounts.models import display_name
 
 from .settling import GOLD, Answers, both, letter_of, letters, majority
@@ -255,23 +255,6 @@ class CaseFilter:
         return replace(self, state=Case.State.OPEN, document="")
 
 
-@dataclass(frozen=True)
-class Queue:
-    """Counts over the whole campaign, and the cases that match the filter.
-
-    `kinds`: code, name, and number of cases in the selected state.
-    """
-
-    open: int
-    decided: int
-    kinds: tuple[tuple[str, str, int], ...]
-    cases: QuerySet[Case]
-
-    @property
-    def total(self) -> int:
-        return self.open + self.decided
-
-
 def filtered_cases(campaign: Campaign, wanted: CaseFilter) -> QuerySet[Case]:
     """The campaign's cases that match the filter, in its order."""
     cases = Case.objects.filter(campaign_document__campaign=campaign)
@@ -290,23 +273,13 @@ def filtered_cases(campaign: Campaign, wanted: CaseFilter) -> QuerySet[Case]:
     return cases.order_by(*(_BY_SCORE if wanted.order == "score" else _BY_TEXT))
 
 
-def case_queue(campaign: Campaign, wanted: CaseFilter) -> Queue:
-    counts = Counter[tuple[str, str]]()
-    cases = Case.objects.filter(campaign_document__campaign=campaign)
-    for state, kind, n in cases.order_by().values_list("state", "kind").annotate(n=Count("id")):
-        counts[state, kind] = n
-    return Queue(
-        open=_sum(counts, Case.State.OPEN),
-        decided=_sum(counts, Case.State.DECIDED),
-        kinds=tuple((kind, label, counts[wanted.state, kind]) for kind, label in Case.Kind.choices),
-        cases=filtered_cases(campaign, wanted).select_related(
-            "campaign_document__document", "decided_by"
-        ),
-    )
-
-
-def _sum(counts: Counter[tuple[str, str]], state: str) -> int:
-    return sum(n for (case_state, _), n in counts.items() if case_state == state)
+def case_counts(campaign: Campaign) -> dict[str, Counter[str]]:
+    """The number of cases of each kind, by state."""
+    counts: dict[str, Counter[str]] = {state: Counter() for state in Case.State.values}
+    cases = Case.objects.filter(campaign_document__campaign=campaign).order_by()
+    for state, kind, n in cases.values_list("state", "kind").annotate(n=Count("id")):
+        counts[state][kind] = n
+    return counts
 
 
 def documents_with_cases(campaign: Campaign) -> list[str]:
@@ -381,15 +354,10 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
         "document": document.name,
         "stage": campaign_document.stage,
         "text_sha256": document.text_sha256,
-        "labels": [
-            {"name": name, "key": str(place), "css": label_css(name, campaign.labels)}
-            for place, name in enumerate(campaign.labels, start=1)
-        ],
+        "labels": label_keys(campaign.labels),
         "marks": list(caseless.values(*FACT, "origin")),
         "cases": [asdict(view) for view in map(case_view, cases.order_by("start"))],
-        "queue": list(
-            waiting.filter(campaign_document=campaign_document).values_list("pk", flat=True)
-        ),
+        "queue": list(waiting.values_list("pk", flat=True)),
         "remarks": [asdict(remark) for remark in page_remarks(campaign_document)],
         "facts": [[fact.start, fact.end, fact.kind] for fact in page_facts(document).facts],
         "reasons": quick_reasons(campaign.guidelines),

@@ -182,17 +182,21 @@ PER_PAGE = 50
 @page_view
 def queue(request: UserRequest, slug: str) -> HttpResponse:
     access = adjudicated_campaign(request.user, slug)
-    documents = selectors.documents_with_cases(access.campaign)
+    campaign = access.campaign
     form = CaseFilterForm(
         {"state": Case.State.OPEN, "order": "text"} | request.GET.dict(),
-        campaign=access.campaign,
-        documents=documents,
+        campaign=campaign,
+        documents=selectors.documents_with_cases(campaign),
     )
     wanted = form.wanted
-    cases = selectors.case_queue(access.campaign, wanted)
-    page = Paginator(cases.cases, PER_PAGE).get_page(request.GET.get("page"))
+    counts = selectors.case_counts(campaign)
+    cases = selectors.filtered_cases(campaign, wanted)
+    rows = cases.select_related("campaign_document__document", "decided_by")
+    page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     context = {
-        "queue": cases,
+        "open": counts[Case.State.OPEN].total(),
+        "decided": counts[Case.State.DECIDED].total(),
+        "kinds": [(kind, name, counts[wanted.state][kind]) for kind, name in Case.Kind.choices],
         "page": page,
         "rows": [(row, _case_url(access, row, wanted)) for row in page],
         "first": _first(access, wanted),

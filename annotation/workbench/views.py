@@ -23,7 +23,7 @@ from annotation.api_base import (
 from annotation.assignments.handing_over import take_back
 from annotation.assignments.selectors import may_take_back
 from annotation.models import Assignment, SuggestionSource
-from annotation.spans import label_css
+from annotation.spans import label_keys
 from portal.accounts.access import UserRequest
 from portal.datasets.responses import file_response
 from portal.files.uploads import upload_limit_message, was_too_large
@@ -133,10 +133,7 @@ def _workbench_data(assignment: Assignment) -> dict[str, Any]:
         "assignment": assignment.pk,
         # Browsers store unsaved work per user, because a machine may be shared.
         "user": assignment.annotator_id,
-        "labels": [
-            {"name": name, "key": str(place), "css": label_css(name, campaign.labels)}
-            for place, name in enumerate(campaign.labels, start=1)
-        ],
+        "labels": label_keys(campaign.labels),
         **selectors.work_data(assignment),
         "urls": _workbench_urls(assignment),
         "readonly": not assignment.is_workable,
