@@ -18,7 +18,7 @@ from annotation.access import (
     round_for,
 )
 from annotation.api_base import INVALID, AnnotationView, reads, writes
-from annotation.models import Campaign, ReviewItem, ReviewRound
+from annotation.models import ReviewItem, ReviewRound
 from annotation.spans import MAX_VALUE
 from portal.accounts.models import User
 from portal.web.answers import answer
@@ -45,15 +45,15 @@ VerdictCounts = answer(
 
 
 class ReviewRoundShape(serializers.Serializer[Any]):
-    number = serializers.IntegerField(source="round.number")
-    state = serializers.ChoiceField(source="round.state", choices=ReviewRound.State.choices)
-    seed = serializers.IntegerField(source="round.seed")
-    share = serializers.FloatField(source="round.share")
-    pages = serializers.IntegerField(source="round.pages")
-    facts = serializers.IntegerField(source="round.facts", help_text="On those documents.")
-    guidelines_version = serializers.IntegerField(source="round.guidelines_version")
-    opened_at = serializers.DateTimeField(source="round.opened_at")
-    closed_at = serializers.DateTimeField(source="round.closed_at", allow_null=True)
+    number = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=ReviewRound.State.choices)
+    seed = serializers.IntegerField()
+    share = serializers.FloatField()
+    pages = serializers.IntegerField()
+    facts = serializers.IntegerField(help_text="On those documents.")
+    guidelines_version = serializers.IntegerField()
+    opened_at = serializers.DateTimeField()
+    closed_at = serializers.DateTimeField(allow_null=True)
     verdicts = VerdictCounts()
 
 
@@ -166,8 +166,7 @@ class CampaignReview(AnnotationView):
         description="Draws from all gold documents that are not in a round.",
     )
     def post(self, access: CampaignAccess, user: User, seed: int | None) -> Any:
-        found = open_round_now(campaign=access.campaign, actor=user, seed=seed)
-        return _round(access.campaign, found)
+        return _counted(open_round_now(campaign=access.campaign, actor=user, seed=seed))
 
 
 class CampaignReviewRound(AnnotationView):
@@ -177,12 +176,13 @@ class CampaignReviewRound(AnnotationView):
         gives=ReviewRoundShape,
         operation_id="campaigns_review_retrieve_one",
     )
-    def get(self, access: CampaignAccess, found: ReviewRound) -> Any:
-        return _round(access.campaign, found)
+    def get(self, _: CampaignAccess, found: ReviewRound) -> Any:
+        return _counted(found)
 
 
-def _round(campaign: Campaign, found: ReviewRound) -> selectors.RoundRow:
-    return selectors.round_row(selectors.counted_rounds(campaign).get(pk=found.pk))
+def _counted(found: ReviewRound) -> Any:
+    (counted,) = selectors.with_verdicts(ReviewRound.objects.filter(pk=found.pk))
+    return counted
 
 
 @extend_schema_view(

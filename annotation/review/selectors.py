@@ -55,22 +55,12 @@ class Verdicts:
 
 
 @dataclass(frozen=True)
-class RoundRow:
-    round: ReviewRound
-    verdicts: Verdicts
-
-    @property
-    def is_open(self) -> bool:
-        return self.round.state == ReviewRound.State.OPEN
-
-
-@dataclass(frozen=True)
 class Review:
     """All rounds, newest first. `waiting` gold pages are in no round; the next round opens after
     `missing` more.
     """
 
-    rounds: tuple[RoundRow, ...]
+    rounds: list[Any]
     every: int
     share: float
     waiting: int
@@ -136,7 +126,7 @@ def _and(words: Sequence[str]) -> str:
 def review_of(campaign: Campaign) -> Review:
     """The rounds of a campaign, with a fixed number of queries."""
     return Review(
-        rounds=tuple(round_row(row) for row in counted_rounds(campaign).order_by("-number")),
+        rounds=with_verdicts(campaign.review_rounds.order_by("-number")),
         every=campaign.review_pages,
         share=campaign.review_share,
         waiting=uncovered_pages(campaign).count(),
@@ -144,30 +134,24 @@ def review_of(campaign: Campaign) -> Review:
     )
 
 
-def counted_rounds(campaign: Campaign) -> QuerySet[ReviewRound]:
-    """Rounds with their number of facts by verdict, for `round_row`."""
+def with_verdicts(rounds: QuerySet[ReviewRound]) -> list[Any]:
+    """The rounds with their `verdicts` (Verdicts). One query."""
     counts = {
         f"{verdict}_count": Count("items", filter=Q(items__verdict=verdict))
         for verdict in Verdict.values
     }
-    return campaign.review_rounds.select_related("opened_by").annotate(**counts)
-
-
-def round_row(review_round: ReviewRound) -> RoundRow:
-    """The row of a round of `counted_rounds`."""
-    counts = {verdict: getattr(review_round, f"{verdict}_count") for verdict in Verdict.values}
-    return RoundRow(review_round, Verdicts(**counts))
+    counted: list[Any] = list(rounds.select_related("opened_by").annotate(**counts))
+    for row in counted:
+        row.verdicts = Verdicts(
+            **{verdict: getattr(row, f"{verdict}_count") for verdict in Verdict.values}
+        )
+    return counted
 
 
 def round_items(review_round: ReviewRound) -> QuerySet[ReviewItem]:
     """The drawn facts in the order of pages and text."""
     items = review_round.items.select_related("campaign_document__document", "reviewer")
     return items.order_by("position")
-
-
-def round_feedback(review_round: ReviewRound) -> QuerySet[ReviewItem]:
-    """The facts that reviewers did not accept, with their reasons."""
-    return round_items(review_round).filter(verdict__in=[Verdict.CORRECTED, Verdict.SENT_BACK])
 
 
 def redraw(drawn_round: ReviewRound) -> Redrawn:
@@ -197,7 +181,6 @@ class ItemView:
     """
 
     item: ReviewItem
-    document_name: str
     css: str
     context: Context | None
     gold_now: tuple[GoldSpan, ...]
@@ -253,7 +236,6 @@ def item_view(campaign: Campaign, item: ReviewItem, reader: Any, *, may_decide: 
     excerpts = Excerpts(page.document.content.html, page.document.content.text)
     return ItemView(
         item=item,
-        document_name=page.document.name,
         css=label_css(item.label, campaign.labels),
         context=excerpts.around(item.start, item.end) if shown else None,
         gold_now=tuple(current_gold(item)) if shown else (),

@@ -129,13 +129,12 @@ def _rounds(request: UserRequest, access: CampaignAccess, form: OpenRoundForm) -
 @page_view
 def round_(request: UserRequest, slug: str, number: int) -> HttpResponse:
     access, review_round = round_for(request.user, slug, number=number)
+    (counted,) = selectors.with_verdicts(ReviewRound.objects.filter(pk=review_round.pk))
     items = selectors.round_items(review_round)
     context = {
-        "row": selectors.round_row(
-            selectors.counted_rounds(access.campaign).get(pk=review_round.pk)
-        ),
+        "round": counted,
         "page": Paginator(items, PER_PAGE).get_page(request.GET.get("page")),
-        "feedback": selectors.round_feedback(review_round),
+        "feedback": items.filter(verdict__in=[Verdict.CORRECTED, Verdict.SENT_BACK]),
         "next_position": items.filter(verdict=Verdict.PENDING)
         .values_list("position", flat=True)
         .first(),
