@@ -33,7 +33,7 @@ from portal.accounts.invitations.selectors import (
     unanswered,
 )
 from portal.accounts.invitations.services import EMAIL_ATTEMPTS, make_invitation
-from portal.accounts.models import Invitation, User, display_name
+from portal.accounts.models import Invitation, User
 from portal.audit.models import record_event
 from portal.jobs.services import enqueue
 
@@ -42,34 +42,11 @@ from .waiting import PersonWaiting, campaign_waiting, person_waiting
 MAX_DAYS = 365
 
 
-@dataclass(frozen=True)
-class Person:
-    """A membership in the list of people."""
-
-    pk: int
-    name: str
-    email: str
-    role: str
-    removable: bool
-
-
-def campaign_people(access: CampaignAccess) -> list[Person]:
+def campaign_people(campaign: Campaign) -> list[Membership]:
     """The members: leads, annotators, reviewers, each in the order of joining."""
     order = [Membership.Role.LEAD, Membership.Role.ANNOTATOR, Membership.Role.REVIEWER]
-    memberships = (
-        Membership.objects.filter(campaign=access.campaign).select_related("user").order_by("id")
-    )
-    people = [
-        Person(
-            pk=membership.pk,
-            name=display_name(membership.user),
-            email=membership.user.email,
-            role=membership.role,
-            removable=access.may_give(membership.role),
-        )
-        for membership in memberships
-    ]
-    return sorted(people, key=lambda person: order.index(Membership.Role(person.role)))
+    members = campaign.memberships.select_related("user").order_by("id")
+    return sorted(members, key=lambda member: order.index(Membership.Role(member.role)))
 
 
 def leaving_work(campaign: Campaign, user: User) -> dict[str, int]:

@@ -34,14 +34,13 @@ class NewCampaignMember(serializers.Serializer[Any]):
     role = serializers.ChoiceField(choices=Membership.Role.choices)
 
 
-CampaignMember = answer(
-    people.Person,
-    "CampaignMember",
-    leave_out=["pk", "removable"],
-    id=serializers.IntegerField(source="pk"),
-    email=serializers.EmailField(),
-    role=serializers.ChoiceField(choices=Membership.Role.choices),
-)
+class CampaignMember(serializers.Serializer[Any]):
+    """A membership in the list of people."""
+
+    name = serializers.CharField(source="user")
+    email = serializers.EmailField(source="user.email")
+    role = serializers.ChoiceField(choices=Membership.Role.choices)
+    id = serializers.IntegerField()
 
 
 class MemberRemoval(serializers.Serializer[Any]):
@@ -132,7 +131,7 @@ class CampaignPeople(AnnotationView):
         gives=CampaignMember(many=True),
     )
     def get(self, access: CampaignAccess) -> Any:
-        return people.campaign_people(access)
+        return people.campaign_people(access.campaign)
 
     @writes(
         "Give a user a role (leads, organisers)",
@@ -155,7 +154,7 @@ class CampaignPeople(AnnotationView):
             actor=user,
             origin=origin_of(self.request),
         )
-        return people.campaign_people(access)
+        return people.campaign_people(access.campaign)
 
 
 class CampaignPerson(AnnotationView):

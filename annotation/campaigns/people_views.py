@@ -94,7 +94,8 @@ def _people_page(
 ) -> HttpResponse:
     context = {
         "form": form,
-        "people": campaign_people(access),
+        "people": campaign_people(access.campaign),
+        "removable": [role for role in Membership.Role.values if access.may_give(role)],
         "invitations": campaign_invitations(access),
     }
     return campaign_page(request, access, "people", "campaigns/people.html", context | more)
