@@ -73,25 +73,23 @@ class CampaignAssignmentQuery(serializers.Serializer[Any]):
 
 
 class Heir(serializers.Serializer[Any]):
-    id = serializers.IntegerField(source="pk")
-    name = serializers.CharField()
+    id = serializers.IntegerField(source="user_id")
+    name = serializers.CharField(source="user")
     open = serializers.IntegerField(help_text="Unfinished documents.")
 
 
 class CampaignAssignment(serializers.Serializer[Any]):
-    id = serializers.IntegerField(source="assignment.pk")
-    document = serializers.CharField(source="assignment.campaign_document.document.name")
-    annotator = serializers.CharField(source="assignment.annotator")
-    annotator_id = serializers.IntegerField(source="assignment.annotator_id")
-    state = serializers.ChoiceField(source="assignment.state", choices=Assignment.State.choices)
-    flag = serializers.CharField(source="assignment.flag")
-    flag_reason = serializers.CharField(source="assignment.flag_reason")
-    return_reason = serializers.CharField(source="assignment.return_reason")
-    idle_since = serializers.DateField(
-        source="assignment.idle_since", help_text="The day of the assignment or of the last save."
-    )
-    is_calibration = serializers.BooleanField(source="assignment.campaign_document.is_calibration")
-    may_hand_over = serializers.BooleanField(source="assignment.is_workable")
+    id = serializers.IntegerField()
+    document = serializers.CharField(source="campaign_document.document.name")
+    annotator = serializers.CharField()
+    annotator_id = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=Assignment.State.choices)
+    flag = serializers.CharField()
+    flag_reason = serializers.CharField()
+    return_reason = serializers.CharField()
+    idle_since = serializers.DateField(help_text="The day of the assignment or of the last save.")
+    is_calibration = serializers.BooleanField(source="campaign_document.is_calibration")
+    may_hand_over = serializers.BooleanField(source="is_workable")
     may_return = serializers.BooleanField()
     heirs = Heir(many=True, read_only=True)
 
@@ -195,7 +193,7 @@ class CampaignAssignmentsView(AnnotationView):
         return {
             "count": rows.paginator.count,
             "pages": rows.paginator.num_pages,
-            "assignments": selectors.assignment_lines(campaign, list(rows.object_list)),
+            "assignments": selectors.with_heirs(campaign, list(rows.object_list)),
         }
 
 

@@ -6,7 +6,6 @@ an annotator saved, and so how much there is to label.
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -40,27 +39,6 @@ Purpose = CampaignDocument.Purpose
 UNFINISHED = (State.ASSIGNED, State.IN_PROGRESS)
 TAKE_BACK_MINUTES = 10
 FILTERS = ("open", "begun", "untouched", "flagged", "returned", "submitted")
-
-
-@dataclass(frozen=True)
-class Colleague:
-    """An annotator who may get work, with their number of unfinished documents."""
-
-    pk: int
-    name: str
-    open: int
-
-
-@dataclass(frozen=True)
-class AssignmentLine:
-    """A row of `assignment_rows`. `heirs` may take it over; empty if it is submitted or the
-    campaign is not open.
-    """
-
-    assignment: Any
-    idle_days: int
-    may_return: bool
-    heirs: tuple[Colleague, ...]
 
 
 def counted_work(campaign: Campaign) -> AssignmentQuerySet:
@@ -111,43 +89,38 @@ def _shown(rows: QuerySet[Any], show: str) -> QuerySet[Any]:
     return unfinished
 
 
-def assignment_lines(campaign: Campaign, rows: Sequence[Any]) -> list[AssignmentLine]:
-    """The table lines of one page of `assignment_rows`."""
-    colleagues = campaign_colleagues(campaign)
+def with_heirs(campaign: Campaign, rows: Sequence[Any]) -> Sequence[Any]:
+    """Sets `idle_days` and `heirs` on each row of `assignment_rows`.
+
+    `heirs` are the members who may take it over, with `open`, their number of unfinished documents;
+    empty if the assignment is submitted or the campaign is not open.
+    """
+    members = list(_with_open(active_members(campaign), campaign))
     teams = _teams([row.campaign_document_id for row in rows])
-    return [_line(row, teams[row.campaign_document_id], colleagues) for row in rows]
+    today = timezone.localdate()
+    for row in rows:
+        team = teams[row.campaign_document_id]
+        row.idle_days = (today - row.idle_since).days
+        row.heirs = [one for one in members if row.is_workable and one.user_id not in team]
+    return rows
 
 
-def _line(row: Any, team: frozenset[int], colleagues: Sequence[Colleague]) -> AssignmentLine:
-    free = tuple(each for each in colleagues if each.pk not in team) if row.is_workable else ()
-    idle = timezone.localdate() - row.idle_since
-    return AssignmentLine(row, idle.days, may_return(row), free)
-
-
-def _teams(documents: Sequence[int]) -> Mapping[int, frozenset[int]]:
+def _teams(documents: Sequence[int]) -> Mapping[int, set[int]]:
     teams: dict[int, set[int]] = {pk: set() for pk in documents}
     rows = Assignment.objects.active().filter(campaign_document__in=documents)
     for document, annotator in rows.values_list("campaign_document", "annotator"):
         teams[document].add(annotator)
-    return {pk: frozenset(team) for pk, team in teams.items()}
+    return teams
 
 
-def campaign_colleagues(campaign: Campaign) -> list[Colleague]:
-    """The annotators who may get work, in the order of joining."""
-    left = dict(
-        Assignment.objects.filter(
-            campaign_document__campaign=campaign,
-            campaign_document__stage=Stage.ANNOTATION,
-            state__in=UNFINISHED,
-        )
-        .order_by()
-        .values_list("annotator")
-        .annotate(n=Count("id"))
+def _with_open(members: QuerySet[Membership], campaign: Campaign) -> QuerySet[Any]:
+    unfinished = Q(
+        user__assignments__campaign_document__campaign=campaign,
+        user__assignments__campaign_document__stage=Stage.ANNOTATION,
+        user__assignments__state__in=UNFINISHED,
     )
-    return [
-        Colleague(member.user_id, display_name(member.user), left.get(member.user_id, 0))
-        for member in active_members(campaign).select_related("user")
-    ]
+    counted = members.annotate(open=Count("user__assignments", filter=unfinished))
+    return counted.select_related("user")
 
 
 def campaign_annotators(campaign: Campaign) -> list[tuple[int, str]]:
@@ -267,13 +240,7 @@ def active_annotators(campaign: Campaign) -> list[int]:
 def teams_of(campaign: Campaign) -> dict[int, list[int]]:
     """The current annotators of each page that is to become gold."""
     teams: dict[int, list[int]] = defaultdict(list)
-    rows = (
-        Assignment.objects.active()
-        .filter(campaign_document__campaign=campaign)
-        .exclude(campaign_document__purpose=Purpose.QUALIFICATION)
-        .exclude(campaign_document__stage=Stage.EXCLUDED)
-        .order_by("id")
-    )
+    rows = counted_work(campaign).order_by("id")
     for document, annotator in rows.values_list("campaign_document", "annotator"):
         teams[document].append(annotator)
     return dict(teams)
@@ -295,24 +262,12 @@ def may_take_back(assignment: Assignment) -> bool:
     page was compared with the work of others. At most one query.
     """
     submitted_at = assignment.submitted_at
-    if submitted_at is None or not may_return(assignment):
+    if submitted_at is None or not assignment.may_return:
         return False
     if timezone.now() - submitted_at > timedelta(minutes=TAKE_BACK_MINUTES):
         return False
     document = assignment.campaign_document
     return document.stage == Stage.ANNOTATION or document.assignments.active().count() == 1
-
-
-def may_return(assignment: Assignment) -> bool:
-    """Whether a lead may return the submission, as far as loaded rows show. No query."""
-    document = assignment.campaign_document
-    return (
-        assignment.is_submitted
-        and document.campaign.state == Campaign.State.OPEN
-        and document.purpose != CampaignDocument.Purpose.QUALIFICATION
-        and document.stage in {Stage.ANNOTATION, Stage.ADJUDICATION, Stage.GOLD}
-        and document.review_round_id is None
-    )
 
 
 def submissions_set_aside(campaign: Campaign) -> int:

@@ -107,7 +107,7 @@ def assignments(request: UserRequest, slug: str) -> HttpResponse:
         "form": form,
         "all_of": next((one for one in annotators if one[0] == leaving), None),
         "page": page,
-        "lines": selectors.assignment_lines(campaign, list(page.object_list)),
+        "rows": selectors.with_heirs(campaign, list(page.object_list)),
         "show": show,
         "filters": [
             (name, _FILTER_LABELS.get(name, name), counts[name]) for name in selectors.FILTERS

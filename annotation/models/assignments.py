@@ -108,6 +108,18 @@ class Assignment(models.Model):
             and document.campaign.state == Campaign.State.OPEN
         )
 
+    @property
+    def may_return(self) -> bool:
+        """Whether a lead may return the submission, as far as loaded rows show."""
+        document, stages = self.campaign_document, CampaignDocument.Stage
+        return (
+            self.is_submitted
+            and document.campaign.state == Campaign.State.OPEN
+            and document.purpose != CampaignDocument.Purpose.QUALIFICATION
+            and document.stage in {stages.ANNOTATION, stages.ADJUDICATION, stages.GOLD}
+            and document.review_round_id is None
+        )
+
 
 class Span(models.Model):
     """A labelled range of the canonical text: `[start, end)` in code points."""

@@ -201,8 +201,8 @@ def test_table_filters_and_hands_over(
     client, work = client_of(lead), work_of(ann, trio)
     save(work, ("Number", "1,200"))
     page = client.get(f"{ROOT}?show=begun&annotator={ann.pk}")
-    (line,) = page.context["lines"]
-    assert (line.assignment, [heir.name for heir in line.heirs]) == (work, ["Cleo"])
+    (row,) = page.context["rows"]
+    assert (row, [heir.user.name for heir in row.heirs]) == (work, ["Cleo"])
     assert "Reassign all open tasks of Ann" in page.content.decode()
     query = f"show=begun&annotator={ann.pk}"
     sent = client.post(f"{ROOT}{work.pk}/hand-over/", {"heir": cleo.pk, "query": query})
