@@ -61,6 +61,10 @@ class KnownGold(models.Model):
     def __str__(self) -> str:
         return f"known gold of {self.campaign_document_id}"
 
+    @property
+    def facts(self) -> int:
+        return len(self.spans)
+
 
 class QualificationResult(models.Model):
     """The result of an attempt at a qualification page. Append-only: one row per attempt."""

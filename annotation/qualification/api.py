@@ -87,12 +87,14 @@ class AnnotatorQualification(QualificationRound):
     pages = QualificationPage(many=True)
 
 
-KnownPage = answer(
-    selectors.RoundPage,
-    "KnownPage",
-    leave_out=["name"],
-    document=serializers.CharField(source="name"),
-)
+class KnownPage(serializers.Serializer[Any]):
+    """A qualification page as leads see it: its name, the source of its gold, its facts."""
+
+    source = serializers.CharField(source="known_gold.source")  # type: ignore[assignment]
+    facts = serializers.IntegerField(source="known_gold.facts")
+    document = serializers.CharField(source="document.name")
+
+
 GoldSource = answer(
     selectors.SourceRow,
     "GoldSource",
@@ -236,11 +238,12 @@ def _findings(page: quality.PageFindings | None) -> tuple[quality.Finding, ...]:
 def _managed(access: CampaignAccess, user: User) -> dict[str, Any]:
     if not access.may_manage:
         return {"annotators": [], "pages": [], "sources": []}
-    found = selectors.campaign_qualification(access.campaign)
+    pages = selectors.known_pages(access.campaign)
+    annotators = selectors.annotator_rounds(access.campaign, pages)
     sources = selectors.source_rows(user, access.campaign)
     return {
-        "annotators": AnnotatorQualification(found.annotators, many=True).data,
-        "pages": KnownPage(found.pages, many=True).data,
+        "annotators": AnnotatorQualification(annotators, many=True).data,
+        "pages": KnownPage(pages, many=True).data,
         "sources": GoldSource(sources, many=True).data,
     }
 

@@ -298,41 +298,20 @@ class AnnotatorRound:
         return not self.is_qualified and self.is_submitted and not self.has_passed
 
 
-@dataclass(frozen=True)
-class RoundPage:
-    """A qualification page as leads see it: its name, the source of its gold, its facts."""
-
-    name: str
-    source: str
-    facts: int
+def known_pages(campaign: Campaign) -> list[CampaignDocument]:
+    """The pages of the round by name, with their gold."""
+    return list(_pages(campaign).select_related("known_gold"))
 
 
-@dataclass(frozen=True)
-class Qualification:
-    """The round of a campaign: its pages, and every annotator's results in the same order."""
-
-    threshold: float
-    pages: tuple[RoundPage, ...]
-    annotators: tuple[AnnotatorRound, ...]
-
-
-def campaign_qualification(campaign: Campaign) -> Qualification:
-    """The round for leads and organisers: all results, but no facts."""
-    pages = list(_pages(campaign).select_related("known_gold"))
+def annotator_rounds(campaign: Campaign, pages: Sequence[CampaignDocument]) -> list[AnnotatorRound]:
+    """Every annotator's results, in the order of `known_pages`; for leads and organisers."""
     members = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).select_related("user")
     reasons = _reasons(campaign)
     tries = _tries(pages)
-    return Qualification(
-        threshold=campaign.qualification_f1,
-        pages=tuple(
-            RoundPage(page.document.name, page.known_gold.source, len(page.known_gold.spans))
-            for page in pages
-        ),
-        annotators=tuple(
-            _round(campaign, member, pages, tries, reasons.get(member.user_id, ""))
-            for member in members.order_by("id")
-        ),
-    )
+    return [
+        _round(campaign, member, pages, tries, reasons.get(member.user_id, ""))
+        for member in members.order_by("id")
+    ]
 
 
 def annotator_round(campaign: Campaign, member: Membership) -> AnnotatorRound:

@@ -29,7 +29,7 @@ from portal.accounts.models import User
 from portal.files.tables import csv_text
 
 from .quality import COLUMNS, PERIODS, campaign_quality, chosen_period, page_findings, quality_rows
-from .selectors import Source, campaign_qualification, find_source, own_round, source_rows
+from .selectors import Source, annotator_rounds, find_source, known_pages, own_round, source_rows
 from .services import (
     MAX_PAGES,
     MAX_REASON,
@@ -108,13 +108,15 @@ def qualification(request: UserRequest, slug: str) -> HttpResponse:
         if _added(request, access, form):
             return redirect("annotation:qualification", slug)
     own = own_round(access, request.user.pk)
-    context = {
+    context: dict[str, Any] = {
         "form": form,
         "own": own,
         "findings": page_findings(access.campaign, own) if own else (),
-        "round": campaign_qualification(access.campaign) if access.may_manage else None,
         "max_reason": MAX_REASON,
     }
+    if access.may_manage:
+        pages = known_pages(access.campaign)
+        context |= {"pages": pages, "annotators": annotator_rounds(access.campaign, pages)}
     return campaign_page(
         request, access, "qualification", "qualification/qualification.html", context
     )
