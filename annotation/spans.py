@@ -24,7 +24,6 @@ from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 from portal.facts import SIGNS, FactValue, Span, check_spans, check_value, read_value, trim_span
-from portal.facts import Span as TextSpan
 from portal.facts.spans import characters
 
 MAX_VALUE = 200
@@ -164,7 +163,7 @@ def check_drafts(text: str, drafts: Sequence[Draft], labels: Sequence[str]) -> l
             where = characters(draft.start, draft.end)
             message = f"the text at {where} differs from the quote"
             faults.append(_fault(index, draft.key, "quote", message))
-    spans = [TextSpan(draft.start, draft.end, draft.label) for draft in drafts]
+    spans = [Span(draft.start, draft.end, draft.label) for draft in drafts]
     faults += [
         _fault(fault.index, drafts[fault.index].key, fault.code, fault.message)
         for fault in check_spans(text, spans, labels)

@@ -307,8 +307,8 @@ def _case_page(
         "view": view,
         "context": excerpts.around(case.start, case.end),
         "proposals": [
-            (number, proposal, [_excerpt(access, excerpts, span) for span in proposal.spans])
-            for number, proposal in enumerate(view.proposals, start=1)
+            (proposal, [_excerpt(access, excerpts, span) for span in proposal.spans])
+            for proposal in view.proposals
         ],
         "remarks": remarks_at(page_remarks(case.campaign_document), case.start, case.end),
         "doubts": case_doubts(case),

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.access import CampaignAccess
+from annotation.assignments.selectors import has_qualification
 from annotation.models import (
     Assignment,
     Campaign,
@@ -338,9 +339,7 @@ def _own_work(campaign: Campaign) -> dict[int, dict[str, Work]]:
         )
         .annotate(n=Count("id"), since=Min("created_at"))
     )
-    has_round = CampaignDocument.objects.filter(
-        campaign=campaign, purpose=Purpose.QUALIFICATION
-    ).exists()
+    has_round = has_qualification(campaign)
     by_annotator: dict[int, dict[str, Work]] = {}
     for annotator, qualified_at, purpose, n, since in rows:
         must_qualify = has_round and qualified_at is None

@@ -171,7 +171,7 @@ AnnotatorQualityRow = answer(
 QualityAnswer = answer(
     quality.CampaignQuality,
     "AnnotatorQuality",
-    leave_out=["labels", "lowest"],
+    leave_out=["lowest"],
     pages="Gold documents with two or more annotators.",
     single="Gold documents with one annotator, which are excluded.",
 )

@@ -146,7 +146,6 @@ class CampaignQuality:
     """
 
     every: str
-    labels: tuple[str, ...]
     annotators: tuple[AnnotatorQuality, ...]
     pages: int
     single: int
@@ -196,7 +195,6 @@ def campaign_quality(campaign: Campaign, every: str = WEEK) -> CampaignQuality:
     scale = sparklines({user: _points(periods.get(user, ())) for user in people})
     return CampaignQuality(
         every=every,
-        labels=tuple(campaign.labels),
         annotators=tuple(
             _annotator(user, name, campaign, work.get(user, _NONE), measured[user], periods, scale)
             for user, name in people.items()
