@@ -59,7 +59,7 @@ class SettingsFields(forms.Form):
         initial=_DEFAULTS.review_pages,
         min_value=0,
         max_value=services.MAX_REVIEW_PAGES,
-        help_text="Enter 0 to turn off reviews.",
+        help_text="Enter 0 to turn off reviews. Open reviews must still be completed.",
     )
     review_percent = forms.FloatField(
         label="Facts sampled per review (%)",

@@ -96,23 +96,24 @@ def uncovered_pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
 
 
 def unreviewed_pages(campaign: Campaign) -> QuerySet[CampaignDocument]:
-    """Gold pages that are in no round or in an open one; none if the campaign has no review."""
+    """Gold pages in an open round, and those in no round unless reviews are turned off."""
     gold = CampaignDocument.objects.in_work().filter(campaign=campaign, stage=Stage.GOLD)
-    if not campaign.review_pages:
-        return gold.none()
-    return gold.filter(Q(review_round=None) | Q(review_round__state=ReviewRound.State.OPEN))
+    unreviewed = Q(review_round__state=ReviewRound.State.OPEN)
+    if campaign.review_pages:
+        unreviewed |= Q(review_round=None)
+    return gold.filter(unreviewed)
 
 
 def review_blocks_release(campaign: Campaign) -> str | None:
-    """The reason for which a release must wait, or None."""
-    if not campaign.review_pages:
-        return None
+    """The reason for which a release must wait, or None. Open rounds block it even if reviews were
+    turned off since.
+    """
     rounds = campaign.review_rounds.filter(state=ReviewRound.State.OPEN)
     numbers = [str(number) for number in rounds.order_by("number").values_list("number", flat=True)]
     if numbers:
         subject = f"Review {numbers[0]} is" if len(numbers) == 1 else f"Reviews {_and(numbers)} are"
         return f"{subject} open. Every sampled fact must be reviewed."
-    waiting = uncovered_pages(campaign).count()
+    waiting = uncovered_pages(campaign).count() if campaign.review_pages else 0
     if waiting:
         pages = "1 gold document is" if waiting == 1 else f"{waiting} gold documents are"
         return f"{pages} not yet in a review. A lead can open a review."

@@ -44,7 +44,7 @@ BUDGETS = {
     "/campaigns/spring-round/qualification/": 16,
     "/campaigns/spring-round/quality/": 12,
     "/campaigns/spring-round/quality/csv/": 12,
-    "/campaigns/spring-round/release/": 18,
+    "/campaigns/spring-round/release/": 22,
 }
 API_BUDGETS = {
     "/api/v1/assignments/": 2,
@@ -69,7 +69,7 @@ API_BUDGETS = {
     "/api/v1/campaigns/spring-round/adjudication/page-001/": 17,
     "/api/v1/campaigns/spring-round/qualification/": 14,
     "/api/v1/campaigns/spring-round/quality/": 10,
-    "/api/v1/campaigns/spring-round/release/": 14,
+    "/api/v1/campaigns/spring-round/release/": 16,
 }
 
 

@@ -5,7 +5,8 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.campaigns.services import release_gold
+from annotation.campaigns.selectors import gold_documents
+from annotation.campaigns.services import change_settings, release_gold
 from annotation.errors import Refused, Unfinished
 from annotation.models import Campaign, CampaignDocument, GoldSpan, ReviewItem, ReviewRound
 from annotation.review.selectors import redraw, review_blocks_release, review_of
@@ -184,6 +185,29 @@ def test_release_waits_for_the_reviews(ann: User, ben: User, lead: User, reviewe
     accept_all(campaign, reviewer, 2)
     assert review_blocks_release(campaign) is None
     assert freeze(campaign, lead) == ["page-001", "page-002", "page-003"]
+
+
+def test_open_review_blocks_the_release_after_reviews_are_turned_off(
+    campaign: Campaign, lead: User, reviewer: User
+) -> None:
+    for number in (1, 2, 3, 4, 5):
+        make_gold(campaign, number)
+    campaign = change_settings(campaign=campaign, actor=lead, review_pages=0)
+    for number in (1, 2, 3):
+        assert not gold_documents(campaign).filter(review_round__number=number).exists()
+        with pytest.raises(Unfinished, match="open"):
+            freeze(campaign, lead)
+        accept_all(campaign, reviewer, number)
+    assert review_blocks_release(campaign) is None
+    assert len(freeze(campaign, lead)) == 5
+
+
+def test_pages_in_no_review_are_released_after_reviews_are_turned_off(
+    campaign: Campaign, lead: User, organiser: User
+) -> None:
+    make_gold(campaign, 1)
+    campaign = change_settings(campaign=campaign, actor=lead, review_pages=0)
+    assert freeze(campaign, organiser, leave_out=True) == ["page-001"]
 
 
 def test_pages_in_no_review_block_the_release(campaign: Campaign) -> None:
