@@ -91,7 +91,8 @@ def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> I
         text = f"Label {_count(mine, 'document')}."
         yield Step("annotator", text, access.is_annotator, "Label", reverse("annotation:tasks"))
     if others:
-        text = f"Label {_count(sum(person.left for person in others), 'document')}."
+        # Several annotators may have the same document.
+        text = f"Complete {_count(sum(person.left for person in others), 'annotation task')}."
         yield Step("annotators", text, is_mine=False)
     if overview.to_share:
         assign = _page("Assign", "campaign-assign", access.campaign)

@@ -238,9 +238,9 @@ def test_overview_says_what_comes_next_by_role(
 
     assert steps(ann) == [
         (True, "Label 2 documents."),
-        (False, "Label 2 documents."),
+        (False, "Complete 2 annotation tasks."),
     ]
-    assert steps(lead) == [(False, "Label 4 documents.")]
+    assert steps(lead) == [(False, "Complete 4 annotation tasks.")]
     make_document(campaign.dataset, "page-900", PAGE.format(number=900))
     assert (True, "Assign 1 new document.") in steps(organiser)
 
@@ -264,7 +264,7 @@ def test_overview_sends_leads_to_cases_and_then_to_the_release(
     texts = [step.text for step in client.get("/campaigns/spring-round/").context["steps"]]
     assert texts == [
         "Adjudicate 3 cases in 1 document.",
-        "Label 2 documents.",
+        "Complete 2 annotation tasks.",
     ]
     CampaignDocument.objects.update(stage=CampaignDocument.Stage.GOLD)
     assert (
