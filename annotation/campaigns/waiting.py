@@ -26,6 +26,7 @@ from annotation.models import (
     Revision,
     Screening,
 )
+from annotation.review.selectors import lacks_reviewer
 from portal.accounts.models import User, display_name
 from portal.audit.models import Event
 
@@ -119,7 +120,14 @@ def _deciding_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step
         cases = _count(overview.open_cases, "case")
         text = f"Adjudicate {cases} in {_count(stages.adjudication, 'document')}."
         yield Step("lead", text, access.is_lead, *_page("Adjudicate", "adjudication", campaign))
-    if overview.review_items:
+    if overview.review_items and lacks_reviewer(campaign):
+        text = (
+            f"Invite a reviewer. {_count(overview.review_items, 'fact')} must be reviewed, and the"
+        )
+        text += " campaign has no reviewer."
+        invite = _page("Invite", "people", campaign)
+        yield Step("lead or organiser", text, access.may_manage, *invite)
+    elif overview.review_items:
         text = f"Review {_count(overview.review_items, 'fact')}."
         yield Step("reviewer", text, access.is_reviewer, *_page("Review", "review", campaign))
     all_gold = bool(stages.total) and stages.gold == stages.total

@@ -15,6 +15,7 @@ from annotation.models import (
     CampaignDocument,
     Decision,
     GoldSpan,
+    Membership,
     ReviewItem,
     ReviewRound,
 )
@@ -112,12 +113,20 @@ def review_blocks_release(campaign: Campaign) -> str | None:
     numbers = [str(number) for number in rounds.order_by("number").values_list("number", flat=True)]
     if numbers:
         subject = f"Review {numbers[0]} is" if len(numbers) == 1 else f"Reviews {_and(numbers)} are"
-        return f"{subject} open. Every sampled fact must be reviewed."
+        reason = f"{subject} open. Every sampled fact must be reviewed."
+        if lacks_reviewer(campaign):
+            reason += " The campaign has no reviewer. Invite one under People."
+        return reason
     waiting = uncovered_pages(campaign).count() if campaign.review_pages else 0
     if waiting:
         pages = "1 gold document is" if waiting == 1 else f"{waiting} gold documents are"
         return f"{pages} not yet in a review. A lead can open a review."
     return None
+
+
+def lacks_reviewer(campaign: Campaign) -> bool:
+    reviewers = Membership.objects.filter(campaign=campaign, role=Membership.Role.REVIEWER)
+    return not reviewers.exists()
 
 
 def _and(words: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.campaigns.people import add_member
 from annotation.campaigns.services import edit_guidelines
-from annotation.models import Campaign, ReviewItem, ReviewRound
+from annotation.models import Campaign, Membership, ReviewItem, ReviewRound
 from annotation.review.services import decide_item
 from portal.accounts.models import User
 from tests.annotation.factories import document_of
@@ -51,6 +51,31 @@ def test_rounds_say_what_blocks_the_release(
     assert "Every gold document is in a review" in html
     drawn = client_of(reviewer).get(f"{ROOT}1/").content.decode()
     assert str(round_of(campaign).seed) in drawn
+
+
+def test_campaign_without_a_reviewer_asks_for_one(
+    campaign: Campaign, lead: User, client_of: ClientOf
+) -> None:
+    client = client_of(lead)
+
+    def steps() -> list[tuple[bool, str, str]]:
+        found = client.get("/campaigns/spring-round/").context["steps"]
+        return [
+            (step.is_mine, step.text, step.url) for step in found if "review" in step.text.lower()
+        ]
+
+    hint = "The campaign has no reviewer. Invite one under People."
+    assert steps() == [(False, "Review 8 facts.", f"{ROOT}")]
+    assert hint not in client.get(ROOT).content.decode()
+    Membership.objects.filter(campaign=campaign, role="reviewer").delete()
+    (step,) = steps()
+    assert step == (
+        True,
+        "Invite a reviewer. 8 facts must be reviewed, and the campaign has no reviewer.",
+        "/campaigns/spring-round/people/",
+    )
+    assert hint in client.get(ROOT).content.decode()
+    assert hint in client.get("/campaigns/spring-round/release/").content.decode()
 
 
 def test_no_round_yet_is_told_apart_from_no_review(
