@@ -43,6 +43,7 @@ from annotation.page_facts import page_facts
 from portal.accounts.models import User
 from portal.datasets.documents.selectors import document_boxes
 from portal.datasets.responses import file_response
+from portal.facts import is_not_annotated
 from portal.files.uploads import checked_upload
 from portal.web.answers import ListingView, answer
 from portal.web.api import PlainMultiPartParser, file_answers
@@ -73,6 +74,7 @@ class SpanWarnings(serializers.Serializer[Any]):
 
 class PageFacts(serializers.Serializer[Any]):
     facts = serializers.ListField(child=serializers.ListField())
+    not_annotated = serializers.ListField(child=serializers.IntegerField())
     suggestions = serializers.ListField(child=serializers.ListField())
 
 
@@ -174,11 +176,13 @@ _writes = partial(writes, tags=["annotation"])
 class AssignmentFacts(AnnotationView):
     @_reads(
         "Get the numbers, dates and suggestions of one of your documents",
-        on=own_assignment,
+        on=own_text,
         gives=PageFacts,
         description="`facts`: [start, end, `number` or `date`], found by rules, to snap selections "
-        "to. `suggestions`: [start, end, label, source], and the filer's XBRL details if known; "
-        "empty unless the campaign shows suggestions. All annotators of a document get the same.",
+        "to. `not_annotated`: the positions in `facts` of those that the rules say not to "
+        "annotate, such as house numbers. `suggestions`: [start, end, label, source], and the "
+        "filer's XBRL details if known; empty unless the campaign shows suggestions. All "
+        "annotators of a document get the same.",
     )
     def get(self, assignment: Assignment) -> HttpResponseBase:
         # The page never changes, but the rules and the campaign's suggestions may.
@@ -210,9 +214,14 @@ def _kept_answer(request: Request, content: dict[str, Any]) -> HttpResponseBase:
 
 
 def _facts(assignment: Assignment) -> dict[str, Any]:
-    facts = page_facts(assignment.campaign_document.document).facts
+    document = assignment.campaign_document.document
+    borders, facts = page_facts(document)
+    text = document.content.text
     return {
         "facts": [[fact.start, fact.end, fact.kind] for fact in facts],
+        "not_annotated": [
+            place for place, fact in enumerate(facts) if is_not_annotated(text, borders, fact)
+        ],
         "suggestions": [
             one if one.details else one[:-1] for one in offered_suggestions(assignment)
         ],

@@ -12,7 +12,15 @@ from .document_files import (
     write_span_elements,
 )
 from .file_reading import decode_html
-from .finding import GRAVE_WARNINGS, FoundFact, SpanWarning, find_facts, snap, span_warnings
+from .finding import (
+    GRAVE_WARNINGS,
+    FoundFact,
+    SpanWarning,
+    find_facts,
+    is_not_annotated,
+    snap,
+    span_warnings,
+)
 from .grammar import text_borders
 from .labelstudio.placing import Page, Placement, SourcePage, place_regions
 from .labelstudio.tasks import (
@@ -79,6 +87,7 @@ __all__ = [
     "find_facts",
     "html_page",
     "is_blank",
+    "is_not_annotated",
     "label_config",
     "label_kind",
     "place_regions",

@@ -373,3 +373,11 @@ def _look_alikes(text: str, borders: Sequence[int], start: int, end: int) -> Ite
             if match.start() + low < end and start < match.end() + low:
                 yield SpanWarning(code, f"The span looks like {what}, which is not annotated.")
                 break
+
+
+def is_not_annotated(text: str, borders: Sequence[int], fact: FoundFact) -> bool:
+    """Whether `span_warnings` says of the found fact that it is not annotated, such as a house
+    number.
+    """
+    looks = _look_alikes(text, borders, fact.start, fact.end)
+    return fact.kind == "number" and next(looks, None) is not None

@@ -12,6 +12,12 @@ test("a suggestion replaces the facts it touches", () => {
   assert.deepEqual(all.map((one) => [one.start, one.end]), [[0, 2], [6, 10]]);
 });
 
+test("facts that are not to be labelled are no candidates", () => {
+  const facts = [range(0, 2, { isLabelled: true }), range(5, 8, { isLabelled: false }), range(9, 11)];
+  assert.deepEqual(candidatesOf(facts, []).map((one) => one.start), [0, 9]);
+  assert.deepEqual(candidatesOf(facts, [range(5, 8, { label: "Date" })]).map((one) => one.start), [0, 5, 9]);
+});
+
 test("the way goes round, past what has a label", () => {
   const facts = [range(0, 2), range(5, 8), range(9, 11)];
   const spans = [range(5, 8)];

@@ -2,14 +2,16 @@
 
 import { overlapping } from "./spans.js";
 
-/** @typedef {{start: number, end: number, kind?: string, label?: string, source?: string}} Candidate */
+/** @typedef {{start: number, end: number, kind?: string, isLabelled?: boolean, label?: string, source?: string}} Candidate */
 
 /**
- * Suggestions and found facts in text order. A suggestion replaces the facts it touches.
+ * Suggestions and found facts in text order. A suggestion replaces the facts it touches. Facts that the rules say not
+ * to label (`isLabelled` is false) are left out.
  * @param {Candidate[]} facts @param {Candidate[]} suggestions
  */
 export function candidatesOf(facts, suggestions) {
-  const rest = facts.filter((fact) => overlapping(suggestions, fact.start, fact.end).length === 0);
+  const wanted = facts.filter((fact) => fact.isLabelled !== false);
+  const rest = wanted.filter((fact) => overlapping(suggestions, fact.start, fact.end).length === 0);
   return [...suggestions, ...rest].sort((a, b) => a.start - b.start);
 }
 

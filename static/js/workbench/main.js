@@ -80,7 +80,8 @@ class Workbench {
     const asked = [getInTheEnd(urls.facts), getInTheEnd(urls.warnings), this.comments.load()];
     const [facts, warnings] = await Promise.all(asked);
     if (facts.status === 200) {
-      const found = facts.body.facts.map(([start, end, kind]) => ({ start, end, kind }));
+      const odd = new Set(facts.body.not_annotated);
+      const found = facts.body.facts.map(([start, end, kind], at) => ({ start, end, kind, isLabelled: !odd.has(at) }));
       this.#desk.setFacts(found, this.suggestions.offered(facts.body.suggestions));
     } else {
       this.#desk.hint(`Facts could not be loaded, so selections do not snap to whole facts: ${reasonOf(facts)}`);

@@ -11,7 +11,7 @@ from annotation.workbench.suggestions import choose_suggestions, page_suggestion
 from portal.accounts.models import User
 from portal.datasets.models import PageImage, TextBoxes, XbrlFacts
 from portal.facts import FoundFact, find_facts
-from tests.annotation.factories import make_campaign, save, text_of, work_of
+from tests.annotation.factories import make_campaign, save, task_over, text_of, work_of
 from tests.fixture_types import ApiOf
 
 pytestmark = pytest.mark.django_db
@@ -68,6 +68,15 @@ def test_facts_are_what_the_rules_find(work: Assignment, get: Callable[..., Any]
         ("1,200", "number"),
     ]
     assert body["suggestions"] == []
+
+
+def test_facts_say_which_of_them_are_not_annotated(ann: User, api_of: ApiOf) -> None:
+    work = task_over("<p>12 Main Street, see Note 3: sales of 1,200 in 2024. 7 shops</p>", ann)
+    body = api_of(ann).get(f"/api/v1/assignments/{work.pk}/facts/").json()
+    text = text_of(work)
+    quotes = [text[start:end] for start, end, _ in body["facts"]]
+    assert [quotes[place] for place in body["not_annotated"]] == ["12"]
+    assert {"1,200", "7"} <= set(quotes)
 
 
 def test_known_answer_is_not_sent_again(
