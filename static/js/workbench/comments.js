@@ -1,6 +1,7 @@
 // Comments on a fact or on the document. Visible to their author and, after all have submitted, to the lead.
 
 import { getInTheEnd, patch, post, reasonOf, remove } from "../lib/http.js";
+import { keyName } from "../lib/keymap.js";
 
 const when = (text) => new Date(text).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
@@ -27,6 +28,10 @@ export class Comments {
       event.preventDefault();
       this.#send();
     });
+    this.#form?.elements.text.addEventListener("keydown", (event) => this.#key(event));
+    window.addEventListener("beforeunload", (event) => {
+      if (this.hasUnsaved) event.preventDefault();
+    });
     this.#list.addEventListener("click", (event) => this.#click(event.target));
     desk.addEventListener("place", () => this.#showSubject());
     this.#counter = root.querySelector("[data-comment-count]");
@@ -47,6 +52,21 @@ export class Comments {
 
   write() {
     this.#form?.elements.text.focus();
+  }
+
+  /** Whether the field has text that is not saved. */
+  get hasUnsaved() {
+    const text = this.#form?.elements.text.value.trim() ?? "";
+    return text !== "" && text !== this.#edited?.text;
+  }
+
+  /** Escape goes back to the document and keeps the text; Ctrl+Enter saves it. */
+  #key(event) {
+    const name = keyName(event);
+    if (name === "Escape") event.target.blur();
+    if (name !== "Ctrl+Enter") return;
+    event.preventDefault();
+    if (!event.repeat) this.#form.requestSubmit();
   }
 
   #take(comments) {

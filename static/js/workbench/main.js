@@ -61,6 +61,7 @@ class Workbench {
     this.keys = new KeysDialog(root, { canEdit: desk.canEdit, user: desk.data.user });
     this.submitting = new Submitting(root, desk, this.saving, {
       card: this.card,
+      comments: this.comments,
       dismissed: () => this.suggestions.dismissed,
     });
     const history = new History(root, desk, this.saving);

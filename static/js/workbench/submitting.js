@@ -13,10 +13,12 @@ export class Submitting {
   #confirm;
   #noFacts;
   #dismissed;
+  #comments;
 
-  /** @param {{card: object, dismissed: () => object[]}} parts   `dismissed`: see suggestions.js */
-  constructor(root, desk, saving, { card, dismissed }) {
+  /** @param {{card: object, comments: object, dismissed: () => object[]}} parts   `dismissed`: see suggestions.js */
+  constructor(root, desk, saving, { card, comments, dismissed }) {
     this.#dismissed = dismissed;
+    this.#comments = comments;
     this.#desk = desk;
     this.#saving = saving;
     this.#card = card;
@@ -75,6 +77,7 @@ export class Submitting {
     const untaken = this.#card.refusedCount;
     const notes = [
       untaken ? `${untaken} with an invalid value` : "",
+      this.#comments.hasUnsaved ? "your comment is not saved" : "",
       desk.openSuggestions.length ? `${desk.openSuggestions.length} suggestions not accepted` : "",
       desk.openCandidates ? `${desk.openCandidates.toLocaleString("en")} possible ${desk.openCandidates === 1 ? "fact" : "facts"} not labelled` : "",
       desk.page.isSeen ? "" : "you have not scrolled to the end",

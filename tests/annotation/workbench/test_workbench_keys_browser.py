@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Frame, Route, expect
+from playwright.sync_api import Dialog, Frame, Route, expect
 
 from annotation.models import Assignment, Campaign
 from annotation.workbench.selectors import current_spans
@@ -162,6 +162,31 @@ def test_the_list_of_keys_is_the_map_itself(opened: Opened) -> None:
     expect(dialog.locator("dt")).to_have_count(count)
     press(page, "Escape")
     expect(dialog).to_be_hidden()
+
+
+def test_comment_is_saved_and_left_by_keyboard(opened: Opened, work: Assignment) -> None:
+    page, frame = opened
+    press(page, "c")
+    page.keyboard.type("Is this")
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.once("dialog", stay)
+    page.evaluate("setTimeout(() => location.reload())")
+    page.wait_for_timeout(300)
+    assert asked == ["beforeunload"]
+    press(page, "Escape", "j")
+    assert picked(frame) == "1,200"
+    press(page, "c")
+    page.keyboard.type(" audited?")
+    press(page, "Control+Enter")
+    expect(page.locator("[data-comment-count]")).to_have_text("1")
+    assert work.comments.get().text == "Is this audited?"
+    expect(page.get_by_role("dialog", name="Submit this document?")).to_be_hidden()
+    page.reload()  # asks nothing
 
 
 @pytest.mark.journey
