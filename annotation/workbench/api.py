@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from django.contrib import messages
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
+from django.utils.html import format_html
 from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
+from rest_framework.authentication import SessionAuthentication
 from rest_framework.generics import ListAPIView
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -30,7 +33,7 @@ from annotation.api_base import (
 )
 from annotation.assignments.api import AssignmentState
 from annotation.assignments.handing_over import take_back
-from annotation.assignments.selectors import TAKE_BACK_MINUTES
+from annotation.assignments.selectors import TAKE_BACK_MINUTES, may_take_back
 from annotation.doubts import span_remarks
 from annotation.errors import Refused
 from annotation.models import Assignment, Revision
@@ -317,6 +320,7 @@ class AssignmentSubmit(AnnotationView):
     )
     def post(self, request: Request, pk: int) -> Response:
         assignment = own_assignment(request.user, pk)
+        is_first = not assignment.is_submitted
         submitted = services.submit_assignment(
             assignment=assignment,
             base_revision=field(request, "base_revision", int),
@@ -326,7 +330,19 @@ class AssignmentSubmit(AnnotationView):
             actor=user_of(request),
         )
         url = selectors.url_after(request.user, assignment)
+        # The workbench goes to the next page, which shows the message. Programs have no page.
+        if is_first and isinstance(request.successful_authenticator, SessionAuthentication):
+            messages.success(request._request, _submitted_message(assignment))
         return Response({"state": submitted.state, "next": url})
+
+
+def _submitted_message(assignment: Assignment) -> str:
+    text = format_html("Submitted {}.", assignment.campaign_document.document.name)
+    assignment.refresh_from_db()
+    if not may_take_back(assignment):
+        return text
+    hint = '{} You can <a href="{}">withdraw it</a> within {} minutes.'
+    return format_html(hint, text, assignment.get_absolute_url(), TAKE_BACK_MINUTES)
 
 
 class AssignmentTakeBack(AnnotationView):

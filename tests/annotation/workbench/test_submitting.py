@@ -1,8 +1,10 @@
 """Submitting, and the effect of a document's last submission."""
 
+import json
 from typing import Any
 
 import pytest
+from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation.campaigns.services import close_campaign
@@ -12,16 +14,16 @@ from annotation.workbench.services import submit_assignment
 from portal.accounts.models import User
 from portal.audit.models import Event
 from tests.annotation.factories import document_of, make_campaign, save, submit, work_of
-from tests.fixture_types import ApiOf
+from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
 
 Stage = CampaignDocument.Stage
 
 
-def post(api: APIClient, work: Assignment, base_revision: Any) -> Any:
-    body = {"base_revision": base_revision, "no_facts": True}
-    return api.post(f"/api/v1/assignments/{work.pk}/submit/", body, format="json")
+def post(api: Client | APIClient, work: Assignment, base_revision: Any) -> Any:
+    body = json.dumps({"base_revision": base_revision, "no_facts": True})
+    return api.post(f"/api/v1/assignments/{work.pk}/submit/", body, content_type="application/json")
 
 
 def test_submit_names_the_next_task(campaign: Campaign, ann: User, api_of: ApiOf) -> None:
@@ -32,6 +34,40 @@ def test_submit_names_the_next_task(campaign: Campaign, ann: User, api_of: ApiOf
     assert response.json() == {"state": "submitted", "next": f"/annotate/{second.pk}/"}
     last = post(api_of(ann), second, 0)
     assert last.json() == {"state": "submitted", "next": None}
+
+
+def test_next_page_says_what_was_submitted(
+    campaign: Campaign, ann: User, ben: User, client_of: ClientOf, api_of: ApiOf
+) -> None:
+    work = work_of(ann, campaign, 1)
+    client = client_of(ann)
+    following = post(client, work, 0).json()["next"]
+    link = f'<a href="/annotate/{work.pk}/">withdraw it</a>'
+    html = client.get(following).content.decode()
+    assert f"Submitted page-001. You can {link} within 10 minutes." in html
+    assert "Submitted page-001" not in client.get(following).content.decode()
+    # Ben is the last annotator of the document, who cannot withdraw.
+    last = client_of(ben)
+    post(last, work_of(ben, campaign, 1), 0)
+    html = last.get("/annotate/").content.decode()
+    assert "Submitted page-001." in html
+    assert "withdraw it" not in html
+    post(api_of(ann), work_of(ann, campaign, 2), 0)
+    assert "Submitted page-002" not in client.get("/annotate/").content.decode()
+
+
+def test_dialog_says_how_long_a_submission_can_be_withdrawn(
+    campaign: Campaign, ann: User, client_of: ClientOf
+) -> None:
+    work = work_of(ann, campaign, 1)
+    url = work.get_absolute_url()
+    assert "You can withdraw the submission within 10 minutes" in (
+        client_of(ann).get(url).content.decode()
+    )
+    CampaignDocument.objects.update(purpose="qualification")
+    html = client_of(ann).get(url).content.decode()
+    assert "You cannot change them after you submit." in html
+    assert "withdraw the submission" not in html
 
 
 def test_next_task_may_be_earlier_or_in_another_campaign(
