@@ -43,6 +43,21 @@ def test_lead_reads_the_matrix_and_goes_to_what_is_disputed(
     page.wait_for_url("**/adjudication/**")
 
 
+def test_each_kappa_and_alpha_has_a_verdict_and_no_column_is_cut_off(
+    page_of: PageOf, four: Campaign, lead: User
+) -> None:
+    page = page_of(lead)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(ADDRESS)
+    for name in ["Token-level Fleiss", "Entity-level Fleiss", "Entity-level Krippendorff"]:
+        tile = page.locator("dl.glance > div").filter(has_text=name)
+        expect(tile.locator("dd.meaning")).not_to_have_text("")
+    hidden = page.locator(".table-frame:has(> .lowest)").evaluate(
+        "frame => frame.scrollWidth - frame.clientWidth"
+    )
+    assert hidden == 0
+
+
 def test_page_is_accessible_and_fits(page_of: PageOf, four: Campaign, lead: User) -> None:
     page = page_of(lead)
     page.goto(ADDRESS)
