@@ -36,6 +36,31 @@ def finished(half_done: Campaign, ann: User, ben: User) -> Campaign:
     return half_done
 
 
+def test_freezing_says_first_what_cannot_be_undone(
+    finished: Campaign, lead: User, client_of: ClientOf
+) -> None:
+    html = " ".join(client_of(lead).get(ADDRESS).content.decode().split())
+    assert "You are about to freeze 2 documents as version <strong" in html
+    assert '<strong data-shows="version">1.0.0</strong>.' in html
+    assert (
+        '<strong data-shows="visibility">Gold hidden: only images, IDs and prompts</strong>.'
+        in html
+    )
+    assert "This cannot be undone." in html
+    chosen = client_of(lead).post(ADDRESS, FORM | {"version": "x", "visibility": "private"})
+    label = '<strong data-shows="visibility">Private: organisers only</strong>'
+    assert label in chosen.content.decode()
+
+
+def test_closing_is_a_quiet_button_that_says_what_it_does(
+    campaign: Campaign, lead: User, ann: User, client_of: ClientOf
+) -> None:
+    html = client_of(lead).get("/campaigns/spring-round/").content.decode()
+    assert '<button class="button small quiet" type="submit">Close campaign</button>' in html
+    assert "Makes all documents read-only. You can reopen the campaign." in html
+    assert "Close campaign" not in client_of(ann).get("/campaigns/spring-round/").content.decode()
+
+
 def freeze(campaign: Campaign, actor: User, *, leave_out: bool = False) -> Release:
     return release_gold(
         campaign=campaign,
