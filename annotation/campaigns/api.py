@@ -302,7 +302,6 @@ class CampaignList(AnnotationView):
         takes=NewCampaign,
         gives=CampaignDetail,
         code=201,
-        refuses={},
     )
     def post(self, organiser: User, _: User, **wanted: Any) -> Any:
         wanted = {"guidelines": services.default_guidelines()} | wanted

@@ -145,6 +145,16 @@ def campaign_overview(campaign: Campaign) -> Overview:
     )
 
 
+def why_no_documents(campaign: Campaign) -> str:
+    """The reason why a campaign has no documents to label."""
+    if campaign.dataset.documents.exists():
+        return (
+            "The dataset has no documents to label. Its documents are images, held back, or used "
+            "for qualification."
+        )
+    return "The dataset has no documents yet. Import documents, then open the campaign."
+
+
 def _document_counts(documents: QuerySet[CampaignDocument]) -> dict[str, int]:
     """The counts of documents by stage and by other properties, in one query."""
     given = Assignment.objects.active().filter(campaign_document=OuterRef("pk"))

@@ -35,7 +35,7 @@ from portal.datasets.releases.services import freeze_release, notes_of_rows
 from portal.facts.spans import check_labels
 from scoring.metrics import OUTSIDE
 
-from .selectors import gold_documents, seen_guidelines, unfinished_documents
+from .selectors import gold_documents, seen_guidelines, unfinished_documents, why_no_documents
 
 MAX_REVIEW_PAGES = 100_000
 State = Campaign.State
@@ -169,10 +169,15 @@ def create_campaign(
     """Creates a draft. The slug is made from the title unless given.
 
     `selection` limits the campaign to some documents of the dataset. Raises Refused for settings
-    out of range and for a selection of another dataset.
+    out of range, for a dataset of images only, and for a selection of another dataset.
     """
     chosen = settings or CampaignSettings()
     chosen.check()
+    if not dataset.has_pages and dataset.documents.exists():
+        raise Refused(
+            "This dataset contains only images. A campaign needs documents with HTML.",
+            code="dataset",
+        )
     if selection is not None and selection.dataset_id != dataset.pk:
         raise Refused("The selection belongs to another dataset.", code="selection")
     campaign = Campaign.objects.create(
@@ -236,19 +241,10 @@ def _begin(campaign: Campaign) -> int:
     take_in_documents(campaign=campaign)
     documents = rows.count()
     if not documents:
-        raise Refused(_why_none(campaign), code="no_documents")
+        raise Refused(why_no_documents(campaign), code="no_documents")
     check_enough_annotators(campaign)
     share_out(campaign=campaign)
     return documents
-
-
-def _why_none(campaign: Campaign) -> str:
-    if campaign.dataset.documents.exists():
-        return (
-            "The dataset has no documents to label. Its documents are images, held back, or used "
-            "for qualification."
-        )
-    return "The dataset has no documents yet. Import documents, then open the campaign."
 
 
 @transaction.atomic

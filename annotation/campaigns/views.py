@@ -215,9 +215,10 @@ def new_campaign(request: UserRequest) -> HttpResponse:
     if form.is_valid():
         chosen = services.CampaignSettings(**form.chosen_settings())
         named = {name: form.cleaned_data[name] for name in CampaignForm.field_order}
-        campaign = services.create_campaign(**named, settings=chosen, actor=request.user)
-        messages.success(request, "Campaign created. Invite people, then open the campaign.")
-        return redirect("annotation:people", campaign.slug)
+        with refusals_in(form):
+            campaign = services.create_campaign(**named, settings=chosen, actor=request.user)
+            messages.success(request, "Campaign created. Invite people, then open the campaign.")
+            return redirect("annotation:people", campaign.slug)
     return render(request, "annotation/campaigns/campaign_new.html", {"form": form})
 
 

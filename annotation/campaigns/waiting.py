@@ -30,7 +30,7 @@ from annotation.review.selectors import lacks_reviewer
 from portal.accounts.models import User, display_name
 from portal.audit.models import Event
 
-from .selectors import Overview
+from .selectors import Overview, why_no_documents
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _draft_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
     campaign, mine = access.campaign, access.may_manage
     lacking = campaign.overlap - len(overview.annotators)
     if not overview.documents:
-        text = f"Import documents into “{campaign.dataset.title}”."
+        text = why_no_documents(campaign)
         yield Step("organiser", text, access.is_organiser)
     if lacking > 0:
         text = f"Add {_count(lacking, 'annotator')}. Every document needs {campaign.overlap}."

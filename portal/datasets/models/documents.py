@@ -130,6 +130,11 @@ class Dataset(models.Model):
             raise ValidationError({"visibility": message})
 
     @property
+    def has_pages(self) -> bool:
+        """Whether any of its documents has HTML, which campaigns need. One query."""
+        return self.documents.filter(kind="page").exists()
+
+    @property
     def simulation(self) -> str:
         """The simulated capture of a stress variant as text; empty for real images."""
         if not self.derivation:

@@ -11,7 +11,8 @@ from annotation.errors import Refused
 from annotation.models import Campaign, CampaignDocument
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Document
-from tests.factories import empty_dataset, make_document
+from tests.factories import empty_dataset, make_document, make_picture
+from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
@@ -74,6 +75,38 @@ def test_campaign_without_a_page_to_label_says_why(campaign: Campaign) -> None:
     Document.objects.filter(kind="page").update(state="held", held_reason="x")
     with pytest.raises(Refused, match="no documents to label"):
         open_campaign(campaign=campaign, actor=None)
+
+
+@pytest.fixture
+def receipts() -> Dataset:
+    dataset = empty_dataset(slug="receipts")
+    make_picture(dataset, "r-1")
+    return dataset
+
+
+def test_dataset_of_images_is_refused_with_the_reason(
+    receipts: Dataset, organiser: User, client_of: ClientOf, api_of: ApiOf
+) -> None:
+    reason = "This dataset contains only images. A campaign needs documents with HTML."
+    form = client_of(organiser).get("/campaigns/new/?dataset=receipts").context["form"]
+    sent = {field.name: field.value() for field in form if field.value() is not None}
+    response = client_of(organiser).post("/campaigns/new/", sent | {"title": "C"})
+    assert response.context["form"].errors == {"dataset": [reason]}
+    body = {"dataset": "receipts", "title": "C", "labels": ["Number"], "overlap": 1}
+    refused = api_of(organiser).post("/api/v1/campaigns/", body, format="json")
+    assert (refused.status_code, refused.json()["message"]) == (409, reason)
+    assert not Campaign.objects.exists()
+
+
+def test_draft_says_that_the_documents_cannot_be_labelled(
+    campaign: Campaign, organiser: User, client_of: ClientOf
+) -> None:
+    Document.objects.filter(kind="page").update(state="held", held_reason="x")
+    steps = client_of(organiser).get(campaign.get_absolute_url()).context["steps"]
+    assert [step.text for step in steps] == [
+        "The dataset has no documents to label. Its documents are images, held back, or used for "
+        "qualification."
+    ]
 
 
 def test_gold_that_is_held_back_later_blocks_a_release(campaign: Campaign) -> None:

@@ -51,6 +51,9 @@ def test_page_takes_every_layout(
     for name in NAMES[form]:
         assert f"/datasets/set/documents/{name}/" in shown
         assert client.get(f"/datasets/set/documents/{name}/").status_code == 200
+    has_pages = Document.objects.filter(kind="page").exists()
+    for html in (shown, client.get("/datasets/set/").content.decode()):
+        assert ("Create a campaign" in html) == has_pages
 
 
 @pytest.mark.parametrize("form", FORMS)
