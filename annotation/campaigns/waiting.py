@@ -121,10 +121,7 @@ def _deciding_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step
         text = f"Adjudicate {cases} in {_count(stages.adjudication, 'document')}."
         yield Step("lead", text, access.is_lead, *_page("Adjudicate", "adjudication", campaign))
     if overview.review_items and lacks_reviewer(campaign):
-        text = (
-            f"Invite a reviewer. {_count(overview.review_items, 'fact')} must be reviewed, and the"
-        )
-        text += " campaign has no reviewer."
+        text = f"Invite a reviewer: {_count(overview.review_items, 'fact')} must be reviewed."
         invite = _page("Invite", "people", campaign)
         yield Step("lead or organiser", text, access.may_manage, *invite)
     elif overview.review_items:

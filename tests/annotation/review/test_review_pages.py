@@ -71,7 +71,7 @@ def test_campaign_without_a_reviewer_asks_for_one(
     (step,) = steps()
     assert step == (
         True,
-        "Invite a reviewer. 8 facts must be reviewed, and the campaign has no reviewer.",
+        "Invite a reviewer: 8 facts must be reviewed.",
         "/campaigns/spring-round/people/",
     )
     assert hint in client.get(ROOT).content.decode()
