@@ -353,6 +353,8 @@ class RankedScore:
 
     rank: int | None
     score: float | None
+    is_compared: bool
+    """Whether the rank is by significance. If not, it goes by the score only."""
 
 
 def ranked_scores(board: Board, phase: Phase) -> dict[int, RankedScore]:
@@ -361,7 +363,9 @@ def ranked_scores(board: Board, phase: Phase) -> dict[int, RankedScore]:
     table = leaderboard(board, phase)
     column = next(candidate for candidate in table.columns if candidate.decides)
     return {
-        row.entry.pk: RankedScore(row.ranks[column.key], row.values[column.basis])
+        row.entry.pk: RankedScore(
+            row.ranks[column.key], row.values[column.basis], row.contests[column.key].is_compared
+        )
         for section in table.sections
         if section.kind == Entry.Kind.GRADED
         for row in section.rows

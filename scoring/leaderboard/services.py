@@ -118,10 +118,19 @@ def queue_ranking(phase: Phase) -> None:
     replicates."""
     if not is_ranked_by_replicates(phase):
         return
-    group = f"ranking:{phase.pk}"
+    group = _ranking_group(phase)
     # A running job may have read the entries already; a waiting one has not.
     if not Job.objects.filter(group=group, state=Job.State.QUEUED).exists():
         enqueue(kind=RANKING_KIND, payload={"phase": phase.pk}, group=group)
+
+
+def _ranking_group(phase: Phase) -> str:
+    return f"ranking:{phase.pk}"
+
+
+def is_being_ranked(phase: Phase) -> bool:
+    """Whether a ranking of the phase is waiting or running."""
+    return Job.objects.unfinished().filter(group=_ranking_group(phase)).exists()
 
 
 def rank_entries(phase_id: int) -> dict[int, Ranked]:

@@ -57,7 +57,11 @@ from scoring.leaderboard.disclosure import (
     shown_views,
 )
 from scoring.leaderboard.selectors import ranked_scores
-from scoring.leaderboard.services import shown_intervals
+from scoring.leaderboard.services import (
+    are_being_resampled,
+    is_being_ranked,
+    shown_intervals,
+)
 from scoring.models import Entry, Grading, ModelCard, Phase, Similarity, Submission
 from scoring.models.boards import moment
 
@@ -118,6 +122,10 @@ class Place:
 
     rank: int
     of: int
+    is_compared: bool
+    """Whether the rank is by significance. If not, it goes by the scores only."""
+    is_pending: bool
+    """Whether the rank by significance is being computed."""
 
 
 @dataclass(frozen=True)
@@ -406,21 +414,30 @@ def _loss(column: Column, done: Grading) -> Figure:
 
 
 def place_of(submission: Submission, entry: Entry | None, done: Grading | None) -> Place | None:
-    """At most one query."""
+    """At most one query; until the ranks are by significance, up to two more."""
     if entry is None or done is None or entry.grading_id != done.pk:
         return None
-    ranks = _kept_ranks(submission.phase)
-    return Place(ranks[entry.pk], len(ranks)) if entry.pk in ranks else None
+    phase = submission.phase
+    ranks = _kept_ranks(phase)
+    if entry.pk not in ranks:
+        return None
+    rank, is_compared = ranks[entry.pk]
+    is_pending = not is_compared and (is_being_ranked(phase) or are_being_resampled([done]))
+    return Place(rank, len(ranks), is_compared, is_pending)
 
 
-def _kept_ranks(phase: Phase) -> dict[int, int]:
-    """Return the ranks of the ranked entries, cached until the board changes."""
+def _kept_ranks(phase: Phase) -> dict[int, tuple[int, bool]]:
+    """Return the ranks of the ranked entries and whether they are by significance, cached until the
+    board changes."""
     board, part = phase.board, shown_part(phase, timezone.now())
     stamp = f"{board.pk}-{board.created_at.timestamp()}-{board.revision}"
-    key = f"scoring:ranks:1:{stamp}:{phase.pk}:{part}"
-    ranks: dict[int, int] | None = cache.get(key)
+    key = f"scoring:ranks:2:{stamp}:{phase.pk}:{part}"
+    ranks: dict[int, tuple[int, bool]] | None = cache.get(key)
     if ranks is None:
-        scores = ranked_scores(board, phase)
-        ranks = {entry: score.rank for entry, score in scores.items() if score.rank is not None}
+        ranks = {
+            entry: (score.rank, score.is_compared)
+            for entry, score in ranked_scores(board, phase).items()
+            if score.rank is not None
+        }
         cache.set(key, ranks, _RANKS_SECONDS)
     return ranks

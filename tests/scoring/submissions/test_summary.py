@@ -13,9 +13,10 @@ from portal.accounts.models import User
 from portal.jobs.worker import run_due_jobs
 from scoring.models import Board, Phase, Submission
 from scoring.submissions.selectors import submission_page
-from scoring.submissions.services import open_items, publish_submission
+from scoring.submissions.services import open_items, publish_submission, unpublish_submission
 from tests.fixture_types import ClientOf, RunJobs
 from tests.scoring.factories import FLAWED, PERFECT, make_board, make_release, make_submission
+from tests.scoring.ranked import published
 
 pytestmark = pytest.mark.django_db
 
@@ -65,6 +66,33 @@ def test_the_rank_is_that_of_the_leaderboard(
         assert place is not None
         assert submission.get_absolute_url() in board_page
         assert f"Rank {place.rank} of 2" in summary_of(client_of(None), submission)
+
+
+def test_until_the_ranks_are_tested_the_page_shows_the_rank_of_the_board(
+    board: Board, researcher: User, client_of: ClientOf
+) -> None:
+    """The page updates its rank when the ranking is finished."""
+    made = published(board, researcher, Best=0.9, Second=0.899, Third=0.5)
+    second, client = made["Second"], client_of(None)
+    assert "Rank 1 of 3" in summary_of(client, second)
+    unpublish_submission(submission=made["Third"], actor=researcher)
+    [section] = client.get("/api/v1/boards/board/leaderboard/").json()["sections"]
+    assert [row["ranks"]["rank_ffa"] for row in section["rows"]] == [1, 2]
+    said = summary_of(client, second)
+    assert "Rank 2 of 2 by score only, until the differences are tested for significance" in said
+    assert 'hx-select="#rank"' in client.get(second.get_absolute_url()).content.decode()
+    run_due_jobs()
+    assert "Rank 1 of 2" in summary_of(client, second)
+    assert "by score only" not in summary_of(client, second)
+    assert 'hx-select="#rank"' not in client.get(second.get_absolute_url()).content.decode()
+
+
+def test_a_rank_that_is_never_tested_says_so(researcher: User, client_of: ClientOf) -> None:
+    board = make_board(diagnostics="aggregates", score_decimals=0)
+    made = published(board, researcher, Best=0.9, Second=0.8)
+    page = client_of(None).get(made["Second"].get_absolute_url()).content.decode()
+    assert "by score only<" in page
+    assert 'hx-select="#rank"' not in page
 
 
 def test_a_perfect_result_has_no_losses(
