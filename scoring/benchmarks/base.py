@@ -304,6 +304,7 @@ class Benchmark:
     - `views_for(options)`: further tables, each with its own key.
     - `charts`: of its own figures; the common charts are added automatically.
     - `id_keys`: the keys of a prediction line that name its item, joined by colons.
+    - `answer_keys`: the keys of which a prediction line must have one; the browser checks them.
     - `names_every_id`: whether a submission must have a prediction for every id.
     - `example`: a prediction line, as JSON; `layouts`: other accepted layouts, in words.
     - `rules`: tables to be shown with the rules.
@@ -336,6 +337,7 @@ class Benchmark:
     views_for: Callable[[Options], tuple[View, ...]] = lambda _: ()
     charts: tuple[Chart, ...] = ()
     id_keys: tuple[str, ...] = ("id",)
+    answer_keys: tuple[str, ...] = ()
     names_every_id: bool = False
     example: str = ""
     layouts: tuple[str, ...] = ()

@@ -68,6 +68,7 @@ def precheck_data(user: Viewer, board: Board, phases: Sequence[Phase]) -> dict[s
     return {
         "limit": settings.UPLOAD_LIMIT,
         "idKeys": board.spec.id_keys,
+        "answerKeys": board.spec.answer_keys,
         "complete": {phase.pk: phase.completeness_rule for phase in phases},
         "ids": ids,
     }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 
-import { bytesOf, kindOf, linesOf } from "../../static/js/lib/json-lines.js";
+import { bytesOf, kindOf, linesOf, mistakenKind } from "../../static/js/lib/json-lines.js";
 import { seeded } from "./random.mjs";
 
 const bytes = (text) => new TextEncoder().encode(text);
@@ -30,6 +30,15 @@ test("a file is told by its first bytes, a ZIP by its name, too", () => {
   assert.equal(kindOf(new Uint8Array([0x1f, 0x8b]), "x.jsonl"), "gzip");
   assert.equal(kindOf(bytes("{}"), "x.gz"), "lines");
   assert.equal(kindOf(new Uint8Array(0), ""), "lines");
+});
+
+test("a file that is clearly no text is recognised by its first bytes", () => {
+  assert.equal(mistakenKind(new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d])), "a PNG image");
+  assert.equal(mistakenKind(bytes("%PDF-1.7")), "a PDF");
+  assert.equal(mistakenKind(new Uint8Array([0xff, 0xfe, 0x7b, 0])), "text in UTF-16");
+  assert.equal(mistakenKind(new Uint8Array([0x7b, 0, 1])), "a binary file");
+  assert.equal(mistakenKind(bytes('{"id": "é"}')), "");
+  assert.equal(mistakenKind(new Uint8Array(0)), "");
 });
 
 test("lines are found wherever the pieces are cut", async () => {

@@ -67,6 +67,17 @@ test("an item can be named by several keys", () => {
   assert.deepEqual(seen.faults, [{ line: 3, id: null, message: "has no 'subset'" }]);
 });
 
+test("a line needs one of the answer keys, in the words of the server", () => {
+  const lines = ['{"id": "a", "text": "1"}', '{"id": "b", "html": ""}'];
+  assert.deepEqual(found(lines, { answerKeys: ["html"] }).faults, [
+    { line: 1, id: "a", message: "has no 'html'" },
+  ]);
+  assert.deepEqual(one('{"id": "a"}', { answerKeys: ["fields", "response"] }), [
+    "has neither 'fields' nor 'response'",
+  ]);
+  assert.deepEqual(one('{"id": "a", "response": null}', { answerKeys: ["fields", "response"] }), []);
+});
+
 test("many faults are counted and the first of them kept", () => {
   const seen = found(Array(500).fill("broken"));
   assert.equal(seen.faultCount, 500);

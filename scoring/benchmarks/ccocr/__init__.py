@@ -18,6 +18,7 @@ CCOCR = Benchmark.of(
     reported=load_reported(Path(__file__).with_name("reported.csv")),
     charts=figures.FIGURES.charts,
     id_keys=("subset", "id"),
+    answer_keys=("response",),
     example='{"id": "img_1.jpg", "subset": "IC15", "response": "Exit 3"}',
     layouts=("a ZIP of SUBSET/IMAGE.json with the key response, as written by the evaluator.",),
 )

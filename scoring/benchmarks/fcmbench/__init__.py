@@ -19,5 +19,6 @@ FCMBENCH = Benchmark.of(
     charts=figures.FIGURES.charts,
     names_every_id=True,
     task_tree=figures.TREE,
+    answer_keys=("response",),
     example='{"id": "0001", "response": "{\\"answer\\": \\"ID card\\"}"}',
 )

@@ -16,6 +16,7 @@ FINCRITICALED = Benchmark.of(
     combined=scorer.COMBINED,
     reported=figures.REPORTED,
     charts=figures.FIGURES.charts,
+    answer_keys=("html",),
     example='{"id": "acme_10k_p012", "html": "<p>…"}',
     layouts=(
         "a ZIP with one file per item: ID.html, ID.txt or pred_ID.txt, where ID is the item ID.",

@@ -13,6 +13,7 @@ FINDOC = Benchmark.of(
     title="Financial document accuracy",
     field_grades=scorer.FIELD_GRADES,
     charts=scorer.FIGURES.charts,
+    answer_keys=("text",),
     example='{"id": "report-2023", "text": "Balance sheet as at March 31 …"}',
     layouts=("a ZIP with one file per item: ID.txt, where ID is the item ID.",),
 )

@@ -29,6 +29,7 @@ def build_benchmark(helpers: Helpers) -> Benchmark:
         part_name="Category",
         reported=load_reported(Path(__file__).with_name("reported.csv")),
         charts=columns.FIGURES.charts,
+        answer_keys=("fields", "response"),
         example='{"id": "receipt-1", "fields": {"type": "taxi", "std_total": 45}}',
         layouts=(
             'the unchanged model output, which is parsed as JSON: {"id", "response"};',

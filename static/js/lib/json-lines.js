@@ -6,6 +6,28 @@ const NEWLINE = 0x0a;
 const GZIP = [0x1f, 0x8b];
 const ZIP = [0x50, 0x4b]; // "PK"
 
+/** The most bytes that `mistakenKind` needs. */
+export const HEAD = 4096;
+const SIGNATURES = [
+  ["a PNG image", [0x89, 0x50, 0x4e, 0x47]],
+  ["a JPEG image", [0xff, 0xd8, 0xff]],
+  ["a GIF image", [0x47, 0x49, 0x46, 0x38]],
+  ["a PDF", [0x25, 0x50, 0x44, 0x46]],
+  ["text in UTF-16", [0xff, 0xfe]],
+  ["text in UTF-16", [0xfe, 0xff]],
+];
+
+/**
+ * The apparent kind of a file that is neither a ZIP nor gzip, if it is clearly no text; empty otherwise.
+ * The server recognises more kinds.
+ *
+ * @param {Uint8Array} head  its first bytes
+ */
+export function mistakenKind(head) {
+  const known = SIGNATURES.find(([, magic]) => magic.every((byte, place) => head[place] === byte));
+  return known ? known[0] : head.includes(0) ? "a binary file" : "";
+}
+
 /** The type of a file by its first bytes, as on the server. @returns {"zip" | "gzip" | "lines"} */
 export function kindOf(head, name = "") {
   const begins = (magic) => magic.every((byte, place) => head[place] === byte);

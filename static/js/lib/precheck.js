@@ -19,6 +19,7 @@ const BOM = "\ufeff";
 export class Precheck {
   #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   #idKeys;
+  #answerKeys;
   #known;
   #lineOf = new Map();
   #number = 0;
@@ -28,10 +29,12 @@ export class Precheck {
   /**
    * @param {object} about
    * @param {string[]} about.idKeys        keys of a line whose values, joined by colons, identify its item
+   * @param {string[]} [about.answerKeys]  keys of which a line must have one
    * @param {Iterable<string> | null} [about.ids]   of the items; null if they are unknown
    */
-  constructor({ idKeys, ids = null }) {
+  constructor({ idKeys, answerKeys = [], ids = null }) {
     this.#idKeys = idKeys;
+    this.#answerKeys = answerKeys;
     this.#known = ids && new Set(ids);
   }
 
@@ -87,7 +90,11 @@ export class Precheck {
       this.fault(problem);
       return;
     }
-    this.#takeId(this.#idKeys.map((key) => value[key]).join(":"));
+    const id = this.#idKeys.map((key) => value[key]).join(":");
+    if (this.#answerKeys.length && !this.#answerKeys.some((key) => Object.hasOwn(value, key))) {
+      this.fault(withoutAnswer(this.#answerKeys), { id });
+    }
+    this.#takeId(id);
   }
 
   #takeId(id) {
@@ -99,6 +106,12 @@ export class Precheck {
     this.#lineOf.set(id, this.#number);
     if (this.#known && !this.#known.has(id)) this.fault("unknown id", { id });
   }
+}
+
+/** Says that a line has none of these keys, in the words of the server. */
+function withoutAnswer(keys) {
+  const names = keys.map((key) => `'${key}'`).join(" nor ");
+  return keys.length > 1 ? `has neither ${names}` : `has no ${names}`;
 }
 
 function idProblem(value, key) {

@@ -2,7 +2,7 @@
 //
 // The check never blocks an upload; the server checks the file in full.
 
-import { bytesOf, kindOf, linesOf } from "../lib/json-lines.js";
+import { HEAD, bytesOf, kindOf, linesOf, mistakenKind } from "../lib/json-lines.js";
 import { Precheck, sizeInWords, summary } from "../lib/precheck.js";
 import { makeDropZone } from "./drop-zone.js";
 
@@ -96,13 +96,22 @@ async function checkFile() {
     show(`${named}: too large. The limit is ${sizeInWords(data.limit)}.`, { isTrouble: true });
     return;
   }
-  const kind = kindOf(new Uint8Array(await file.slice(0, 2).arrayBuffer()), file.name);
+  const head = new Uint8Array(await file.slice(0, HEAD).arrayBuffer());
+  const kind = kindOf(head, file.name);
   if (kind === "zip") {
     show(`${named}.`, { notes: ["A ZIP file is checked after the upload."] });
     return;
   }
+  const mistaken = kind === "lines" ? mistakenKind(head) : "";
+  if (mistaken) {
+    show(`${named}: looks like ${mistaken}. Select a file of JSON Lines in UTF-8, gzipped or not, or a ZIP.`, {
+      isTrouble: true,
+    });
+    return;
+  }
   show(`Checking ${named} …`);
-  const check = new Precheck({ idKeys: data.idKeys, ids: await idsOf(form.elements.phase.value) });
+  const { idKeys, answerKeys } = data;
+  const check = new Precheck({ idKeys, answerKeys, ids: await idsOf(form.elements.phase.value) });
   try {
     if (!(await readLines(file, kind, check, isCurrent))) return;
   } catch {
@@ -114,7 +123,7 @@ async function checkFile() {
   const said = summary(check.found(), { completenessRule: data.complete[form.elements.phase.value] });
   show(`${named}: ${said.title}`, {
     ...said,
-    notes: [...said.notes, "The file has not been uploaded yet. It is checked again after the upload."],
+    notes: [...said.notes, "The file has not been uploaded yet. The site checks it in full after the upload."],
   });
 }
 

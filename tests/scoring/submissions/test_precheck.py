@@ -7,7 +7,7 @@ import pytest
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset
-from scoring.benchmarks import BENCHMARKS, PredictionLine, ReadLimits
+from scoring.benchmarks import BENCHMARKS, PredictionLine, ReadFault, ReadLimits
 from scoring.models import Phase
 from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import make_board, make_release
@@ -61,3 +61,24 @@ def test_the_example_line_names_its_item_by_the_id_keys(key: str) -> None:
     assert isinstance(line, PredictionLine), line
     example = json.loads(benchmark.example)
     assert ":".join(example[key] for key in benchmark.id_keys) == line.id
+
+
+@pytest.mark.parametrize("key", BENCHMARKS)
+def test_a_line_without_an_answer_key_is_rejected(key: str) -> None:
+    """In the words that the browser shows before the upload; see precheck.test.mjs."""
+    benchmark = BENCHMARKS[key]
+    example = json.loads(benchmark.example)
+    line = {name: value for name, value in example.items() if name not in benchmark.answer_keys}
+    assert len(line) < len(example)
+    file = io.BytesIO(json.dumps(line).encode())
+    [fault] = benchmark.read_predictions(file, limits=ReadLimits())
+    names = [f"'{name}'" for name in benchmark.answer_keys]
+    words = "has neither" if len(names) > 1 else "has no"
+    assert isinstance(fault, ReadFault)
+    assert fault.message == f"{words} {' nor '.join(names)}"
+
+
+def test_the_submit_page_names_the_answer_keys(client_of: ClientOf, researcher: User) -> None:
+    board = make_board()
+    page = client_of(researcher).get(f"/boards/{board.slug}/submit/")
+    assert page.context["precheck"]["answerKeys"] == ("html",)

@@ -77,11 +77,27 @@ def test_a_faultless_file_is_told_to_be_so_gzipped_or_not(
 
 def test_of_a_private_release_no_id_is_told(page_of: PageOf, researcher: User, file: Path) -> None:
     make_board(make_release(visibility="private"))
-    file.write_bytes(b'{"id": "page-9"}\n')
+    file.write_bytes(b'{"id": "page-9", "html": ""}\n')
     page = page_of(researcher)
     page.goto(URL)
     page.get_by_label("Predictions").set_input_files(file)
     expect(page.get_by_role("status")).to_contain_text("1 prediction, no errors found")
+
+
+def test_a_wrong_answer_key_and_an_image_are_errors_before_the_upload(
+    page_of: PageOf, board: Board, researcher: User, file: Path
+) -> None:
+    page = page_of(researcher)
+    page.goto(URL)
+    told = page.get_by_role("status")
+    file.write_bytes(b'{"id": "page-1", "text": "350"}\n')
+    page.get_by_label("Predictions").set_input_files(file)
+    expect(told).to_contain_text("line 1: “page-1”: has no 'html'")
+    image = file.with_name("page.png")
+    image.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\n" * 50)
+    page.get_by_label("Predictions").set_input_files(image)
+    expect(told).to_contain_text("page.png, 58 bytes: looks like a PNG image.")
+    expect(told).not_to_contain_text("error")
 
 
 def dragged(page: Page, *texts: str) -> JSHandle:
