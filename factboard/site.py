@@ -3,8 +3,9 @@
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 from factboard.client import Client, ModelCard
 from factboard.client.api import Download
 from factboard.client.connection import fault_line
-from factboard.client.models import Leaderboard, Submission
+from factboard.client.models import Column, Leaderboard, Row, Submission
 from factboard.client.settings import add_site_arguments, open_client
 from scoring.answering.manifest import MOST_BYTES, RunManifest
 from scoring.offline.terminal import FAILURE, BadInput, add_command, printable, shown_value, table
@@ -93,21 +94,23 @@ def _leaderboard(args: Namespace) -> int:
         leaderboard = client.leaderboard(args.board, **filters)
     if args.json:
         return print_json(leaderboard.model_dump(mode="json"))
-    return print_lines(_board_lines(leaderboard))
+    return print_lines(_board_lines(leaderboard, is_sorted=bool(args.sort)))
 
 
-def _board_lines(leaderboard: Leaderboard) -> Iterator[str]:
-    """One table per section: ranks, the main score, then the others."""
+def _board_lines(leaderboard: Leaderboard, *, is_sorted: bool) -> Iterator[str]:
+    """One table per section: ranks, the main score, then the others. The rows are by rank unless
+    the order was chosen."""
+    main = next(column for column in leaderboard.columns if column.decides)
     ranks = [column for column in leaderboard.columns if column.is_rank]
     figures = [column for column in leaderboard.columns if not column.is_rank]
-    shown = sorted(figures, key=lambda column: not column.decides)[:_MOST_COLUMNS]
+    shown = sorted(figures, key=lambda column: column.key != main.basis)[:_MOST_COLUMNS]
     for section in leaderboard.sections:
         if not section.rows:
             continue
         yield f"{section.kind}  {section.source}".rstrip()
         names = [f"{column.label} {column.group}".strip() for column in ranks]
         rows = [["model", "id", *names, *(column.label for column in shown)]]
-        for row in section.rows:
+        for row in section.rows if is_sorted else _by_rank(section.rows, main):
             cells = [_number(row.ranks.get(column.key)) for column in ranks]
             cells += [shown_value(row.values.get(c.key), c.unit, c.decimals) for c in shown]
             rows.append([row.name, _number(row.submission), *cells])
@@ -117,6 +120,15 @@ def _board_lines(leaderboard: Leaderboard) -> Iterator[str]:
         yield "No results yet."
     elif len(shown) < len(figures):
         yield f"{len(figures) - len(shown)} more columns; to get all, use --csv or --json"
+
+
+def _by_rank(rows: Sequence[Row], main: Column) -> list[Row]:
+    """Rows that share a rank are ordered by its score, and those without a rank come last."""
+    sign = -1 if main.higher_is_better else 1
+    return sorted(
+        rows,
+        key=lambda row: (row.ranks.get(main.key) or inf, sign * (row.values.get(main.basis) or 0)),
+    )
 
 
 def _number(value: int | None) -> str:

@@ -58,6 +58,8 @@ class Column(_Answer):
     key: str
     label: str
     group: str
+    basis: str
+    """The figure that it shows or ranks by."""
     unit: str
     decimals: int
     higher_is_better: bool

@@ -301,7 +301,11 @@ def markdown_text(text: str) -> str:
 
 
 def leaderboard_markdown(table: Leaderboard, export: Export = Export()) -> str:
-    """Return the tables as on the page, each below its source."""
+    """Return the tables, each below its source. They have no sub-headings, so the rows are by rank
+    unless the reader chose an order."""
+    if not table.sort.key:
+        sections = (_by_rank(section, table.columns) for section in table.sections)
+        table = replace(table, sections=tuple(sections))
     shown = export.of(table)
     parts = [
         "\n".join(_markdown_table(shown, section, with_intervals=export.intervals))
@@ -310,6 +314,10 @@ def leaderboard_markdown(table: Leaderboard, export: Export = Export()) -> str:
     ]
     title = f"**{markdown_text(table.board.title)}**"
     return "\n\n".join([title, *(parts or ["There are no results yet."])]) + "\n"
+
+
+def _by_rank(section: Section, columns: Sequence[BoardColumn]) -> Section:
+    return replace(section, groups=(RowGroup("", tuple(best_first(section.rows, columns))),))
 
 
 def _markdown_table(table: Leaderboard, section: Section, *, with_intervals: bool) -> Iterator[str]:

@@ -23,7 +23,7 @@ from portal.accounts.access import issue_token
 from portal.accounts.models import ApiToken, User
 from portal.datasets.models import Release
 from portal.jobs.worker import run_due_jobs
-from scoring.models import Board, Submission
+from scoring.models import Board, Category, Entry, Submission
 from tests.datasets.releases.worlds import split_world
 from tests.scoring.factories import (
     FLAWED,
@@ -84,6 +84,19 @@ def test_the_leaderboard_as_a_table(command: Command, board: Board, researcher: 
     assert "91.23%" in best
     assert "\\x1b[31m" in best
     assert "n/a" in following
+
+
+def test_rows_of_the_leaderboard_are_by_rank(
+    command: Command, board: Board, researcher: User
+) -> None:
+    """The site groups them by category; a table in a terminal has no headings."""
+    for name, ffa in {"Third": 0.1, "First": 0.9, "Second": 0.5}.items():
+        make_entry(board, researcher, name=name, ffa=ffa)
+    Entry.objects.exclude(name="First").update(category=Category.OCR_MODEL)
+    out = command("leaderboard", "board").out
+    assert [line.split()[0] for line in out.splitlines()[2:5]] == ["First", "Second", "Third"]
+    by_name = command("leaderboard", "board", "--sort=-name").out.splitlines()
+    assert [line.split()[0] for line in by_name[2:5]] == ["Third", "Second", "First"]
 
 
 def test_the_leaderboard_as_json_and_csv(command: Command, board: Board, researcher: User) -> None:

@@ -14,7 +14,7 @@ from scoring.benchmarks import BENCHMARKS, benchmark_bibtex
 from scoring.leaderboard.files import Export, leaderboard_markdown
 from scoring.leaderboard.selectors import leaderboard
 from scoring.leaderboard.services import bump_board, load_reported
-from scoring.models import Board, Entry, Submission
+from scoring.models import Board, Category, Entry, Submission
 from tests.fixture_types import ApiOf, ClientOf
 from tests.latex import bibtex_complaints
 from tests.scoring.factories import first_phase, make_entry
@@ -149,6 +149,21 @@ def test_the_table_as_markdown(rows: Board) -> None:
         r'| R\&D \| "\<b\>{8B}\</b\>" 50% \_x\_ | – | 20.00 | 80.00 | 2 |',
         "| C | – | 30.00 | 70.00 | 3 |",
     ]
+
+
+def test_rows_of_the_markdown_table_are_by_rank(board: Board, researcher: User) -> None:
+    """The page groups them by category, with headings."""
+    for name, ffa in {"Third": 0.1, "First": 0.9, "Second": 0.5}.items():
+        make_entry(board, researcher, name=name, ffa=ffa)
+    Entry.objects.exclude(name="First").update(category=Category.OCR_MODEL)
+
+    def names(sort: str = "", **choices: Any) -> list[str]:
+        table = leaderboard(board, first_phase(board), sort)
+        lines = leaderboard_markdown(table, Export(**choices)).splitlines()
+        return [line.split()[1] for line in lines if line.startswith("|")][2:]
+
+    assert names() == names(columns=("edit_distance",)) == ["First", "Second", "Third"]
+    assert names("-name") == ["Third", "Second", "First"]
 
 
 def test_a_board_without_rows_can_be_cited(client_of: ClientOf, board: Board) -> None:
