@@ -11,6 +11,7 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
+from portal.datasets.models import Release
 from portal.web.refusals import form_page
 from portal.web.requests import conditional
 from scoring.access import board_for
@@ -228,7 +229,9 @@ def example(request: HttpRequest, slug: str) -> FileResponse:
 @organiser_required
 def new_board(request: UserRequest) -> HttpResponse:
     # A release's page links here with itself as the choice.
-    chosen = {"release": request.GET.get("release")}
+    wanted = request.GET.get("release", "")
+    release = Release.objects.filter(pk=wanted).first() if wanted.isdecimal() else None
+    chosen = {"release": release, "benchmark": release.benchmark} if release else {}
     form = BoardForm(request.POST if request.method == "POST" else None, initial=chosen)
     if form.is_valid():
         board = create_board(**form.new_board(), phase=form.new_phase(), actor=request.user)

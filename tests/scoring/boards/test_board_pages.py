@@ -24,6 +24,7 @@ from tests.scoring.factories import (
     make_entry,
     make_release,
     make_submission,
+    receipt_board,
 )
 
 pytestmark = pytest.mark.django_db
@@ -408,3 +409,14 @@ def test_a_new_board_begins_with_the_release_it_was_asked_for(
     release = board.phases.get().release
     page = client_of(organiser).get("/boards/new/", {"release": release.pk})
     assert f'<option value="{release.pk}" selected>' in page.content.decode()
+
+
+def test_the_benchmark_of_a_new_board_is_that_of_the_release(
+    client_of: Callable[[User | None], Client], organiser: User
+) -> None:
+    release = receipt_board([{"id": "receipt-1", "fields": {"type": "taxi"}}]).phases.get().release
+    client = client_of(organiser)
+    page = client.get("/boards/new/", {"release": release.pk}).content.decode()
+    assert '<option value="receiptbench" selected>' in page
+    assert client.get("/boards/new/", {"release": "x"}).status_code == 200
+    assert client.get("/boards/new/", {"release": "9" * 30}).status_code == 200
