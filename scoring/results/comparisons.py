@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlencode
 
 from django.core.cache import cache
 from django.db.models import Count
@@ -73,6 +74,8 @@ def most_disputed(systems: Sequence[Mapping[int, float]], most: int) -> list[int
 
 
 FEWEST, MOST = 2, 5
+# The most selected rows that a link keeps.
+_MOST_KEPT = 20
 _NUMBER = re.compile(r"[0-9]{1,15}")
 
 
@@ -91,6 +94,21 @@ def entry_numbers(texts: Iterable[str]) -> list[int]:
         if not _NUMBER.fullmatch(word):
             raise ComparisonRefused(f"“{word[:40]}” is not an entry number.")
     return list(dict.fromkeys(map(int, words)))
+
+
+def selection_query(board: Board, texts: Iterable[str]) -> str:
+    """The query of the leaderboard on which these entries are selected; empty without any. At most
+    one query."""
+    try:
+        numbers = entry_numbers(texts)[:_MOST_KEPT]
+    except ComparisonRefused:
+        return ""
+    entries = Entry.objects.filter(board=board, pk__in=numbers, phase__isnull=False)
+    found = dict(entries.order_by("pk").values_list("pk", "phase__slug"))
+    if not found:
+        return ""
+    kept = ",".join(str(number) for number in found)
+    return urlencode({"phase": next(iter(found.values())), "entries": kept}, safe=",")
 
 
 def entries_of_submissions(board: Board, submissions: Sequence[int]) -> list[int]:

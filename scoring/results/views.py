@@ -13,7 +13,7 @@ from scoring.leaderboard.services import ask_for_replicates
 from scoring.leaderboard.views import asked_size, chart_response, known_form
 from scoring.models.boards import choose_phase, phase_windows
 
-from .comparisons import ComparisonRefused, comparison, entry_numbers
+from .comparisons import ComparisonRefused, comparison, entry_numbers, selection_query
 from .fact_pairs import (
     FIRST,
     PER_PAGE,
@@ -83,7 +83,8 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         page = comparison(request.user, board, entry_numbers(asked))
     except ComparisonRefused as refusal:
         # Without entries, show how to choose some.
-        context = {"board": board, "refusal": str(refusal) if asked else ""}
+        selection = selection_query(board, asked)
+        context = {"board": board, "refusal": str(refusal) if asked else "", "selection": selection}
         return render(request, template, context, status=400 if asked else 200)
     if page.is_exact and not page.is_ready:
         ask_for_replicates(page.gradings)

@@ -27,6 +27,7 @@ from scoring.results.comparisons import (
     compared_entries,
     comparison,
     entry_numbers,
+    selection_query,
 )
 from scoring.submissions.services import publish_submission
 from tests.fixture_types import ApiOf, ClientOf, RunJobs
@@ -252,6 +253,18 @@ def test_refusals_say_why(board: Board, researcher: User, entries: list[Entry]) 
         == "“Perfect” and “Flawed” have different signatures. Choose models graded with the same "
         "metric version and options."
     )
+
+
+def test_one_row_is_refused_once_and_stays_selected(
+    client_of: ClientOf, board: Board, entries: list[Entry]
+) -> None:
+    response = client_of(None).get(f"/boards/board/compare/?entries={entries[0].pk}")
+    page = response.content.decode()
+    assert response.status_code == 400
+    assert "Select 2 to 5 models to compare. You selected 1." in page
+    assert "No models selected" not in page
+    assert f'href="/boards/board/?phase=test&amp;entries={entries[0].pk}"' in page
+    assert selection_query(board, ["x"]) == selection_query(board, ["999999"]) == ""
 
 
 def test_other_releases_and_phases_are_refused(board: Board, entries: list[Entry]) -> None:
