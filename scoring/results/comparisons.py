@@ -376,6 +376,18 @@ class Comparison:
         return self.ready == len(self.contestants)
 
     @property
+    def verdict(self) -> str:
+        """A sentence on the two best models by the main score, with the test that ranks them on the
+        board; empty for readers without tests and until the tests are computed."""
+        key, sign = self.deciding.key, -1 if self.deciding.direction == "up" else 1
+        scored = [each for each in self.contestants if each.scores.get(key) is not None]
+        if not self.is_exact or not self.is_ready or len(scored) < FEWEST:
+            return ""
+        best, other = sorted(scored, key=lambda each: sign * (each.scores[key] or 0))[:2]
+        words = _verdict(best.entry.name, other.entry.name, _difference(self.deciding, best, other))
+        return f"{self.deciding.label}: {words}"
+
+    @property
     def has_untestable(self) -> bool:
         """Whether a difference can have neither interval nor p-value."""
         shown = [cell.difference for row in self.figures for cell in row.cells if cell.difference]
@@ -394,6 +406,16 @@ class Comparison:
     @property
     def query(self) -> str:
         return "entries=" + ",".join(str(contestant.entry.pk) for contestant in self.contestants)
+
+
+def _verdict(leader: str, other: str, difference: Difference) -> str:
+    if not difference.value:
+        return f"{leader} and {other} have the same score."
+    if difference.test is None:
+        return f"{leader} leads. Its lead over {other} cannot be tested."
+    negation = "" if difference.is_significant else "not "
+    p = difference.p_text if difference.p_text.startswith("<") else f"= {difference.p_text}"
+    return f"{leader} leads. Its lead over {other} is {negation}significant (p {p})."
 
 
 def signed(value: float, column: Column, *, keeps_sign: bool = False) -> str:
@@ -437,7 +459,7 @@ def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison
         phase=phase,
         contestants=contestants,
         deciding=deciding,
-        figures=[_row(column, contestants) for column in columns if column.headline],
+        figures=[_row(column, contestants) for column in _main_first(columns) if column.headline],
         pairs=_pairs(contestants, deciding, items),
         is_exact=exact,
         ready=len(replicates),
@@ -445,6 +467,11 @@ def comparison(user: Viewer, board: Board, numbers: Sequence[int]) -> Comparison
         shows_items=shows,
         disputed=_disputed(contestants, items.disputed) if items and shows else [],
     )
+
+
+def _main_first(columns: Sequence[Column]) -> list[Column]:
+    """The column that ranks, then the others in their order."""
+    return sorted(columns, key=lambda column: column.rank != "board")
 
 
 def _disputed(

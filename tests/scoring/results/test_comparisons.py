@@ -42,6 +42,7 @@ from tests.scoring.factories import (
     make_release,
     make_submission,
 )
+from tests.scoring.ranked import published as with_known_differences
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
@@ -105,6 +106,23 @@ def test_differences_and_items_won(entries: list[Entry], run_jobs: RunJobs) -> N
     assert [each.difference.text for each in found.pairs] == ["+33.33", "+50.00", "+16.67"]
 
 
+def test_the_main_score_comes_first_with_a_verdict(
+    board: Board, researcher: User, client_of: ClientOf
+) -> None:
+    """The verdict on two rows is the one that ranks them on the board."""
+    with_known_differences(board, researcher, Best=0.9, Second=0.899, Third=0.5)
+    best, second, third = Entry.objects.order_by("-scores__ffa")
+    found = comparison(AnonymousUser(), board, [third.pk, second.pk, best.pk])
+    assert found.figures[0].column == found.deciding
+    p = found.pairs[2].difference.p_text
+    assert found.verdict == f"FFA: Best leads. Its lead over Second is not significant (p = {p})."
+    assert found.verdict in client_of(None).get(address([second, best])).content.decode()
+    apart = comparison(AnonymousUser(), board, [third.pk, best.pk]).verdict
+    assert apart.startswith("FFA: Best leads. Its lead over Third is significant (p ")
+    Replicate.objects.all().delete()
+    assert comparison(AnonymousUser(), board, [third.pk, best.pk]).verdict == ""
+
+
 def test_the_test_is_that_of_the_metrics(entries: list[Entry], run_jobs: RunJobs) -> None:
     pages = [f"document {name}" for name in GOLD]
     weights = resampling(pages, seed=first_phase(entries[0].board).release.same_gold)
@@ -125,6 +143,7 @@ def test_a_system_against_its_equal(board: Board, researcher: User, run_jobs: Ru
     found = compared(None, published(board, researcher, alike), run_jobs)
     [pair] = found.pairs
     assert (pair.difference.text, pair.difference.p_text) == ("0.00", "1.000")
+    assert found.verdict == "FFA: One and Other have the same score."
     assert (pair.wins, pair.ties, pair.losses) == (0, 3, 0)
     assert found.disputed == []
 
