@@ -4,8 +4,10 @@ Facts are only for readers to whom the phase shows every fact, fields for those 
 Fields are listed, chosen and linked like facts.
 """
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +19,8 @@ from scoring.benchmarks import FieldName, GradedItem, Sheet
 from scoring.benchmarks.options import NAMES, TITLES, short_name
 from scoring.models import Grading, ItemScore
 
+_WORDS = tomllib.loads(Path(__file__).with_name("result_words.toml").read_text(encoding="utf-8"))
+_MEANINGS: dict[str, str] = _WORDS["errors"]
 WRONG, DIFFER = "wrong", "differ"
 FACT = "fact"
 
@@ -163,6 +167,12 @@ class FactChoice:
     def wrong(self) -> list[int]:
         """The numbers of the wrong facts, ascending."""
         return [line.n for line in self.lines if not line.correct]
+
+    @property
+    def error_meanings(self) -> list[tuple[str, str]]:
+        """The types of errors in facts on this page with their meanings, by name."""
+        shown = {line.error for line in self.page if line.error} if self.noun == FACT else set()
+        return [(error, _MEANINGS[error]) for error in sorted(shown & _MEANINGS.keys())]
 
     @property
     def previous_wrong(self) -> int | None:

@@ -1,12 +1,15 @@
 """Verdicts of other matchers and of the judge on each fact of an item."""
 
 import html
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from portal.accounts.models import User
 from portal.datasets.models import Release
+from scoring.metrics.facts import ERROR_TYPES
 from scoring.models import ItemScore, Phase
 from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.pages import text_of
@@ -40,6 +43,22 @@ def test_a_fact_shows_the_verdicts_of_other_matchers_and_disagreement(
     assert "Aligned: wrong · Substring: correct" in number
     assert "≠" not in date.partition("</tr>")[0]
     assert "Aligned: wrong · Substring: wrong" in date
+
+
+def test_the_types_of_errors_are_explained(
+    client_of: ClientOf, researcher: User, run_jobs: RunJobs
+) -> None:
+    url = graded(researcher, run_jobs)
+    text = text_of(client_of(researcher), url)
+    assert "<dt>Digit</dt><dd>digits are missing, added or changed" in text
+    assert "<dt>Date</dt>" in text
+    assert "<dt>Merged</dt>" not in text, "only those on the page"
+    assert "<dt>Digit</dt>" not in text_of(client_of(researcher), url.replace("page-2", "page-3"))
+
+
+def test_every_type_of_error_has_an_explanation() -> None:
+    words = tomllib.loads(Path("scoring/results/result_words.toml").read_text(encoding="utf-8"))
+    assert list(words["errors"]) == list(ERROR_TYPES)
 
 
 @pytest.mark.parametrize(
