@@ -12,6 +12,7 @@ or an object. The item has
 """
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -36,6 +37,9 @@ from scoring.offline.terminal import BadInput
 MOST_OUTPUT = 16 * MEGABYTE
 _KEPT_ERRORS = 4096
 IMAGE, IMAGES, PROMPT = "{image}", "{images}", "{prompt}"
+_INTERPRETER = re.compile(r"(python|pypy|ruby|perl|node|Rscript|bash|sh)[\d.]*")
+# Options of interpreters whose next word is code.
+_INLINE = {"-c", "-e"}
 
 
 class EngineFault(Exception):
@@ -232,7 +236,20 @@ class Command:
 
     @property
     def name(self) -> str:
-        return PurePosixPath(self.words[0]).name
+        """The name of the program, or of the script or module that an interpreter runs.
+
+        >>> Command.of("/usr/bin/python3 -u tools/my_ocr.py {image}").name
+        'my_ocr'
+        >>> Command.of("tesseract {image} stdout").name
+        'tesseract'
+        """
+        program = PurePosixPath(self.words[0]).name
+        if not _INTERPRETER.fullmatch(program):
+            return program
+        scripts = (word for word in self.words[1:] if not word.startswith("-"))
+        script = next(scripts, "")
+        is_file = script and "{" not in script and not _INLINE & set(self.words)
+        return PurePosixPath(script).stem if is_file else program
 
     def filled(self, images: Sequence[Path], prompt: str) -> list[str]:
         filled: list[str] = []

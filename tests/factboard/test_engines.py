@@ -30,6 +30,23 @@ ITEM = RunItem(
 )
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("prog {image}", "prog"),
+        ("/opt/bin/prog {image}", "prog"),
+        ("python3 tools/my_ocr.py {image}", "my_ocr"),
+        ("python3.13 -u my_ocr.py {image}", "my_ocr"),
+        ("python3 -m my_ocr {image}", "my_ocr"),
+        ("bash run.sh {image}", "run"),
+        ("python3 {image}", "python3"),
+        ("python3 -c 'print(1)' {image}", "python3"),
+    ],
+)
+def test_a_script_names_the_model_not_its_interpreter(text: str, name: str) -> None:
+    assert Command.of(text).name == name
+
+
 def command(text: str, benchmark: str = "findoc", timeout: float = 20) -> CommandEngine:
     return CommandEngine(Command.of(text), benchmark, timeout)
 
