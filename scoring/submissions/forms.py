@@ -69,6 +69,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
     )
     letter = forms.BooleanField(required=False, label="Email me when grading is complete")
     accept_missing = forms.BooleanField(required=False)
+    accept_identical = forms.BooleanField(required=False)
     accept_terms = forms.BooleanField(
         label="I accept the terms of this board",
         error_messages={"required": "To submit, accept the terms."},
@@ -141,13 +142,15 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
             self.fields["file"].error_messages["required"] = upload_limit_message()
 
     def shown_fields(self) -> list[BoundField]:
-        """The fields that are shown at first. `accept_missing` is shown when ids are missing."""
+        """The fields that are shown at first. `accept_missing` is shown when ids are missing,
+        and `accept_identical` for a file that was submitted before."""
         first = {*_ASKED, *SHORT_CARD, *self.required}
         return [field for field in self.visible_fields() if field.name in first]
 
     def further_fields(self) -> list[BoundField]:
         """The rest of the model card."""
-        first = {*_ASKED, "accept_missing", "accept_terms", *SHORT_CARD, *self.required}
+        asked = {*_ASKED, "accept_missing", "accept_identical", "accept_terms"}
+        first = asked | {*SHORT_CARD, *self.required}
         return [field for field in self.visible_fields() if field.name not in first]
 
     @property

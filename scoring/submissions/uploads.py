@@ -3,11 +3,14 @@
 All faults of a file are reported, not only the first.
 """
 
+import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import IO
 
 from django.contrib.auth.models import AnonymousUser
+from django.core.files.base import File
+from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
@@ -109,6 +112,38 @@ def check_upload(
         completeness_rule=rule or phase.completeness_rule,
         names_missing=may_open_release(user or AnonymousUser(), phase.release),
     )
+
+
+# The newest submissions whose files are compared with an upload.
+_COMPARED = 50
+
+
+def identical_submission(
+    *, phase: Phase, user: User, team: Team | None, file: "UploadedFile[bytes]"
+) -> Submission | None:
+    """The newest submission of the user or team to the phase with exactly this file, if any.
+    Withdrawn ones and re-runs do not count."""
+    owned = Submission.objects.filter(team=team) if team else Submission.objects.of(user)
+    known = owned.filter(phase=phase, withdrawn_at=None, rerun_of=None).order_by("-id")
+    return next((each for each in known[:_COMPARED] if _is_identical(each, file)), None)
+
+
+def _is_identical(submission: Submission, file: "UploadedFile[bytes]") -> bool:
+    try:
+        if submission.upload.size != file.size:
+            return False
+        with submission.upload.open("rb") as stored:
+            return _digest(stored) == _digest(file)
+    except FileNotFoundError:
+        return False
+
+
+def _digest(file: "File[bytes]") -> str:
+    """Of an open file, from its beginning."""
+    digest = hashlib.sha256()
+    for block in file.chunks():
+        digest.update(block)
+    return digest.hexdigest()
 
 
 class SubmissionRefused(Exception):

@@ -59,7 +59,13 @@ from .forms import SubmissionForm, VerdictForm, WebhookForm
 from .manifests import ManifestRefused, check_manifest
 from .selectors import for_lists, submission_lines, submission_page
 from .services import PublicationRefused, create_submission, find_submission
-from .uploads import CheckedUpload, SubmissionRefused, check_upload
+from .uploads import (
+    CheckedUpload,
+    SubmissionRefused,
+    check_limits,
+    check_upload,
+    identical_submission,
+)
 
 PER_PAGE = 50
 REGRADES_SHOWN = 5
@@ -267,6 +273,8 @@ def _take(
             request, board, form, earlier=earlier, checked=checked, is_check=is_check, status=status
         )
     try:
+        if same := _to_confirm(request.user, form):
+            return _page(request, board, form, earlier=earlier, identical=same, status=409)
         submission = create_submission(
             phase=phase,
             owner=request.user,
@@ -285,6 +293,16 @@ def _take(
         form.add_error(None, str(refusal))
         return _page(request, board, form, earlier=earlier, status=409)
     return _go(request, submission.get_absolute_url())
+
+
+def _to_confirm(user: User, form: SubmissionForm) -> Submission | None:
+    """The earlier submission of the same file, unless the user has confirmed it. Raises
+    SubmissionRefused if a limit is used up, since there is nothing to confirm then."""
+    phase, team, file = (form.cleaned_data[name] for name in ("phase", "team", "file"))
+    if form.cleaned_data["accept_identical"]:
+        return None
+    check_limits(phase=phase, user=user, team=team)
+    return identical_submission(phase=phase, user=user, team=team, file=file)
 
 
 def _is_too_large(request: UserRequest) -> bool:
@@ -307,6 +325,7 @@ def _page(
     *,
     earlier: Submission | None = None,
     checked: CheckedUpload | None = None,
+    identical: Submission | None = None,
     is_check: bool = False,
     status: int = 200,
 ) -> HttpResponse:
@@ -319,6 +338,7 @@ def _page(
         "form": form,
         "earlier": earlier,
         "checked": checked,
+        "identical": identical,
         "is_check": is_check,
         "precheck": precheck_data(request.user, board, form.phases),
         "completeness": _completeness(form),

@@ -113,6 +113,27 @@ def test_missing_ids_are_asked_about(client_of: ClientOf, board: Board, research
     assert Submission.objects.get().gradings.get().missing == 2
 
 
+def test_a_file_that_was_submitted_before_is_confirmed(
+    client_of: ClientOf, board: Board, researcher: User, stranger: User
+) -> None:
+    client, some = client_of(researcher), lines_of({"page-1": PERFECT["page-1"]})
+    send(client, board, some, accept_missing="on")
+    first = Submission.objects.get()
+    again = {"form_key": "key-2", "accept_missing": "on"}
+    response = send(client, board, some, **again, headers=HTMX)
+    text = response.content.decode()
+    assert response.status_code == 409
+    assert f'<a href="/submissions/{first.pk}/">submission {first.pk}</a>' in text
+    assert 'type="hidden" name="accept_missing"' in text
+    assert Submission.objects.count() == 1
+    assert send(client, board, some, **again, accept_identical="on").status_code == 302
+    other = lines_of({"page-1": PERFECT["page-2"]})
+    assert send(client, board, other, **again | {"form_key": "key-3"}).status_code == 302
+    assert send(client_of(stranger), board, some, **again).status_code == 302
+    Submission.objects.update(withdrawn_at=timezone.now())
+    assert send(client, board, some, **again | {"form_key": "key-4"}).status_code == 302
+
+
 def test_the_same_form_sent_twice_gives_one_submission(
     client_of: ClientOf, board: Board, researcher: User
 ) -> None:

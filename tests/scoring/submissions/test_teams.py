@@ -229,7 +229,8 @@ def test_a_members_new_version_by_the_form(
     url = f"/boards/board/submit/?again={ours.pk}"
     page = client_of(ben).get(url).content.decode()
     assert f'value="{team.slug}"' in page
-    assert client_of(ben).post(url, form(team.slug) | {"phase": ours.phase_id}).status_code == 302
+    data = form(team.slug) | {"phase": ours.phase_id, "accept_identical": "on"}
+    assert client_of(ben).post(url, data).status_code == 302
     newer = Submission.objects.get(replaces=ours)
     assert (newer.owner, newer.team) == (ben, team)
 
