@@ -11,6 +11,7 @@ and its item is asked again.
 import fcntl
 import json
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -94,10 +95,7 @@ def _check_settings(folder: Path, settings: Mapping[str, Any]) -> datetime:
     given = json.loads(json.dumps(settings))
     different = [key for key in {**before, **given} if before.get(key) != given.get(key)]
     if different:
-        changes = "; ".join(
-            f"{key} was {_short(before.get(key))}, now {_short(given.get(key))}"
-            for key in different
-        )
+        changes = "; ".join(_change(key, before.get(key), given.get(key)) for key in different)
         raise LogError(
             f"{folder}: contains answers from a run with different settings: {changes}. "
             "Choose another folder with --out, or start over with --new"
@@ -105,9 +103,20 @@ def _check_settings(folder: Path, settings: Mapping[str, Any]) -> datetime:
     return started
 
 
+_HASH = re.compile("[0-9a-f]{64}")
+_LONGEST = 300
+
+
+def _change(key: str, before: object, now: object) -> str:
+    """A hash replaces a long text or file, and is not readable."""
+    if any(isinstance(value, str) and _HASH.fullmatch(value) for value in (before, now)):
+        return f"{key} changed"
+    return f"{key} was {_short(before)}, now {_short(now)}"
+
+
 def _short(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:80]}…"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 class FileLog:

@@ -81,7 +81,7 @@ class Session:
             "prompt": self.prompts.digest,
             "system": sha256(self.args.system) if self.args.system else "",
             "decoding": dict(self.choice.decoding),
-            **{key: sha256(str(value)) for key, value in self.choice.settings.items()},
+            **{key: str(value) for key, value in self.choice.settings.items()},
         }
 
     def items(self) -> Iterator[RunItem]:

@@ -4,11 +4,12 @@ The token is sent to the site's own origin only, and never appears in errors or 
 """
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import unquote, urljoin
 
 import httpx2
 
@@ -37,6 +38,8 @@ class NotAllowedError(SiteError):
 class NotFoundError(SiteError):
     """404: it does not exist, or this token may not see it."""
 
+    code = BAD_INPUT
+
 
 class RefusedError(SiteError):
     """400, 409, 413, 415 or 422: the site refuses what was sent. `answer` is the site's answer."""
@@ -58,9 +61,29 @@ _KINDS = {401: NotAllowedError, 403: NotAllowedError, 404: NotFoundError}
 _REFUSED = {400, 409, 413, 415, 422}
 
 
-def error_of(status: int, answer: Any) -> SiteError:
-    """The error for a site's answer, with the site's own sentences."""
+# The answer of Django if no row matches.
+_NO_ROW = re.compile(r"No (\w+) matches the given query\.")
+
+
+def not_found(detail: str, path: str) -> str:
+    """
+    >>> not_found("No Board matches the given query.", "/api/v1/boards/b-1/leaderboard/")
+    'The board “b-1” does not exist, or you do not have access.'
+    """
+    row = _NO_ROW.fullmatch(detail)
+    if row is None:
+        return detail
+    noun, parts = row[1].lower(), path.split("/")
+    place = parts.index(f"{noun}s") + 1 if f"{noun}s" in parts else len(parts)
+    name = f" “{unquote(parts[place])}”" if place < len(parts) and parts[place] else ""
+    return f"The {noun}{name} does not exist, or you do not have access."
+
+
+def error_of(status: int, answer: Any, path: str = "") -> SiteError:
+    """The error for a site's answer, with the site's own sentences. `path` was requested."""
     found = answer if isinstance(answer, dict) else {}
+    if status == 404 and found.get("detail"):
+        found = {**found, "detail": not_found(str(found["detail"]), path)}
     messages = list(_messages(found)) or [f"The site responded with HTTP {status}."]
     if status in _REFUSED:
         return RefusedError(messages, status, found)
@@ -236,7 +259,7 @@ class Connection:
             answer = json.loads(self._body(response))
         except (ValueError, UnreachableError):
             answer = None
-        error = error_of(response.status_code, answer)
+        error = error_of(response.status_code, answer, response.url.path)
         error.messages = tuple(map(self.masked, error.messages))
         if response.status_code == 401:
             error.messages += (

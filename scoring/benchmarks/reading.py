@@ -166,7 +166,8 @@ def _read_lines(
             line = line.removeprefix(BOM)
         if line.strip():
             try:
-                yield Record(name, number, parse_object(line))
+                # Without its end: an error there would be in column 1 of the next line.
+                yield Record(name, number, parse_object(line.rstrip(b"\r\n")))
             except UnusableError as error:
                 yield ReadFault(name, number, None, str(error))
 

@@ -26,6 +26,8 @@ from scoring.models.boards import moment
 # The most that a page or API response lists; the rest is counted.
 FAULTS_SHOWN = 200
 MISSING_SHOWN = 20
+# The most missing ids that a sentence names.
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -59,14 +61,25 @@ class CheckedUpload:
         """Why it was refused, in words for the API."""
         if self.fault_count:
             return f"Errors in the file: {self.fault_count}. Nothing was submitted."
-        lacking = f"Items without a prediction: {self.missing_count}."
+        named = ", ".join(self.missing[:_NAMED]) if self.names_missing else ""
+        rest = ", …" if named and self.missing_count > _NAMED else ""
+        lacking = f"Items without a prediction: {self.missing_count}"
+        lacking += f" ({named}{rest})." if named else "."
         if self.completeness_rule:
             return f"{lacking} {self.completeness_rule} Nothing was submitted."
-        return f"{lacking} Nothing was submitted. To submit anyway, send accept_missing=true."
+        return (
+            f"{lacking} Nothing was submitted. To submit anyway, send accept_missing=true "
+            "(on the command line: --accept-missing)."
+        )
 
     @property
     def missing_count(self) -> int:
         return len(self.missing)
+
+    @property
+    def tells_missing(self) -> bool:
+        """Whether the missing items say something: nothing is read from a broken file."""
+        return bool(self.predictions and self.missing)
 
     @property
     def shown_faults(self) -> Sequence[ReadFault]:

@@ -78,6 +78,19 @@ def test_other_settings_are_refused_and_named(tmp_path: Path) -> None:
         pass
 
 
+def test_hashes_of_settings_are_not_shown(tmp_path: Path) -> None:
+    texts = {"prompt": "a" * 64, "command": "python3 one.py {image}"}
+    with open_log(tmp_path, {**SETTINGS, **texts}):
+        pass
+    other = {**SETTINGS, "prompt": "b" * 64, "command": "python3 two.py {image}"}
+    with pytest.raises(LogError) as refused, open_log(tmp_path, other):
+        pass
+    assert (
+        'prompt changed; command was "python3 one.py {image}", now "python3 two.py {image}".'
+        in str(refused.value)
+    )
+
+
 def test_new_run_sets_earlier_answers_aside(tmp_path: Path) -> None:
     with log_in(tmp_path) as log:
         log.append([record("a")])

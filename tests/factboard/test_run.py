@@ -113,22 +113,22 @@ def test_failed_items_are_left_out_named_and_asked_again(
 
 
 @pytest.mark.parametrize(
-    ("more", "word"),
+    ("more", "words"),
     [
-        (("--decoding", "temperature=0.5"), "decoding"),
-        (("--prompt", "own"), "prompt"),
-        (("--system", "You read."), "system"),
-        (("--model", "other"), "model"),
+        (("--decoding", "temperature=0.5"), "decoding was"),
+        (("--prompt", "own"), "prompt changed"),
+        (("--system", "You read."), "system changed"),
+        (("--model", "other"), "model was"),
     ],
 )
 def test_other_settings_are_refused_unless_new(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: Sequence[str], word: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: Sequence[str], words: str
 ) -> None:
     kit = make_kit(tmp_path / "kit", question="Read it.")
     with serve() as server:
         assert run(server, kit) == 0
         assert run(server, kit, *more) == 2
-        assert f"{word} was" in capsys.readouterr().err
+        assert words in capsys.readouterr().err
         assert len(server.calls) == 3
         assert run(server, kit, *more, "--new") == 0
         assert len(server.calls) == 6

@@ -108,6 +108,11 @@ test("missing ids are a question, or a fault where every id is asked for", () =>
   assert.match(refused.notes[0], /Every item must have one\.$/);
 });
 
+test("a file without a readable line has no missing items", () => {
+  assert.deepEqual(summary(found(["broken"], { ids: ["a"] })).notes, []);
+  assert.equal(summary(found(["broken", '{"id": "a"}'], { ids: ["a", "b"] })).notes.length, 1);
+});
+
 test("a fault names the id it is about", () => {
   const seen = found(['{"id": "z"}'], { ids: ["a"] });
   assert.deepEqual(summary(seen).faults, ["line 1: “z”: unknown id"]);

@@ -149,7 +149,9 @@ export function summary(found, { completenessRule = "" } = {}) {
   const title = found.faultCount
     ? `${counted(found.faultCount, "error")} in ${predictions}.`
     : `${predictions}, no errors found.`;
-  const notes = missingNotes(found.missing ?? [], completenessRule);
+  // Of a file without a readable line, nothing is known about single items.
+  const isUnread = found.faultCount > 0 && !found.predictions;
+  const notes = isUnread ? [] : missingNotes(found.missing ?? [], completenessRule);
   const isTrouble = found.faultCount > 0 || (completenessRule !== "" && notes.length > 0);
   return { isTrouble, title, faults, notes };
 }

@@ -110,8 +110,11 @@ def test_the_leaderboard_as_json_and_csv(command: Command, board: Board, researc
 
 def test_a_board_that_does_not_exist(command: Command, db: None) -> None:
     done = command("leaderboard", "nowhere")
-    assert (done.code, done.out) == (1, "")
-    assert "No Board matches" in done.err or "Not found" in done.err
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "The board “nowhere” does not exist, or you do not have access.\n"
+    done = command("watch", "99")
+    assert done.code == 2
+    assert "99" in done.err
 
 
 def test_a_filter_that_the_site_does_not_have(client_for: ClientFor, board: Board) -> None:
@@ -198,7 +201,8 @@ def test_missing_items_need_to_be_accepted(
     arguments = ("submit", "board", predictions, "--name", "Reader")
     done = command(*arguments, user=researcher)
     assert done.code == 2
-    assert "accept_missing" in done.err
+    assert "2 (page-2, page-3)." in done.err
+    assert "--accept-missing" in done.err
     assert command(*arguments, "--accept-missing", user=researcher).code == 0
 
 

@@ -128,7 +128,7 @@ def test_a_fault_stops_nothing(write: Write) -> None:
     ],
 )
 def test_lines_that_are_no_strict_json(write: Write, line: bytes, message: str) -> None:
-    path = write("x.jsonl", lines(A) + line)
+    path = write("x.jsonl", lines(A) + line + b"\r\n")
     first = next(fault for fault in faults(path, ReadLimits()))
     if "trailing comma" in message:
         message = "not valid JSON"

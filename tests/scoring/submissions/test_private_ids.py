@@ -127,5 +127,6 @@ def test_public_ids_are_still_named(researcher: User, api_of: ApiOf) -> None:
     data = {"file": upload(lines_of(SENT))}
     answer = api_of(researcher).post("/api/v1/boards/board/check/", data, format="multipart")
     assert answer.json()["missing"] == ["page-1", "page-3"]
+    assert "2 (page-1, page-3)." in answer.json()["detail"]
     assert "accept_missing" in answer.json()["detail"]
     assert Phase.objects.get().release.visibility == Release.Visibility.PUBLIC
