@@ -63,6 +63,7 @@ from .uploads import (
     CheckedUpload,
     SubmissionRefused,
     check_limits,
+    check_newest,
     check_upload,
     identical_submission,
 )
@@ -273,7 +274,7 @@ def _take(
             request, board, form, earlier=earlier, checked=checked, is_check=is_check, status=status
         )
     try:
-        if same := _to_confirm(request.user, form):
+        if same := _to_confirm(request.user, form, earlier):
             return _page(request, board, form, earlier=earlier, identical=same, status=409)
         submission = create_submission(
             phase=phase,
@@ -295,14 +296,18 @@ def _take(
     return _go(request, submission.get_absolute_url())
 
 
-def _to_confirm(user: User, form: SubmissionForm) -> Submission | None:
-    """The earlier submission of the same file, unless the user has confirmed it. Raises
-    SubmissionRefused if a limit is used up, since there is nothing to confirm then."""
+def _to_confirm(user: User, form: SubmissionForm, earlier: Submission | None) -> Submission | None:
+    """A submission of the same file by another form, unless the user has confirmed it. Raises
+    SubmissionRefused if a limit is used up or `earlier` has a newer version, since there is nothing
+    to confirm then."""
     phase, team, file = (form.cleaned_data[name] for name in ("phase", "team", "file"))
     if form.cleaned_data["accept_identical"]:
         return None
     check_limits(phase=phase, user=user, team=team)
-    return identical_submission(phase=phase, user=user, team=team, file=file)
+    check_newest(earlier)
+    same = identical_submission(phase=phase, user=user, team=team, file=file)
+    # A second click sends the same form again.
+    return None if same and same.form_key == form.cleaned_data["form_key"] else same
 
 
 def _is_too_large(request: UserRequest) -> bool:

@@ -219,10 +219,10 @@ def test_lead_sees_differences_once_both_have_submitted(
     before = client.get(agreement).content
     submit(work_of(ann, world, 2))
     assert _VOLATILE.sub(b"", client.get(agreement).content) != b""
-    assert client.get("/campaigns/spring-round/adjudication/").context["queue"].open == 3
+    assert client.get("/campaigns/spring-round/adjudication/").context["open"] == 3
     submit(work_of(ben, world, 2))
     assert client.get(agreement).content != before
-    assert client.get("/campaigns/spring-round/adjudication/").context["queue"].open == 5
+    assert client.get("/campaigns/spring-round/adjudication/").context["open"] == 5
     assert document_of(world, 2).stage == "adjudication"
 
 

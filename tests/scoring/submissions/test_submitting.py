@@ -134,6 +134,17 @@ def test_a_file_that_was_submitted_before_is_confirmed(
     assert send(client, board, some, **again | {"form_key": "key-4"}).status_code == 302
 
 
+def test_a_second_click_during_the_first_is_no_identical_file(
+    client_of: ClientOf, board: Board, researcher: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both requests look for the form's submission before either has saved it."""
+    monkeypatch.setattr("scoring.submissions.views.find_submission", lambda **_: None)
+    client = client_of(researcher)
+    answers = [send(client, board, lines_of(PERFECT)) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [302, 302]
+    assert Submission.objects.count() == 1
+
+
 def test_the_same_form_sent_twice_gives_one_submission(
     client_of: ClientOf, board: Board, researcher: User
 ) -> None:
