@@ -19,14 +19,11 @@ from scoring.models import Board, Grading, ItemScore
 from scoring.models.boards import choose_phase, phase_windows
 
 from .comparisons import (
-    ComparisonRefused,
     ErrorRow,
     FigureCell,
     ItemCell,
     ItemRow,
     comparison,
-    entries_of_submissions,
-    entry_numbers,
 )
 from .fact_pairs import FIRST, SECOND, FactPair, FactSide, differing_facts
 from .facts import FactLine
@@ -41,6 +38,7 @@ from .item_lists import (
     orders_of,
 )
 from .items import Extra, item_page
+from .selection import ComparisonRefused, entries_of_submissions, entry_numbers
 from .training_dates import training_dates
 
 

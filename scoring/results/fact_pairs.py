@@ -20,8 +20,8 @@ from scoring.leaderboard.services import grading_stamp
 from scoring.models import Board, Entry, Grading, ItemScore, Phase, Prediction
 from scoring.web import cached
 
-from .comparisons import ComparisonRefused, compared_entries
 from .facts import FACT, graded_item, labels_of, number_of
+from .selection import ComparisonRefused, compared_entries
 
 PER_PAGE = 50
 FIRST, SECOND = "first", "second"

@@ -13,7 +13,7 @@ from scoring.leaderboard.services import ask_for_replicates
 from scoring.leaderboard.views import asked_size, chart_response, known_form
 from scoring.models.boards import choose_phase, phase_windows
 
-from .comparisons import ComparisonRefused, comparison, entry_numbers, selection_query
+from .comparisons import comparison
 from .fact_pairs import (
     FIRST,
     PER_PAGE,
@@ -27,6 +27,7 @@ from .fact_pairs import (
 from .facts import FactQuery
 from .item_lists import ItemQuery, score_chart
 from .items import item_page, rendered_item
+from .selection import ComparisonRefused, entry_numbers, selection_query
 from .training_dates import training_dates
 
 

@@ -77,8 +77,8 @@ class CheckedUpload:
         return len(self.missing)
 
     @property
-    def tells_missing(self) -> bool:
-        """Whether the missing items say something: nothing is read from a broken file."""
+    def shows_missing(self) -> bool:
+        """Whether to show which items are missing: of a file that cannot be read, all are."""
         return bool(self.predictions and self.missing)
 
     @property

@@ -36,7 +36,7 @@ from portal.datasets.models import (
     ReleaseItem,
     TextBoxes,
 )
-from portal.datasets.models.documents import image_path, thumbnail_path
+from portal.datasets.models.images import image_path, thumbnail_path
 
 from .pictures import Picture, thumbnail_of
 from .renderer import Limits, NoBrowserError, Rendered, RenderedImage, Renderer, RenderingError

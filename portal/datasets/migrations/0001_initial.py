@@ -3,6 +3,7 @@
 import django.db.models.deletion
 import django.utils.timezone
 import portal.datasets.models.documents
+import portal.datasets.models.images
 from django.conf import settings
 from django.db import migrations, models
 
@@ -52,12 +53,12 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveSmallIntegerField(default=1)),
-                ('file', models.FileField(max_length=200, upload_to=portal.datasets.models.documents.image_path)),
+                ('file', models.FileField(max_length=200, upload_to=portal.datasets.models.images.image_path)),
                 ('width', models.PositiveIntegerField(help_text='Pixels.')),
                 ('height', models.PositiveIntegerField(help_text='Pixels.')),
                 ('sha256', models.CharField(max_length=64)),
                 ('is_rendered', models.BooleanField(default=False, help_text='Rendered by the site from the HTML, not imported.')),
-                ('thumbnail', models.FileField(blank=True, max_length=200, upload_to=portal.datasets.models.documents.thumbnail_path)),
+                ('thumbnail', models.FileField(blank=True, max_length=200, upload_to=portal.datasets.models.images.thumbnail_path)),
                 ('text_similarity', models.FloatField(help_text="Share of the page's text found in the image, 0 to 1; empty if not checked.", null=True)),
                 ('transform', models.JSONField(help_text='{kind, strength, seed, …} of a simulated capture; null if real.', null=True)),
             ],

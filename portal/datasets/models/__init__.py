@@ -11,10 +11,9 @@ from .documents import (
     DocumentRecord,
     DocumentType,
     ImmutableRowError,
-    PageImage,
-    TextBoxes,
     XbrlFacts,
 )
+from .images import PageImage, TextBoxes
 from .releases import Dispute, LicenceAcceptance, Release, ReleaseItem
 from .work import DatasetTask, DatasetWork, ImportItem, ImportRun
 

@@ -1,4 +1,4 @@
-"""Datasets, their documents with canonical content, and page images.
+"""Datasets and their documents with canonical content.
 
 Content never changes: the base classes here refuse `save` of a stored row, `delete`, and a
 QuerySet's `update` and `delete`. The database itself can still clear a deleted account.
@@ -6,18 +6,20 @@ QuerySet's `update` and `delete`. The database itself can still clear a deleted 
 
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
 from typing import Any, Generic, NoReturn, TypeVar
 from urllib.parse import urlsplit
 
 from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, Value
+from django.db.models.functions import Concat
+from django.db.models.lookups import Exact
 from django.urls import reverse
 
 from portal.accounts.models import user_field
-
-from .copies import is_copied_as, names_of_copies
 
 Row = TypeVar("Row", bound=models.Model)
 
@@ -185,6 +187,33 @@ class DocumentType(models.TextChoices):
     SECURITIES_TRANSACTION = "securities_transaction", "securities transaction"
     FINANCIAL_LEGAL = "financial_legal", "financial legal document"
     OTHER = "other", "other"
+
+
+# A copy of a document in a stress variant has the document's name. This kind of capture keeps the
+# normal images, and adds a rotated copy of each, under a name of its own. A test compares it with
+# `variants.captures`.
+NORMAL_AND_ROTATED = "normal_and_rotated"
+_TURNS = (0, 90, 180, 270)
+
+
+def copy_name(name: str, degrees: int) -> str:
+    """The name of a document's rotated copy."""
+    return f"{name}@{degrees}"
+
+
+def _turned() -> list[Concat]:
+    return [Concat("name", Value(copy_name("", degrees))) for degrees in _TURNS]
+
+
+def names_of_copies(derivation: Mapping[str, Any] | None) -> list[F | Concat]:
+    """The names that copies of a document can have in a variant, as expressions."""
+    has_turned = (derivation or {}).get("kind") == NORMAL_AND_ROTATED
+    return [F("name"), *(_turned() if has_turned else ())]
+
+
+def is_copied_as(name: Any) -> Q:
+    """Whether a copy of the document in any variant can have this name."""
+    return reduce(or_, (Q(Exact(each, name)) for each in _turned()), Q(name=name))
 
 
 # Conditions on release items: their content is the answer to a hidden test, or is public. The dev
@@ -422,84 +451,3 @@ class DocumentRecord(ImmutableModel):
 
     def __str__(self) -> str:
         return f"record of {self.document_id}"
-
-
-def image_path(image: "PageImage", filename: str) -> str:
-    """The storage path of an image, from dataset and content, never from an uploaded file name.
-
-    The same image has the same path, so a resumed import finds the files it already stored.
-    """
-    suffix = "jpg" if filename.endswith(".jpg") else "png"
-    digest = image.sha256
-    return f"datasets/{image.document.dataset_id}/images/{digest[:2]}/{digest}.{suffix}"
-
-
-def thumbnail_path(image: "PageImage", _filename: str) -> str:
-    digest = image.sha256
-    return f"datasets/{image.document.dataset_id}/thumbnails/{digest[:2]}/{digest}.webp"
-
-
-class PageImage(models.Model):
-    """An image of a page, PNG or JPEG; a document can have several."""
-
-    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="images")
-    number = models.PositiveSmallIntegerField(default=1)
-    file = models.FileField(upload_to=image_path, max_length=200)
-    width = models.PositiveIntegerField(help_text="Pixels.")
-    height = models.PositiveIntegerField(help_text="Pixels.")
-    sha256 = models.CharField(max_length=64)
-
-    is_rendered = models.BooleanField(
-        default=False, help_text="Rendered by the site from the HTML, not imported."
-    )
-    thumbnail = models.FileField(upload_to=thumbnail_path, max_length=200, blank=True)
-    text_similarity = models.FloatField(
-        null=True,
-        help_text="Share of the page's text found in the image, 0 to 1; empty if not checked.",
-    )
-    transform = models.JSONField(
-        null=True, help_text="{kind, strength, seed, …} of a simulated capture; null if real."
-    )
-
-    class Meta:
-        ordering = ["document", "number"]
-        constraints = [
-            models.UniqueConstraint(fields=["document", "number"], name="image_number_in_document")
-        ]
-
-    def __str__(self) -> str:
-        return f"image {self.number} of document {self.document_id}"
-
-    def get_absolute_url(self) -> str:
-        document = self.document
-        return reverse(
-            "datasets:document-image", args=[document.dataset.slug, document.name, self.number]
-        )
-
-    @property
-    def text_percent(self) -> float | None:
-        return None if self.text_similarity is None else 100 * self.text_similarity
-
-    @property
-    def suffix(self) -> str:
-        """`.png` or `.jpg`, by content."""
-        return ".jpg" if str(self.file).endswith(".jpg") else ".png"
-
-    @property
-    def media_type(self) -> str:
-        return "image/jpeg" if self.suffix == ".jpg" else "image/png"
-
-
-class TextBoxes(models.Model):
-    """The positions of the canonical text on a rendered image, in one row per image."""
-
-    image = models.OneToOneField(
-        PageImage, on_delete=models.CASCADE, primary_key=True, related_name="text_boxes"
-    )
-    boxes = models.JSONField(
-        help_text="[[start, end, left, top, width, height], …]: code points of the canonical text, "
-        "pixels of the image."
-    )
-
-    def __str__(self) -> str:
-        return f"text boxes of image {self.image_id}"

@@ -28,7 +28,7 @@ from portal.datasets.models import (
     Release,
     XbrlFacts,
 )
-from portal.datasets.models.copies import copy_name
+from portal.datasets.models.documents import copy_name
 from portal.datasets.releases.gold import ReleaseError
 
 from .services import carry_release, gold_of_capture, source_documents

@@ -7,7 +7,7 @@ from PIL import Image
 
 from portal.accounts.models import User
 from portal.datasets.models import Dataset, Document, DocumentRecord, PageImage, Release
-from portal.datasets.models.copies import NORMAL_AND_ROTATED
+from portal.datasets.models.documents import NORMAL_AND_ROTATED
 from portal.datasets.releases.services import freeze_lines
 from portal.datasets.variants.captures import CAPTURES
 from portal.datasets.variants.services import VariantError, VariantSpec, create_variant

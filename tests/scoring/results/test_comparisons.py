@@ -21,11 +21,10 @@ from scoring.leaderboard.services import (
 )
 from scoring.metrics.intervals import bootstrap, paired_bootstrap, resampling, tally
 from scoring.models import Board, Entry, Grading, ItemScore, Phase, Replicate
-from scoring.results.comparisons import (
-    Comparison,
+from scoring.results.comparisons import Comparison, comparison
+from scoring.results.selection import (
     ComparisonRefused,
     compared_entries,
-    comparison,
     entry_numbers,
     selection_query,
 )
