@@ -150,7 +150,7 @@ def test_the_faults_are_accessible_and_do_not_overflow(
     page = page_of(researcher)
     page.goto(URL)
     page.get_by_label("Predictions").set_input_files(file)
-    expect(page.get_by_role("status")).to_contain_text("and 21 more")
+    expect(page.get_by_role("status")).to_contain_text("and 22 more")
     assert faults_in_both_looks(page) == []
 
 
