@@ -308,7 +308,10 @@ def freeze(lead: Page) -> None:
     lead.goto(f"{ROOT}/release/")
     lead.get_by_text("1 document excluded by screening").click()
     expect(lead.locator("ul.left-out li")).to_contain_text("The table is torn.")
-    lead.get_by_label("Version").fill("1.0.0")
+    summary = lead.locator("#freezing")
+    for version in ("2.0.0", "1.0.0"):
+        lead.get_by_label("Version").fill(version)
+        expect(summary).to_contain_text(f"freeze 20 documents as version {version}.")
     lead.get_by_role("button", name="Freeze release").press("Enter")
     expect(lead.get_by_role("status")).to_contain_text("Release 1.0.0 is frozen.")
     row = lead.get_by_role("row", name=re.compile("1.0.0"))

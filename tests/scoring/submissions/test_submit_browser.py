@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "predictions.jsonl"
 
 
-def test_every_fault_is_told_before_the_file_is_sent(
+def test_every_error_is_shown_before_the_upload(
     page_of: PageOf, board: Board, researcher: User, file: Path
 ) -> None:
     good = lines_of(PERFECT).splitlines(keepends=True)
@@ -34,9 +34,9 @@ def test_every_fault_is_told_before_the_file_is_sent(
     page = page_of(researcher)
     page.goto(URL)
     page.get_by_label("Predictions").set_input_files(file)
-    told = page.get_by_role("status")
-    expect(told).to_contain_text("4 errors in 2 predictions")
-    expect(told.get_by_role("listitem")).to_have_text(
+    check = page.get_by_role("status")
+    expect(check).to_contain_text("4 errors in 2 predictions")
+    expect(check.get_by_role("listitem")).to_have_text(
         [
             "line 2: not valid JSON",
             "line 3: “page-9”: unknown id",
@@ -44,38 +44,40 @@ def test_every_fault_is_told_before_the_file_is_sent(
             "line 5: not valid UTF-8",
         ]
     )
-    expect(told).to_contain_text("2 items without a prediction: page-2, page-3.")
+    expect(check).to_contain_text("2 items without a prediction: page-2, page-3.")
     # The browser does not block the upload: the site reports the faults, and more.
     page.get_by_label("Name").fill("Reader")
     page.get_by_role("button", name="Submit", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("4 errors. Nothing was submitted")
 
 
-def test_a_faultless_file_is_told_to_be_so_gzipped_or_not(
+def test_a_valid_file_has_no_errors_gzipped_or_not(
     page_of: PageOf, board: Board, researcher: User, file: Path
 ) -> None:
     page = page_of(researcher)
     page.goto(URL)
-    told = page.get_by_role("status")
+    check = page.get_by_role("status")
     file.write_bytes(lines_of(PERFECT))
     page.get_by_label("Predictions").set_input_files(file)
-    expect(told).to_contain_text("3 predictions, no errors found")
+    expect(check).to_contain_text("3 predictions, no errors found")
     packed = file.with_name("packed.jsonl.gz")
     packed.write_bytes(gzip.compress(lines_of(PERFECT)))
     page.get_by_label("Predictions").set_input_files(packed)
-    expect(told).to_contain_text("packed.jsonl.gz")
-    expect(told).to_contain_text("3 predictions, no errors found")
+    expect(check).to_contain_text("packed.jsonl.gz")
+    expect(check).to_contain_text("3 predictions, no errors found")
     broken = file.with_name("broken.jsonl.gz")
     broken.write_bytes(gzip.compress(lines_of(PERFECT))[:30])
     page.get_by_label("Predictions").set_input_files(broken)
-    expect(told).to_contain_text("not a readable gzip file")
+    expect(check).to_contain_text("not a readable gzip file")
     zipped = file.with_name("pages.zip")
     zipped.write_bytes(b"PK")
     page.get_by_label("Predictions").set_input_files(zipped)
-    expect(told).to_contain_text("A ZIP file is checked after the upload")
+    expect(check).to_contain_text("A ZIP file is checked after the upload")
 
 
-def test_of_a_private_release_no_id_is_told(page_of: PageOf, researcher: User, file: Path) -> None:
+def test_ids_of_a_private_release_are_not_checked(
+    page_of: PageOf, researcher: User, file: Path
+) -> None:
     make_board(make_release(visibility="private"))
     file.write_bytes(b'{"id": "page-9", "html": ""}\n')
     page = page_of(researcher)
@@ -89,15 +91,15 @@ def test_a_wrong_answer_key_and_an_image_are_errors_before_the_upload(
 ) -> None:
     page = page_of(researcher)
     page.goto(URL)
-    told = page.get_by_role("status")
+    check = page.get_by_role("status")
     file.write_bytes(b'{"id": "page-1", "text": "350"}\n')
     page.get_by_label("Predictions").set_input_files(file)
-    expect(told).to_contain_text("line 1: “page-1”: has no 'html'")
+    expect(check).to_contain_text("line 1: “page-1”: has no 'html'")
     image = file.with_name("page.png")
     image.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\n" * 50)
     page.get_by_label("Predictions").set_input_files(image)
-    expect(told).to_contain_text("page.png, 58 bytes: looks like a PNG image.")
-    expect(told).not_to_contain_text("error")
+    expect(check).to_contain_text("page.png, 58 bytes: looks like a PNG image.")
+    expect(check).not_to_contain_text("error")
 
 
 def dragged(page: Page, *texts: str) -> JSHandle:
