@@ -40,7 +40,7 @@ from .occurrences import (
 )
 from .page import Page
 from .places import FormFinder, PlaceJudge, Span
-from .tables import TableJudge, slid
+from .tables import TableJudge
 
 # Every fact that is not correct has one of these. The benchmark's card explains them.
 ERROR_TYPES = tuple(
@@ -139,7 +139,7 @@ class _Matcher:
             rows_of(gold, gold_text)[self._alignment.gold.places],
             rows_of(prediction, self._prediction)[self._alignment.prediction.places],
         )
-        self._tables = TableJudge(gold, prediction)
+        self._tables = TableJudge(gold, prediction, self._alignment)
         self._pages = gold, prediction
         self._cells = {(cell.start, cell.end) for cell in prediction.cells}
         self._taken = np.zeros(len(self._text), dtype=bool)
@@ -167,7 +167,6 @@ class _Matcher:
         for fact in self._open():
             self._explain(fact, is_elsewhere=fact.n in elsewhere)
         self._find_alike([fact for fact in self._open() if fact.n not in elsewhere])
-        self._mark_slid()
         for fact in self._open():
             occurrence = elsewhere.get(fact.n)
             if occurrence and self._is_free(occurrence):
@@ -298,21 +297,6 @@ class _Matcher:
             del self._verdicts[before.n]
             self._settle(fact, *self._places.pop(before.n), verdict.error)
 
-    def _mark_slid(self) -> None:
-        """Mark values that slid into another column as misplaced, damaged ones as missing."""
-        places = {
-            n: (verdict.start, verdict.end)
-            for n, verdict in self._verdicts.items()
-            if verdict.start is not None and verdict.end is not None
-        }
-        numbers = {fact.n for fact in self._facts if fact.kind == "number"}
-        for n in sorted(slid(*self._pages, places) & numbers):
-            verdict = self._verdicts[n]
-            is_exact = verdict.correct
-            self._verdicts[n] = (
-                replace(verdict, correct=False, error="misplaced") if is_exact else MISSING
-            )
-
     def _explain(self, fact: GoldFact, *, is_elsewhere: bool) -> None:
         """Set the verdict on a fact whose value is not in its place, if a form of it is.
 
@@ -337,12 +321,14 @@ class _Matcher:
             return
         text = self._forms.with_neighbours(start, end)
         error = explain(fact.value, text, fact.kind, fact.place.before, fact.place.behind)
-        if not error and self._is_in_another_column(fact, start, end):
+        if not error and self._is_in_another_cell(fact, start, end):
             error = "misplaced"
         self._settle(fact, *self._forms.trimmed(start, end), error or None)
 
-    def _is_in_another_column(self, fact: GoldFact, start: int, end: int) -> bool:
-        place = self._prediction.source_span(start, end)
+    def _is_in_another_cell(self, fact: GoldFact, start: int, end: int) -> bool:
+        """Whether the value in the form `[start, end)` is in another cell than the fact."""
+        at = max(self._text.find(fact.value, start, end), start)
+        place = self._prediction.source_span(at, min(at + len(fact.value), end))
         return self._tables.compare((fact.fact.start, fact.fact.end), place) < 0
 
     def _gold_span(self, fact: GoldFact) -> Span:

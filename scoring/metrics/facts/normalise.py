@@ -65,7 +65,7 @@ _LOOK_ALIKES = str.maketrans(
         "⁄": "/",  # in the compatibility form of ½
     }
 )
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\ufe00-\ufe0f]")
+INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff\ufe00-\ufe0f]")
 _MARKS = "[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\ufe20-\ufe2f]"
 # A character with combining marks, or one beyond ASCII: all that folding can change.
 _CLUSTER = re.compile(rf".{_MARKS}+|[^\x00-\x7f]", re.DOTALL)
@@ -155,7 +155,7 @@ def _fold_cluster(cluster: str) -> str:
     if len(cluster) == 1 and unicodedata.decomposition(cluster).startswith(("<super>", "<sub>")):
         return cluster
     folded = unicodedata.normalize("NFKC", cluster).translate(_LOOK_ALIKES)
-    return _INVISIBLE.sub("", folded)
+    return INVISIBLE.sub("", folded)
 
 
 def _collapse_spaces(

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import unescape
+from itertools import accumulate
 
 from portal.facts.markup import Kind, Token, tokens
 from portal.facts.page_text import HIDDEN_NESTING, is_shown_raw, track_hidden
 from portal.facts.spans import KNOWN_LABELS, Fact
 from portal.facts.tags import identity_of
 
+from .layout import Line, LineReader
 from .normalise import Normalised, normalise
 
 # Elements that begin and end a line, including those of tables.
@@ -179,12 +181,14 @@ class Page:
     tables.
 
     A line is the text between two blocks or line breaks, as `[start, end)` of the visible text.
+    `layout` has the same text as it was written: by lines of the source, with their columns.
     """
 
     text: str
     facts: tuple[Fact, ...]
     cells: tuple[Cell, ...]
     lines: tuple[tuple[int, int], ...]
+    layout: tuple[Line, ...] = ()
 
     @cached_property
     def normalised(self) -> Normalised:
@@ -224,14 +228,22 @@ def _read(html: str, labels: Sequence[str], *, tagged: bool) -> Page:
 
 
 def _plain_page(text: str) -> Page:
-    words = [line.split() for line in text.splitlines()]
     lines: list[tuple[int, int]] = []
+    layout = LineReader()
     position = 0
-    for line in filter(None, words):
-        end = position + sum(map(len, line)) + len(line) - 1
-        lines.append((position, end))
-        position = end + 1
-    return Page(" ".join(text.split()), (), (), tuple(lines))
+    for line in text.splitlines():
+        places = _places(line.split(), position)
+        layout.text(f"{line}\n", places)
+        if places:
+            lines.append((position, places[-1][1]))
+            position = places[-1][1] + 1
+    return Page(" ".join(text.split()), (), (), tuple(lines), layout.lines())
+
+
+def _places(words: Sequence[str], start: int) -> list[tuple[int, int]]:
+    """Return the places of words that follow each other with single spaces from `start` on."""
+    ends = accumulate(len(word) + 1 for word in words)
+    return [(start + end - len(word) - 1, start + end - 1) for word, end in zip(words, ends, strict=True)]
 
 
 @dataclass
@@ -270,6 +282,7 @@ class _Reader:
         self._tables = TableReader()
         self._lines: list[tuple[int, int]] = []
         self._line_start = 0
+        self._layout = LineReader()
 
     def take(self, token: Token) -> None:
         if token.kind is Kind.TEXT or is_shown_raw(token):
@@ -294,7 +307,9 @@ class _Reader:
             value = text[tagged.start : tagged.end]
             facts.append(Fact(n, tagged.label, value, tagged.start, tagged.end))
         self._end_line()
-        return Page(text, tuple(facts), self._tables.cells(), tuple(self._lines))
+        return Page(
+            text, tuple(facts), self._tables.cells(), tuple(self._lines), self._layout.lines()
+        )
 
     def _fault(self, reason: str, offset: int) -> FactTagError:
         return FactTagError(reason, self._html, offset)
@@ -305,6 +320,7 @@ class _Reader:
         elif token.name in BLOCKS:
             if not self._tables.in_cell:
                 self._end_line()
+                self._layout.end(is_break=token.name == "br")
             if token.kind is Kind.START:
                 self._tables.start(token.name, self._html[token.start : token.end])
             else:
@@ -345,19 +361,28 @@ class _Reader:
     def _end_node(self) -> None:
         if not self._pieces:
             return
-        words = unescape("".join(self._pieces)).split()
+        text = unescape("".join(self._pieces))
+        words = text.split()
         self._pieces.clear()
+        first = self._length
         if self._events or self._inside:
-            words = [word for marked in words if (word := self._place(marked))]
+            places = []
+            for k, marked in enumerate(words):
+                start = self._length
+                words[k] = self._place(marked)
+                places.append((start, start + len(words[k])))
+            words = list(filter(None, words))
             self._events.clear()
-        elif words:
-            self._length += sum(map(len, words)) + len(words)
+        else:
+            places = _places(words, first)
+            self._length = places[-1][1] + 1 if places else first
+        if self._tables.in_cell:
+            self._line_start = self._length
+        else:
+            self._layout.text(text, places)
         if words:
-            node_length = sum(map(len, words)) + len(words) - 1
             self._words.extend(words)
-            self._tables.text(self._length - 1 - node_length, self._length - 1)
-            if self._tables.in_cell:
-                self._line_start = self._length
+            self._tables.text(first, self._length - 1)
 
     def _place(self, marked: str) -> str:
         """Remove the marks of a word, and record which fact each part of it belongs to.

@@ -1,373 +1,530 @@
-"""The position of a value in a table, and values that slid into another column.
+"""Which cell of the prediction's tables is in the place of a fact.
 
-The alignment of the texts ignores columns. If gold and prediction both have a table, row labels and
-column headers decide two cases: reordered rows or columns mean the same, and a value under another
-column's header does not.
-
-Values slide when those before them vanish: `- | 0.02 | (0.01)` read as `0.02 | (0.01)` has the same
-row and order and no header. This is detected from the number of values to its left, from the row's
-label on, in gold and prediction, and from the values in that slot in the other rows of the
-prediction's table.
+Gold and prediction are compared as grids (`grids`), whatever form they are written in. Rows
+correspond by their labels, of which the alignment of the texts says which are the same. Columns
+correspond one to one, by their headers, their order and their content, in this order of weight:
+exchanged values under unchanged headers are in the wrong columns, and exchanged columns are not.
 """
 
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from rapidfuzz.distance import Levenshtein
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
-from .normalise import CURRENCY, digits_of
-from .page import Cell, Page
+from .alignment import Alignment
+from .grids import Grid, GridCell, Row, is_mark, is_value, read_grids
+from .normalise import Normalised, normalise_value
+from .page import Page
 
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_MOST_HEADER_ROWS = 8
-# Labels are equal from this similarity on, if none of the table's other labels is more similar.
-_SAME = 0.8
-_SURELY_ANOTHER = 0.9
-
-
-@dataclass(frozen=True)
-class TablePosition:
-    """The position of a value: the labels before it in its row and the headers above it, reduced
-    to letters and digits.
-
-    `reliable` is whether all rows of the table have the same number of columns, so that "above" is
-    meaningful.
-    """
-
-    table: int
-    label: str
-    header: str
-    reliable: bool
+RowKey = tuple[int, int]
+"""A row: the number of its table, and of the row in it."""
 
 
-class TablePositions:
-    """The positions of a page's value cells, by the place of the value in its visible text."""
+@dataclass
+class Band:
+    """The rows of a table below one block of headers. `headers` are those of its columns."""
+
+    headers: list[str]
+    rows: list[int]
+
+
+class Table:
+    """A grid with its columns of values, its labels and its headers."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+        self.values: list[list[GridCell]] = [
+            _value_cells(row) for row in grid.rows
+        ]
+        self.columns = _clusters(self.values)
+        self.columns = self._merged()
+        self.is_aligned = self._shows_columns()
+        if not self.is_aligned:
+            self.columns = _by_order(self.values)
+        self.bands = self._bands()
+
+    @cached_property
+    def band_of(self) -> dict[int, int]:
+        return {row: number for number, band in enumerate(self.bands) for row in band.rows}
+
+    def label(self, row: int) -> list[GridCell]:
+        """Return the cells of a row's label: those before its first value, or all words."""
+        cells = self.grid.rows[row]
+        values = self.values[row]
+        before = [c for c in cells if values and c.start < values[0].start and not is_mark(c.text)]
+        return before or [c for c in cells if not is_value(c.text) and not is_mark(c.text)]
+
+    def column_of(self, row: int, cell: GridCell) -> int | None:
+        """Return the column of a value cell; None if the row does not show it."""
+        return self._slots(row).get(cell.start)
+
+    def _slots(self, row: int) -> dict[int, int]:
+        return self._all_slots[row]
+
+    @cached_property
+    def _all_slots(self) -> list[dict[int, int]]:
+        return [_slots(values, self.columns, self.is_aligned) for values in self.values]
+
+    def cell_in(self, row: int, column: int) -> GridCell | None:
+        slots = self._slots(row)
+        return next((c for c in self.values[row] if slots.get(c.start) == column), None)
+
+    def _shows_columns(self) -> bool:
+        """Whether the places of the values on the axis show their columns."""
+        rows = [values for values in self.values if len(values) > 1]
+        apart = sum(len(set(_slots(r, self.columns, True).values())) == len(r) for r in rows)
+        most = max(map(len, self.values), default=0)
+        is_exact = len(self.columns) == most
+        return apart >= _REGULAR * len(rows) and (self.grid.is_aligned or is_exact)
+
+    def _merged(self) -> list[tuple[int, int]]:
+        """Return the columns without divisions that no header shows: neighbours that never have
+        values in the same row are one column, if they do not have different headers."""
+        first = next(k for k, values in enumerate(self.values) if values) if self.columns else 0
+        over = [
+            _over([c for c in row if not is_mark(c.text)], self.columns)
+            for row in self.grid.rows[:first]
+        ]
+        heads = [{(n, c) for n, row in enumerate(over) for c in row.get(k, ())} for k in range(len(self.columns))]
+        slots = [set(_slots(values, self.columns, True).values()) for values in self.values]
+        merged: list[tuple[int, int]] = []
+        group: set[int] = set()
+        own: set[tuple[int, int]] = set()
+        for k, (left, right) in enumerate(self.columns):
+            is_alone = any(k in used and used & group for used in slots)
+            if group and not is_alone and (not own or not heads[k] or own == heads[k]):
+                merged[-1] = (merged[-1][0], right)
+                group.add(k)
+                own |= heads[k]
+            else:
+                merged.append((left, right))
+                group, own = {k}, set(heads[k])
+        return merged
+
+    def _bands(self) -> list[Band]:
+        bands: list[Band] = []
+        heads: list[Row] = []
+        is_open = False
+        for number, row in enumerate(self.grid.rows):
+            if self.values[number]:
+                if heads or not bands:
+                    bands.append(Band(_headers(heads, self), []))
+                heads = []
+                bands[-1].rows.append(number)
+            elif not bands or _is_header(row, self):
+                heads.append(row)
+            else:
+                bands[-1].rows.append(number)
+        return bands
+
+
+def _value_cells(row: Row) -> list[GridCell]:
+    """Return the cells with values of a row, behind its label."""
+    cells = [cell for cell in row if is_value(cell.text)]
+    if len(cells) == len(row) or not cells:
+        return cells
+    # A number at the beginning of a label, such as that of a line, is not a value.
+    words = [c for c in row if not is_value(c.text) and not is_mark(c.text)]
+    first = words[0].start if words else 0
+    return [cell for cell in cells if cell.start > first] or cells
+
+
+def _by_order(values: Sequence[Sequence[GridCell]]) -> list[tuple[int, int]]:
+    """Return the columns of rows in which only the order of the values shows them."""
+    counts = Counter(len(cells) for cells in values if cells)
+    if not counts:
+        return []
+    several = {count: n for count, n in counts.items() if count > 1} or counts
+    most = max(several, key=lambda count: (several[count], count))
+    full = [cells for cells in values if len(cells) == most]
+    return [
+        (min(row[k].left for row in full), max(row[k].right for row in full)) for k in range(most)
+    ]
+
+
+def _clusters(values: Sequence[Sequence[GridCell]]) -> list[tuple[int, int]]:
+    """Return the stretches of the axis that values share, from the narrowest values on. A value
+    over several of them is in none."""
+    spans = sorted(
+        Counter((cell.left, cell.right) for cells in values for cell in cells).items(),
+        key=lambda item: (item[0][1] - item[0][0], -item[1], item[0]),
+    )
+    columns: list[list[int]] = []
+    for (left, right), _ in spans:
+        touched = [c for c in columns if c[0] < right and left < c[1]]
+        if not touched:
+            columns.append([left, right])
+        elif len(touched) == 1:
+            touched[0][0] = min(touched[0][0], left)
+            touched[0][1] = max(touched[0][1], right)
+    return [(left, right) for left, right in sorted(columns)]
+
+
+def _slots(
+    values: Sequence[GridCell], columns: Sequence[tuple[int, int]], is_aligned: bool
+) -> dict[int, int]:
+    """Return the column of each value of a row, by the cell's start."""
+    if not is_aligned:
+        in_order = {cell.start: k for k, cell in enumerate(values)}
+        return in_order if len(values) == len(columns) else {}
+    slots: dict[int, int] = {}
+    for cell in values:
+        over = [
+            (min(cell.right, right) - max(cell.left, left), left, k)
+            for k, (left, right) in enumerate(columns)
+            if cell.left < right and left < cell.right
+        ]
+        if over:
+            slots[cell.start] = max(over)[2]
+    return slots if len(set(slots.values())) == len(values) else {}
+
+
+# --- headers -----------------------------------------------------------------------------------
+_YEAR_OR_DATE = re.compile(
+    r"(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? ?\d{1,2},? ?)?(?:19|20)\d\d"
+    r"|Q[1-4](?: \d{4})?",
+    re.IGNORECASE,
+)
+
+
+def _is_header(row: Row, table: Table) -> bool:
+    """Whether a row between rows of values has headers: texts above columns, and no label."""
+    if not row:
+        return False
+    if not table.columns:
+        return False
+    left = table.columns[0][0]
+    if table.is_aligned:
+        return all(cell.right > left for cell in row)
+    return len(_split_header(row, len(table.columns))) == len(table.columns)
+
+
+def _headers(rows: Sequence[Row], table: Table) -> list[str]:
+    """Return the text above each column, from the top down."""
+    columns = table.columns
+    headers = [""] * len(columns)
+    for number, row in enumerate(rows):
+        cells = [cell for cell in row if not is_mark(cell.text)]
+        over = _over(cells, columns) if table.is_aligned else {}
+        if len(set(over.values())) < min(len(cells), len(columns)):
+            pieces = _split_header(row, len(columns))
+            if len(pieces) == len(columns):
+                for k, text in enumerate(pieces):
+                    headers[k] += f" {text}"
+                continue
+        last = ""
+        is_leaf = number == len(rows) - 1
+        for k in range(len(columns)):
+            text = " ".join(cells[c].text for c in over.get(k, ()))
+            headers[k] += f" {text or ('' if is_leaf else last)}"
+            last = text or last
+    return headers
+
+
+def _over(
+    cells: Sequence[GridCell], columns: Sequence[tuple[int, int]]
+) -> dict[int, tuple[int, ...]]:
+    """Return the cells above each column."""
+    over: defaultdict[int, list[int]] = defaultdict(list)
+    for c, cell in enumerate(cells):
+        for k, (left, right) in enumerate(columns):
+            if cell.left < right and left < cell.right:
+                over[k].append(c)
+    return {k: tuple(found) for k, found in over.items()}
+
+
+def _split_header(row: Row, count: int) -> list[str]:
+    """Return the last `count` headers of a row in which only the order shows the columns."""
+    texts = [cell.text for cell in row]
+    if len(texts) >= count:
+        return texts[-count:] if len(texts) <= count + 1 else []
+    dates = _YEAR_OR_DATE.findall(" ".join(texts))
+    return dates if len(dates) == count else []
+
+
+_TOKEN = re.compile(r"[^\W\d_]+|\d+")
+
+
+def tokens_of(header: str) -> set[str]:
+    return set(_TOKEN.findall(normalise_value(header).lower()))
+
+
+# --- comparison --------------------------------------------------------------------------------
+_HEADER, _PAIR, _CONTENT = 3.0, 1.0, 0.5
+# Headers must say this much more, in columns, for another order than that of the gold.
+_CLEARLY = 0.5
+_SURE, _LEAST_SHARE = 0.5, 0.15
+# The share of the rows of a table that must show its columns.
+_REGULAR = 0.9
+
+
+class Tables:
+    """The tables of a page, and the cell at a place of its visible text."""
 
     def __init__(self, page: Page) -> None:
-        self._cells: list[tuple[int, int, TablePosition]] = []
-        tables: defaultdict[int, list[Cell]] = defaultdict(list)
-        for cell in page.cells:
-            tables[cell.table].append(cell)
-        for cells in tables.values():
-            self._cells.extend(_positions(cells, page.text))
-        self._cells.sort(key=lambda item: item[:2])
-        self._starts = [start for start, _, _ in self._cells]
+        self.tables = [Table(grid) for grid in read_grids(page)]
+        self._cells = sorted(
+            (cell.start, cell.end, t, r)
+            for t, table in enumerate(self.tables)
+            for r, row in enumerate(table.grid.rows)
+            for cell in row
+        )
+        self._starts = [cell[0] for cell in self._cells]
 
-    def at(self, start: int, end: int) -> TablePosition | None:
-        """Return the position of the value `[start, end)`, if it is in a value cell with a label
-        and a header."""
+    def at(self, start: int, end: int) -> tuple[int, int, GridCell] | None:
+        """Return table, row and cell around `[start, end)`."""
         index = bisect_right(self._starts, start) - 1
-        if index < 0:
+        if index < 0 or self._cells[index][1] < end:
             return None
-        first, last, position = self._cells[index]
-        return position if first <= start and end <= last else None
-
-    def all(self) -> Iterable[TablePosition]:
-        return (position for _, _, position in self._cells)
+        first, _, t, r = self._cells[index]
+        cell = next(c for c in self.tables[t].grid.rows[r] if c.start == first)
+        return t, r, cell
 
 
 class TableJudge:
-    """Compares positions in the prediction's tables with those in the gold's."""
+    """Compares places in the prediction's tables with those in the gold's."""
 
-    def __init__(self, gold: Page, prediction: Page) -> None:
-        self._gold = TablePositions(gold)
-        self._prediction = TablePositions(prediction)
-        self._count = Counter((a.label, a.header) for a in self._gold.all())
-        labels: defaultdict[int, set[str]] = defaultdict(set)
-        headers: defaultdict[int, set[str]] = defaultdict(set)
-        for position in self._gold.all():
-            labels[position.table].add(position.label)
-            headers[position.table].add(position.header)
-        self._labels = {table: frozenset(counted) for table, counted in labels.items()}
-        self._headers = {table: frozenset(counted) for table, counted in headers.items()}
+    def __init__(self, gold: Page, prediction: Page, alignment: Alignment) -> None:
+        self._gold = Tables(gold)
+        self._other = Tables(prediction)
+        self._pages = gold, prediction
+        self._alignment = alignment
+        self._shares = self._row_shares() if self._gold.tables and self._other.tables else {}
+        self._column_maps: dict[tuple[int, int, int, int], dict[int, int]] = {}
+        self._pairs = self._mapped_rows()
 
     def compare(self, fact: tuple[int, int], occurrence: tuple[int, int]) -> int:
-        """Return 1 if the occurrence has the fact's position, -1 if it is in another column, 0 if
-        the tables do not say.
+        """Return 1 if the occurrence is in the fact's cell, -1 if it is in another row or column, 0
+        if the tables do not say.
 
-        Both are `[start, end)` of the visible texts. Transposed tables are recognised.
+        Both are `[start, end)` of the visible texts.
         """
-        gold, other = self._gold.at(*fact), self._prediction.at(*occurrence)
-        if gold is None or other is None:
+        own, other = self._gold.at(*fact), self._other.at(*occurrence)
+        if own is None or other is None:
             return 0
-        labels, headers = self._labels[gold.table], self._headers[gold.table]
-        is_unique = self._count[gold.label, gold.header] == 1
-        for label, header in ((other.label, other.header), (other.header, other.label)):
-            if _is_same(gold.label, label, labels) and _is_same(gold.header, header, headers):
-                return 1 if is_unique else 0
-        in_another_column = (
-            other.reliable
-            and not _is_same(gold.header, other.header, headers)
-            and _best(other.header, headers) >= _SURELY_ANOTHER
-        )
-        return -1 if in_another_column and _is_same(gold.label, other.label, labels) else 0
+        (t, r, gold_cell), (u, s, cell) = own, other
+        if gold_cell not in self._gold.tables[t].values[r]:
+            return 0
+        in_row = self._in_row((t, r), (u, s))
+        in_column = self._in_column((t, r, gold_cell), (u, s, cell))
+        if -1 in (in_row, in_column):
+            return -1
+        return min(in_row, in_column)
 
+    def _in_row(self, gold: RowKey, other: RowKey) -> int:
+        shares = self._shares.get(other, {})
+        if not self._gold.tables[gold[0]].label(gold[1]):
+            return 0
+        own = shares.get(gold, 0.0)
+        if own >= _SURE:
+            return 1
+        return -1 if own < _LEAST_SHARE and max(shares.values(), default=0.0) > _SURE else 0
 
-@lru_cache(maxsize=20_000)
-def _is_same(gold: str, other: str, among: frozenset[str]) -> bool:
-    """Whether `other` is the label `gold` and not another one of the table."""
-    similarity = Levenshtein.normalized_similarity(gold, other)
-    return similarity >= _SAME and similarity >= _best(other, among)
+    def _in_column(self, own: tuple[int, int, GridCell], other: tuple[int, int, GridCell]) -> int:
+        t, r, gold_cell = own
+        u, s, cell = other
+        table, read = self._gold.tables[t], self._other.tables[u]
+        i, j = table.column_of(r, gold_cell), read.column_of(s, cell)
+        if i is not None and j is not None:
+            columns = self._columns(t, table.band_of[r], u, read.band_of[s])
+            if i in columns:
+                return 1 if columns[i] == j else -1
+            if j in columns.values():
+                return -1
+        return self._in_order(table.values[r], gold_cell, read.values[s], cell)
 
+    def _in_order(
+        self, values: list[GridCell], own: GridCell, others: list[GridCell], cell: GridCell
+    ) -> int:
+        """Compare the places of two values in rows with the same number of values."""
+        if len(values) != len(others) or own not in values or cell not in others:
+            return 0
+        return 1 if values.index(own) == others.index(cell) else -1
 
-def _best(other: str, among: frozenset[str]) -> float:
-    return max(Levenshtein.normalized_similarity(label, other) for label in among)
+    def _columns(self, t: int, band: int, u: int, other_band: int) -> dict[int, int]:
+        key = (t, band, u, other_band)
+        if key not in self._column_maps:
+            self._column_maps[key] = self._map_columns(*key)
+        return self._column_maps[key]
 
-
-def _positions(cells: list[Cell], text: str) -> Iterable[tuple[int, int, TablePosition]]:
-    """Yield the positions of one table's value cells; none without header rows."""
-    rows: defaultdict[int, list[Cell]] = defaultdict(list)
-    for cell in cells:
-        rows[cell.row].append(cell)
-    numbers = sorted(rows)
-    header_rows = []
-    for number in numbers:
-        if any(_is_value(text[cell.start : cell.end]) for cell in rows[number]):
-            break
-        header_rows.append(number)
-    headers = _headers([cell for number in header_rows for cell in rows[number]], text)
-    if not headers or len(header_rows) > _MOST_HEADER_ROWS:
-        return
-    reliable = len({cell.row_columns for cell in cells}) == 1
-    for number in numbers[len(header_rows) :]:
-        label = ""
-        for cell in rows[number]:
-            content = text[cell.start : cell.end]
-            header = "".join(
-                dict.fromkeys(
-                    headers[column]
-                    for column in range(cell.column, cell.column + cell.columns)
-                    if column in headers
-                )
-            )
-            if _is_value(content) and label and header:
-                yield cell.start, cell.end, TablePosition(cell.table, label, header, reliable)
-            elif not _is_value(content):
-                label += _alphabetic(content)
-
-
-def _headers(cells: list[Cell], text: str) -> dict[int, str]:
-    """Return the text above each column, from the top down."""
-    headers: defaultdict[int, str] = defaultdict(str)
-    for cell in cells:
-        for column in range(cell.column, cell.column + cell.columns):
-            headers[column] += _alphabetic(text[cell.start : cell.end])
-    return {column: header for column, header in headers.items() if header}
-
-
-def _is_value(content: str) -> bool:
-    """Whether a cell holds a value and not a label: digits, but not a year or date, and hardly any
-    alphabetic characters."""
-    letters = sum(map(str.isalpha, content))
-    digits = sum(map(str.isdigit, content))
-    return digits > letters and not _YEAR.fullmatch(content.strip())
-
-
-def _alphabetic(content: str) -> str:
-    return "".join(filter(str.isalnum, content)).lower()
-
-
-# A cell with this many alphabetic characters, and more of them than digits, is a label.
-_LABEL_LETTERS = 4
-_LABEL_CELLS = 3
-# Rows whose values kept their slots, if none of them reaches the fact's column.
-_LEAST_KEPT = 2
-_LINE_NUMBER = 3
-
-Span = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class _Slot:
-    """The position of a found value: its gold row and column, and its slot in the prediction's row.
-
-    Columns and slots count from the rows' labels on. The edges are the ends of the two cells, in
-    columns of their tables; `has_gap` is whether there are empty cells before the prediction's.
-    """
-
-    gold_row: tuple[int, int]
-    column: int
-    row: tuple[int, int]
-    slot: int
-    gold_edge: int
-    edge: int
-    has_gap: bool
-
-
-def slid(gold: Page, prediction: Page, places: dict[int, Span]) -> set[int]:
-    """Return the facts whose values are in another column's slot because values or dashes before
-    them vanished.
-
-    `found` maps fact `n` to its place in the prediction's visible text.
-    """
-    own, other = _Rows(gold), _Rows(prediction)
-    slots: dict[int, _Slot] = {}
-    in_rows: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    for fact in gold.facts:
-        cell = own.cell_at(fact.start, fact.end)
-        if cell is None or fact.n not in places:
-            continue
-        in_rows[cell.table, cell.row].append(fact.n)
-        place = other.cell_at(*places[fact.n])
-        if place is None:
-            continue
-        widest = own.widest(cell)
-        slot = other.values_before(place, places[fact.n][0], widest)
-        if slot is not None:
-            slots[fact.n] = _Slot(
-                (cell.table, cell.row),
-                own.columns_before(cell),
-                (place.table, place.row),
-                slot,
-                gold_edge=cell.column + cell.columns,
-                edge=place.column + place.columns,
-                has_gap=other.has_gap_before(place),
-            )
-    votes = _votes(slots.values())
-    edges = _edges(slots.values())
-    return {n for n in slots if _has_slid(n, slots, in_rows, votes, edges)}
-
-
-def _votes(slots: Iterable[_Slot]) -> dict[tuple[int, int], dict[tuple[int, int], int]]:
-    """Return which gold column the rows of a prediction's table have in a slot: by table and slot,
-    the column of each row."""
-    votes: defaultdict[tuple[int, int], dict[tuple[int, int], int]] = defaultdict(dict)
-    for slot in slots:
-        votes[slot.row[0], slot.slot].setdefault(slot.row, slot.column)
-    return votes
-
-
-def _edges(slots: Iterable[_Slot]) -> dict[tuple[int, int], Counter[int]]:
-    """Return which gold edges the cells at an edge of a prediction's table correspond to, and how
-    often, by table and edge."""
-    edges: defaultdict[tuple[int, int], Counter[int]] = defaultdict(Counter)
-    for slot in slots:
-        edges[slot.row[0], slot.edge][slot.gold_edge] += 1
-    return edges
-
-
-def _has_slid(
-    n: int,
-    slots: dict[int, _Slot],
-    in_rows: dict[tuple[int, int], list[int]],
-    votes: dict[tuple[int, int], dict[tuple[int, int], int]],
-    edges: dict[tuple[int, int], Counter[int]],
-) -> bool:
-    own = slots[n]
-    before = [m for m in in_rows[own.gold_row] if m < n]
-    # A value that was read into another line of the row has not vanished.
-    moved = sum(m not in slots or slots[m].row != own.row for m in before)
-    if own.slot + moved >= own.column:
-        return False
-    above = edges[own.row[0], own.edge]
-    if own.has_gap and 2 * above[own.gold_edge] > above.total():
-        return False  # empty cells keep the place of missing values
-    # In other rows: is the fact's column in its slot, or in this one too?
-    here = votes[own.row[0], own.slot]
-    there = votes.get((own.row[0], own.column), {})
-    moved_along = sum(column == own.column for column in here.values()) - 1
-    kept = sum(column == own.slot for column in here.values())
-    kept_there = sum(column == own.column for column in there.values())
-    return kept + kept_there > max(moved_along, 0 if kept_there else _LEAST_KEPT)
-
-
-class _Rows:
-    """The table rows of a page, as sequences of value cells after a label."""
-
-    def __init__(self, page: Page) -> None:
-        self._text = page.text
-        self._cells = sorted(page.cells, key=lambda cell: (cell.start, -cell.end))
-        self._starts = [cell.start for cell in self._cells]
-        self._rows: defaultdict[tuple[int, int], list[Cell]] = defaultdict(list)
-        self._numbers: defaultdict[int, set[int]] = defaultdict(set)
-        for cell in page.cells:
-            self._rows[cell.table, cell.row].append(cell)
-            self._numbers[cell.table].add(cell.row)
-        self._columns: dict[int, Counter[int]] = {}
-
-    def cell_at(self, start: int, end: int) -> Cell | None:
-        """Return the innermost cell around `[start, end)`."""
-        index = bisect_right(self._starts, start) - 1
-        if index < 0:
-            return None
-        cell = self._cells[index]
-        return cell if end <= cell.end else None
-
-    def columns_before(self, cell: Cell) -> int:
-        """Count the columns of values before a cell. Empty columns count, the first column does
-        not.
-
-        Columns are identified by their ends: a currency mark may have its own cell before the
-        value.
-        """
-        columns = self._columns.get(cell.table)
-        if columns is None:
-            columns = self._columns[cell.table] = Counter(
-                value.column + value.columns
-                for number in self._numbers[cell.table]
-                for value in self._values(self._rows[cell.table, number])
-                if value.column
-            )
-        row = self._rows[cell.table, cell.row]
-        values = self._values(row)
-        first = values[0].column if values else 0
-        own = {value.column + value.columns for value in values}
-        label = max((c.column + c.columns for c in row if c.column < first), default=1)
-        end = cell.column + cell.columns
-        return sum(label < at < end and (at in own or n > 1) for at, n in columns.items())
-
-    def values_before(self, cell: Cell, start: int, widest: int) -> int | None:
-        """Count the values between the label of the cell's row and `start`; None if the cell is the
-        label itself.
-
-        A cell that holds several values, or more digits than `widest`, counts for several.
-        """
-        values = self._values(self._rows[cell.table, cell.row])
-        if cell not in values:
-            return None
-        texts = (self._text[c.start : min(c.end, start)] for c in values if c.start < start)
-        return sum(_count(text, widest) for text in texts)
-
-    def has_gap_before(self, cell: Cell) -> bool:
-        """Whether there are empty cells before a cell of a row."""
-        row = self._rows[cell.table, cell.row]
-        return cell.column > sum(c.columns for c in row if c.column < cell.column)
-
-    def widest(self, cell: Cell) -> int:
-        """Return the most digits in a value of the cell's row."""
-        values = self._values(self._rows[cell.table, cell.row])
-        return max((len(digits_of(self._text[c.start : c.end])) for c in values), default=1)
-
-    def _values(self, row: Sequence[Cell]) -> list[Cell]:
-        """Return the cells after the label, except those that hold only a currency mark."""
-        texts = [self._text[cell.start : cell.end] for cell in row]
-        first = _behind_label(texts)
-        return [
-            cell
-            for cell, text in zip(row[first:], texts[first:], strict=True)
-            if text.strip(CURRENCY + " ")
+    def _map_columns(self, t: int, band: int, u: int, other_band: int) -> dict[int, int]:
+        table, read = self._gold.tables[t], self._other.tables[u]
+        rows = [
+            (r, s)
+            for r, s in self._pairs.get((t, u), ())
+            if table.band_of.get(r) == band and read.band_of.get(s) == other_band
         ]
+        likeness = header_likeness(
+            table.bands[band].headers, read.bands[other_band].headers
+        )
+        return match_columns(likeness, self._contents(table, read, rows))
+
+    def _contents(
+        self, table: Table, read: Table, rows: Iterable[tuple[int, int]]
+    ) -> NDArray[np.float64]:
+        """Return the share of rows in which two columns have equal values."""
+        equal = np.zeros((len(table.columns), len(read.columns)))
+        both = np.ones_like(equal)
+        for r, s in rows:
+            for mine in table.values[r]:
+                for other in read.values[s]:
+                    i, j = table.column_of(r, mine), read.column_of(s, other)
+                    if i is not None and j is not None:
+                        both[i, j] += 1
+                        equal[i, j] += _digits(mine.text) == _digits(other.text) != ""
+        return equal / both
+
+    # --- rows
+    def _row_shares(self) -> dict[RowKey, dict[RowKey, float]]:
+        """Return, for each row of the prediction, the gold rows that its label is aligned with, by
+        share."""
+        gold, prediction = self._pages
+        rows = self._gold_rows()
+        faces = self._alignment.to_gold
+        shares: dict[RowKey, dict[RowKey, float]] = {}
+        keys = _label_keys(self._gold, rows)
+        for u, table in enumerate(self._other.tables):
+            for s in range(len(table.grid.rows)):
+                label = table.label(s)
+                key = _key(label)
+                if len(keys.get(key, ())) == 1:
+                    shares[u, s] = dict.fromkeys(self._belonging(keys[key][0]), 1.0)
+                    continue
+                votes: Counter[RowKey] = Counter()
+                total = 0
+                for cell in label:
+                    start, end = _condensed(prediction.normalised, self._alignment.prediction, cell)
+                    at = np.arange(start, end)
+                    at = at[self._alignment.same[start:end]]
+                    faced = rows[faces[at]]
+                    total += len(at)
+                    for row in faced[faced >= 0].tolist():
+                        votes[self._numbered[row]] += 1
+                if total >= 2:
+                    shares[u, s] = self._with_neighbours(votes, total)
+        return shares
+
+    def _gold_rows(self) -> NDArray[np.int64]:
+        """Return the row of every character of the condensed gold text, if it is in a label."""
+        rows = np.full(len(self._alignment.gold.chars) + 1, -1, dtype=np.int64)
+        self._numbered: list[RowKey] = []
+        for t, table in enumerate(self._gold.tables):
+            for r in range(len(table.grid.rows)):
+                self._numbered.append((t, r))
+                for cell in table.label(r):
+                    start, end = _condensed(
+                        self._pages[0].normalised, self._alignment.gold, cell
+                    )
+                    rows[start:end] = len(self._numbered) - 1
+        return rows
+
+    def _with_neighbours(self, votes: Counter[RowKey], total: int) -> dict[RowKey, float]:
+        """Count a row without values, which continues a label, for the rows with values next to
+        it."""
+        shares: defaultdict[RowKey, float] = defaultdict(float)
+        for row, count in votes.items():
+            for own in self._belonging(row):
+                shares[own] += count / total
+        return dict(shares)
+
+    def _belonging(self, row: RowKey) -> list[RowKey]:
+        t, r = row
+        values = self._gold.tables[t].values
+        if values[r]:
+            return [row]
+        before = next((k for k in range(r - 1, -1, -1) if values[k]), None)
+        behind = next((k for k in range(r + 1, len(values)) if values[k]), None)
+        return [row, *((t, k) for k in (before, behind) if k is not None)]
+
+    def _mapped_rows(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
+        pairs: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
+        for (u, s), shares in self._shares.items():
+            for (t, r), share in shares.items():
+                if share >= _SURE and self._gold.tables[t].values[r]:
+                    pairs[t, u].append((r, s))
+        return pairs
 
 
-def _behind_label(texts: Sequence[str]) -> int:
-    """Count the cells of a row's label, including a short line number before it."""
-    for k, text in enumerate(texts[:_LABEL_CELLS]):
-        if _is_label(text):
-            return k + 1
-        if len(text) > _LINE_NUMBER:
-            return 0
-    return 0
+def _label_keys(tables: Tables, _: object) -> dict[str, list[RowKey]]:
+    keys: defaultdict[str, list[RowKey]] = defaultdict(list)
+    for t, table in enumerate(tables.tables):
+        for r in range(len(table.grid.rows)):
+            if key := _key(table.label(r)):
+                keys[key].append((t, r))
+    return keys
 
 
-def _count(text: str, widest: int) -> int:
-    words = [word for word in text.split() if word.strip(CURRENCY)]
-    return max(len(words), text.count("—"), len(digits_of(text)) // (widest + 1) + bool(words))
+def _key(label: Sequence[GridCell]) -> str:
+    return "".join(filter(str.isalnum, "".join(cell.text for cell in label))).lower()
 
 
-def _is_label(text: str) -> bool:
-    letters = sum(map(str.isalpha, text))
-    return letters >= _LABEL_LETTERS and letters > sum(map(str.isdigit, text))
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdigit, text))
+
+
+def _condensed(text: Normalised, condensed: "object", cell: GridCell) -> tuple[int, int]:
+    start = int(np.searchsorted(text.ends, cell.start, side="right"))
+    end = int(np.searchsorted(text.starts, cell.end, side="left"))
+    return condensed.span(start, end)
+
+
+def header_likeness(gold: Sequence[str], other: Sequence[str]) -> NDArray[np.float64]:
+    """Return how well the headers of the prediction's columns say which gold column they are, in
+    [0, 1]; 0 if they do not say."""
+    own = [tokens_of(header) for header in gold]
+    common = set.intersection(*own) if own else set()
+    known = set().union(*own) - common
+    read = [tokens_of(header) & known for header in other]
+    likeness = np.zeros((len(gold), len(other)))
+    for i, mine in enumerate(own):
+        for j, theirs in enumerate(read):
+            union = (mine & known) | theirs
+            if theirs and union:
+                likeness[i, j] = len(mine & theirs) / len(union)
+    return likeness
+
+
+def match_columns(
+    likeness: NDArray[np.float64], contents: NDArray[np.float64]
+) -> dict[int, int]:
+    """Return the prediction's column of each gold column, as far as it is known."""
+    rows, columns = likeness.shape
+    if not rows or not columns:
+        return {}
+    in_order = _in_order(_HEADER * likeness + _PAIR + _CONTENT * contents)
+    best = linear_sum_assignment(likeness, maximize=True)
+    free = [(int(i), int(j)) for i, j in zip(*best, strict=True) if likeness[i, j] >= _SURE]
+    gain = sum(likeness[i, j] for i, j in free) - sum(likeness[i, j] for i, j in in_order)
+    if gain > _CLEARLY:
+        return dict(free)
+    if not likeness.any():
+        return {}
+    if rows == columns:
+        return dict(in_order)
+    return {i: j for i, j in in_order if likeness[i, j] > 0 or contents[i, j] >= _SURE}
+
+
+def _in_order(scores: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Return the pairs of rows and columns with the greatest sum that are in the same order."""
+    rows, columns = scores.shape
+    best = np.zeros((rows + 1, columns + 1))
+    for i in range(rows):
+        for j in range(columns):
+            best[i + 1, j + 1] = max(best[i, j] + scores[i, j], best[i, j + 1], best[i + 1, j])
+    pairs = []
+    i, j = rows, columns
+    while i and j:
+        if best[i, j] == best[i - 1, j]:
+            i -= 1
+        elif best[i, j] == best[i, j - 1]:
+            j -= 1
+        else:
+            i, j = i - 1, j - 1
+            pairs.append((i, j))
+    return pairs[::-1]

@@ -1,0 +1,324 @@
+"""Tables as grids of cells, in whatever form they are written.
+
+`read_grids` finds the tables of a page: HTML tables, Markdown pipe tables, LaTeX rows, text columns
+made by tabs or spaces, and lines of a label and its values. Cells lie on an axis of their table
+(columns, fields or characters), as `[left, right)`.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, zip_longest
+
+from .layout import Line, Word
+from .normalise import CURRENCY, INVISIBLE
+from .page import Cell, Page
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """A cell with text: `[left, right)` of the table's axis, `[start, end)` of the visible text."""
+
+    left: int
+    right: int
+    start: int
+    end: int
+    text: str
+
+
+Row = tuple[GridCell, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table: its rows, from the top down, each from left to right.
+
+    `is_aligned` is whether cells of one column overlap on the axis. Otherwise only their order
+    shows the columns.
+    """
+
+    rows: tuple[Row, ...]
+    is_aligned: bool
+
+
+def read_grids(page: Page) -> list[Grid]:
+    """Return the tables of a page. Linear time, up to sorting."""
+    return [*_html_grids(page), *_line_grids(page)]
+
+
+def _cell(text: str, left: int, right: int, start: int, end: int) -> GridCell | None:
+    """Return the cell `[start, end)`; None if nothing in it is visible."""
+    content = INVISIBLE.sub("", text[start:end]).strip()
+    return GridCell(left, right, start, end, content) if content else None
+
+
+def _single(text: str, left: int, right: int, start: int, end: int) -> Iterator[GridCell]:
+    """Yield the cell `[start, end)`, or each value of a cell that holds several."""
+    cell = _cell(text, left, right, start, end)
+    if cell is None:
+        return
+    words = [Word(*match.span(), match.start(), 0) for match in _WORD.finditer(text, start, end)]
+    content = [text[word.start : word.end] for word in words]
+    if len(words) == 1 or _GROUPS.search(cell.text) or not all(map(is_value_word, content)):
+        yield cell
+        return
+    for part in _joined_marks(text, words):
+        if value := _cell(text, left, right, part[0].start, part[-1].end):
+            yield value
+
+
+# --- HTML --------------------------------------------------------------------------------------
+# Share of the rows of a table that must have the same number of columns for these to be aligned.
+_REGULAR = 0.9
+
+
+def _html_grids(page: Page) -> Iterator[Grid]:
+    tables: defaultdict[int, list[Cell]] = defaultdict(list)
+    for cell in _innermost(page.cells):
+        tables[cell.table].append(cell)
+    for cells in tables.values():
+        rows: defaultdict[int, list[Cell]] = defaultdict(list)
+        for cell in cells:
+            rows[cell.row].append(cell)
+        widths = [row[0].row_columns for row in rows.values() if len(row) > 1]
+        most = max(map(widths.count, set(widths)), default=0)
+        yield Grid(
+            tuple(
+                tuple(k for c in row for k in _single(page.text, *_span(c), c.start, c.end))
+                for _, row in sorted(rows.items())
+            ),
+            is_aligned=most >= _REGULAR * len(widths),
+        )
+
+
+def _span(cell: Cell) -> tuple[int, int]:
+    return cell.column, cell.column + cell.columns
+
+
+def _innermost(cells: Sequence[Cell]) -> Iterator[Cell]:
+    """Yield the cells that hold no cell of another table, in the order of the text."""
+    ordered = sorted(cells, key=lambda cell: (cell.start, -cell.end, cell.table))
+    for cell, after in zip_longest(ordered, ordered[1:]):
+        if after is None or after.start >= cell.end or after.table == cell.table:
+            yield cell
+
+
+# --- lines -------------------------------------------------------------------------------------
+_PIPE = re.compile(r"(?<!\\)\|")
+_AMPERSAND = re.compile(r"(?<!\\)&")
+_ROW_END = re.compile(r"\\\\(?:\[[^\]]*\])?|\\(?:tabularnewline|cr)\b")
+_RULE = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
+_LATEX_COMMAND = re.compile(
+    r"\\(?:hline|toprule|midrule|bottomrule|cmidrule|cline|begin|end|centering|small|footnotesize)"
+    r"(?:\([^)]*\))?(?:\[[^\]]*\])?(?:\{[^}]*\})*"
+)
+_MULTICOLUMN = re.compile(r"\s*\\multicolumn\s*\{\s*(\d{1,2})\s*\}\s*\{[^}]*\}")
+# Spaces between words that separate two columns.
+_GAP = 2
+# A line without values that is longer ends a table: it is prose.
+_LONGEST_LABEL = 160
+_LONGEST_GRID = 20_000
+
+
+def _line_grids(page: Page) -> Iterator[Grid]:
+    for separator, lines in groupby(page.layout, lambda line: _separator(page.text, line)):
+        if separator is None:
+            yield from _spaced_grids(page.text, list(lines))
+        else:
+            rows = [row for line in lines for row in _separated(page.text, line, separator)]
+            if any(len(row) > 1 for row in rows):
+                yield Grid(tuple(rows), _is_regular(rows))
+
+
+def _separator(text: str, line: Line) -> re.Pattern[str] | None:
+    """Return what separates the cells of a line, None for spaces."""
+    if not line:
+        return None
+    content = text[line[0].start : line[-1].end]
+    if _AMPERSAND.search(content) and (
+        _ROW_END.search(content) or "|" not in content and content.count(" & ") >= 1
+    ):
+        return _AMPERSAND
+    if _PIPE.search(content):
+        return _PIPE
+    return _AMPERSAND if _LATEX_COMMAND.fullmatch(content.strip()) else None
+
+
+def _separated(text: str, line: Line, separator: re.Pattern[str]) -> Iterator[Row]:
+    """Yield the rows of a line whose cells are separated by a character."""
+    start, end = line[0].start, line[-1].end
+    if separator is _PIPE:
+        if not _RULE.fullmatch(text, start, end):
+            yield _cells(text, start, end, separator)
+        return
+    for match in [*_ROW_END.finditer(text, start, end), None]:
+        stop = match.start() if match else end
+        row = _cells(text, start, stop, separator)
+        if row:
+            yield row
+        start = match.end() if match else end
+
+
+def _cells(text: str, start: int, end: int, separator: re.Pattern[str]) -> Row:
+    cells = []
+    column = 0
+    if separator is _PIPE and text.startswith("|", start):
+        start += 1
+    for match in [*separator.finditer(text, start, end), None]:
+        stop = match.start() if match else end
+        width = 1
+        if separator is _AMPERSAND:
+            if command := _LATEX_COMMAND.match(text, start + _blanks(text, start, stop), stop):
+                start = command.end()
+            if wide := _MULTICOLUMN.match(text, start, stop):
+                width, start = max(int(wide[1]), 1), wide.end()
+        first = start + _blanks(text, start, stop)
+        last = first + len(text[first:stop].rstrip())
+        cells += _single(text, column, column + width, first, last)
+        column += width
+        start = match.end() if match else end
+    return tuple(cells)
+
+
+def _blanks(text: str, start: int, end: int) -> int:
+    content = text[start:end]
+    return len(content) - len(content.lstrip())
+
+
+def _is_regular(rows: Sequence[Row]) -> bool:
+    """Whether most rows of a table that have values end in the same column."""
+    ends = [row[-1].right for row in rows if len(row) > 1]
+    return not ends or max(map(ends.count, set(ends))) >= _REGULAR * len(ends)
+
+
+def _spaced_grids(text: str, lines: list[Line]) -> Iterator[Grid]:
+    """Yield the tables among lines whose columns are made by spaces or tabs."""
+    block: list[list[GridCell]] = []
+    values = 0
+    for line in [*lines, None]:
+        cells = _split_line(text, line) if line else []
+        has_values = any(is_value(cell.text) for cell in cells)
+        if line is not None and (len(cells) > 1 or has_values or _is_short(text, line)):
+            block.append(cells)
+            values += has_values and len(cells) > 1
+            continue
+        if values:
+            yield from _blocks(block)
+        block, values = [], 0
+
+
+def _is_short(text: str, line: Line) -> bool:
+    return not line or line[-1].end - line[0].start <= _LONGEST_LABEL
+
+
+def _blocks(rows: list[list[GridCell]]) -> Iterator[Grid]:
+    """Yield a table for each block of lines between blank lines, with the blocks before it that
+    have no values."""
+    pending: list[Row] = []
+    for is_blank, group in groupby(rows, lambda row: not row):
+        if is_blank:
+            continue
+        block = [tuple(row) for row in group]
+        pending += block
+        if any(is_value(cell.text) for row in block for cell in row[1:]):
+            yield Grid(tuple(pending), is_aligned=False)
+            pending = []
+
+
+def _split_line(text: str, line: Line) -> list[GridCell]:
+    """Return the cells of a line: words that are one space apart are one cell, except a value
+    behind its label or another value."""
+    cells: list[list[Word]] = []
+    last = None
+    for word in line:
+        if _LEADER.fullmatch(text, word.start, word.end):
+            last = None
+            continue
+        if last is None or word.field != last.field or _gap(last, word) >= _GAP:
+            cells.append([word])
+        else:
+            cells[-1].append(word)
+        last = word
+    parts = (part for cell in cells for part in _values_apart(text, cell))
+    found = (
+        _cell(
+            text,
+            part[0].column,
+            part[-1].column + part[-1].end - part[-1].start,
+            part[0].start,
+            part[-1].end,
+        )
+        for part in parts
+    )
+    return list(filter(None, found))
+
+
+def _gap(before: Word, word: Word) -> int:
+    return word.column - before.column - (before.end - before.start)
+
+
+def _values_apart(text: str, words: list[Word]) -> Iterator[list[Word]]:
+    """Divide a cell into its label and the values at its end."""
+    if len(words) == 1:
+        yield words
+        return
+    at = len(words)
+    while at and is_value_word(text[words[at - 1].start : words[at - 1].end]):
+        at -= 1
+    if at == len(words) - 1 and _FOOTNOTE.fullmatch(text, words[at].start, words[at].end):
+        at += 1
+    label, values = words[:at], words[at:]
+    if label:
+        yield label
+    yield from _joined_marks(text, values)
+
+
+def _joined_marks(text: str, words: list[Word]) -> Iterator[list[Word]]:
+    """Join signs, currency marks and closing parentheses to their number."""
+    part: list[Word] = []
+    for word in words:
+        content = text[word.start : word.end]
+        is_closing = not content.strip(")%]")
+        if part and not is_closing and not is_mark(text[part[-1].start : part[-1].end]):
+            yield part
+            part = []
+        part.append(word)
+    if part:
+        yield part
+
+
+# --- values ------------------------------------------------------------------------------------
+_MARKS = f"{CURRENCY}()[]%+-–—−△▲*†‡ \u00a0"
+_YEAR = re.compile(r"[(]?(?:FY|fy)?\s?'?(?:19|20)\d\d[):]?")
+_DATE = re.compile(
+    r"(?i)(?<![a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? ?\d"
+    r"|\d ?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+    r"|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}|(?<!\d)\d{1,2}, ?(?:19|20)\d\d(?!\d)"
+)
+_WORD = re.compile(r"[^ ]+")
+# Digits in groups between spaces are one number.
+_GROUPS = re.compile(r"(?<!\d)\d{1,3} \d{3}(?!\d)")
+_NIL = re.compile(r"[-–—−]+|[Nn]/?[AaMm]|[Nn]il|NIL")
+_LEADER = re.compile(r"[._·…]{2,}")
+_FOOTNOTE = re.compile(r"\(\w{1,2}\)")
+
+
+def is_mark(text: str) -> bool:
+    """Whether a cell holds only signs that belong to the number beside it, such as `$` or `)`."""
+    return not text.strip(_MARKS) and not _NIL.fullmatch(text)
+
+
+def is_value(text: str) -> bool:
+    """Whether a cell holds a value rather than words: a number, or a dash for none; not a year or a
+    date, which are headers."""
+    text = text.strip()
+    if _NIL.fullmatch(text):
+        return True
+    letters = sum(map(str.isalpha, text))
+    digits = sum(map(str.isdigit, text))
+    return digits > 2 * letters and not _YEAR.fullmatch(text) and not _DATE.search(text)
+
+
+def is_value_word(text: str) -> bool:
+    return is_mark(text) or is_value(text)

@@ -1,0 +1,81 @@
+"""The lines of a page as they were written: which word is in which column of which line.
+
+The visible text of a page has single spaces. Tables in plain text, Markdown or LaTeX need the lines
+and columns that this removes, so the reader of a page records them for all text outside of HTML
+table cells.
+"""
+
+import re
+from typing import NamedTuple
+
+_PARTS = re.compile(r"\S+|[\n\t]")
+_TAB = 8
+_PIPE = "|"
+
+
+class Word(NamedTuple):
+    """A word `[start, end)` of the visible text.
+
+    `column` is where it begins in its line, in characters; `field` counts the tabs before it.
+    """
+
+    start: int
+    end: int
+    column: int
+    field: int
+
+
+Line = tuple[Word, ...]
+
+
+class LineReader:
+    """Collects the lines of a page, node by node. A blank line is an empty one."""
+
+    def __init__(self) -> None:
+        self._lines: list[Line] = []
+        self._words: list[Word] = []
+        self._column = 0
+        self._field = 0
+        self._is_piped = False
+
+    def text(self, text: str, places: list[tuple[int, int]]) -> None:
+        """Add a text node, whose words are at `places` of the visible text; a word at an empty
+        place is not visible."""
+        line_start = -self._column
+        words = iter(places)
+        for match in _PARTS.finditer(text):
+            part = match.group()
+            if part == "\n":
+                self._end(blank=True)
+                line_start = match.end()
+            elif part == "\t":
+                self._field += 1
+                # The columns behind a tab are as far right as in a terminal.
+                reached = match.start() - line_start
+                line_start -= _TAB - reached % _TAB - 1
+            else:
+                start, end = next(words)
+                if start < end:
+                    self._add(part, Word(start, end, match.start() - line_start, self._field))
+        self._column = len(text) - line_start
+
+    def end(self, *, is_break: bool = False) -> None:
+        """End the line. A line break inside a row of a Markdown table does not."""
+        if not (is_break and self._is_piped):
+            self._end(blank=False)
+
+    def lines(self) -> tuple[Line, ...]:
+        self._end(blank=False)
+        return tuple(self._lines)
+
+    def _add(self, part: str, word: Word) -> None:
+        if not self._words:
+            self._is_piped = part.startswith(_PIPE)
+        self._words.append(word)
+
+    def _end(self, *, blank: bool) -> None:
+        if self._words or (blank and self._lines and self._lines[-1]):
+            self._lines.append(tuple(self._words))
+        self._words = []
+        self._column = self._field = 0
+        self._is_piped = False
