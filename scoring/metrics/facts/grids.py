@@ -6,7 +6,7 @@ made by tabs or spaces, and lines of a label and its values. Cells lie on an axi
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
@@ -40,6 +40,14 @@ class Grid:
 
     rows: tuple[Row, ...]
     is_aligned: bool
+
+    def transposed(self) -> "Grid":
+        """Return the same table with its columns as rows."""
+        columns: defaultdict[int, list[GridCell]] = defaultdict(list)
+        for number, row in enumerate(self.rows):
+            for cell in row:
+                columns[cell.left].append(replace(cell, left=number, right=number + 1))
+        return Grid(tuple(tuple(cells) for _, cells in sorted(columns.items())), is_aligned=True)
 
 
 def read_grids(page: Page) -> list[Grid]:
@@ -82,13 +90,12 @@ def _html_grids(page: Page) -> Iterator[Grid]:
         for cell in cells:
             rows[cell.row].append(cell)
         widths = [row[0].row_columns for row in rows.values() if len(row) > 1]
-        most = max(map(widths.count, set(widths)), default=0)
         yield Grid(
             tuple(
                 tuple(k for c in row for k in _single(page.text, *_span(c), c.start, c.end))
                 for _, row in sorted(rows.items())
             ),
-            is_aligned=most >= _REGULAR * len(widths),
+            is_aligned=_is_regular(widths),
         )
 
 
@@ -128,7 +135,7 @@ def _line_grids(page: Page) -> Iterator[Grid]:
         else:
             rows = [row for line in lines for row in _separated(page.text, line, separator)]
             if any(len(row) > 1 for row in rows):
-                yield Grid(tuple(rows), _is_regular(rows))
+                yield Grid(tuple(rows), _is_regular([row[-1].right for row in rows if len(row) > 1]))
 
 
 def _separator(text: str, line: Line) -> re.Pattern[str] | None:
@@ -186,10 +193,9 @@ def _blanks(text: str, start: int, end: int) -> int:
     return len(content) - len(content.lstrip())
 
 
-def _is_regular(rows: Sequence[Row]) -> bool:
-    """Whether most rows of a table that have values end in the same column."""
-    ends = [row[-1].right for row in rows if len(row) > 1]
-    return not ends or max(map(ends.count, set(ends))) >= _REGULAR * len(ends)
+def _is_regular(widths: Sequence[int]) -> bool:
+    """Whether most rows of a table have the same width."""
+    return max(Counter(widths).values(), default=0) >= _REGULAR * len(widths)
 
 
 def _spaced_grids(text: str, lines: list[Line]) -> Iterator[Grid]:

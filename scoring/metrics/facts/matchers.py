@@ -16,9 +16,10 @@ considers neither places nor neighbours: `1,200` counts inside `(1,200)`, and on
 for any number of facts.
 """
 
-from collections import defaultdict
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -40,7 +41,7 @@ from .occurrences import (
 )
 from .page import Page
 from .places import FormFinder, PlaceJudge, Span
-from .tables import TableJudge
+from .tables import Located, TableJudge
 
 # Every fact that is not correct has one of these. The benchmark's card explains them.
 ERROR_TYPES = tuple(
@@ -99,6 +100,8 @@ def _verdict(value: str, text: str, folded: str) -> Verdict:
 
 # At most this many occurrences of one value are considered; a page has some dozens.
 _MOST_OCCURRENCES = 1000
+# Of more occurrences, only those nearest to the fact are considered for it.
+_MOST_CANDIDATES = 40
 # A shorter exact value (in letters and digits) in the wrong place is a coincidence.
 _LEAST_MISPLACED = 4
 # Weight of the table position compared with everything that the alignment says of a place.
@@ -179,35 +182,83 @@ class _Matcher:
         free = [occurrence for occurrence in occurrences if self._is_free(occurrence)]
         if not free:
             return []
+        claims = self._in_their_cells(facts, free)
+        done = {claim.fact.n for claim in claims}
+        used = {claim.occurrence.start for claim in claims}
+        facts = [fact for fact in facts if fact.n not in done]
+        free = [occurrence for occurrence in free if occurrence.start not in used]
+        if not facts or not free:
+            return claims
         fit = self._fit(facts, free)
         in_place = np.where(fit >= PlaceJudge.LEAST, fit, 0.0)
         rows, columns = one_to_one(in_place, maximize=True)
-        return [
+        return claims + [
             _Claim(facts[row], free[column], _confidence(fit[row], int(column)))
             for row, column in zip(rows, columns, strict=True)
             if in_place[row, column] > 0
         ]
 
+    def _in_their_cells(
+        self, facts: Sequence[GoldFact], occurrences: Sequence[Occurrence]
+    ) -> list[_Claim]:
+        """Return claims of the occurrences in the cells that are the facts' own, if each fact has
+        exactly one."""
+        at = {self._prediction.source_span(o.start, o.end)[0]: o for o in occurrences}
+        starts = sorted(at)
+        claims = []
+        for fact in facts:
+            cells = self._tables.place_of(self._cell_of(fact))
+            if len(cells) != 1:
+                continue
+            cell = cells[0][2]
+            inside = starts[bisect_left(starts, cell.start) : bisect_left(starts, cell.end)]
+            if len(inside) == 1:
+                occurrence = at[inside[0]]
+                if is_whole_value(fact.value, fact.kind, occurrence, fact.place):
+                    claims.append(_Claim(fact, occurrence, 1.0))
+        taken = Counter(claim.occurrence.start for claim in claims)
+        return [claim for claim in claims if taken[claim.occurrence.start] == 1]
+
+    def _cell_of(self, fact: GoldFact) -> Located | None:
+        return self._tables.gold_at(fact.fact.start, fact.fact.end)
+
     def _fit(
         self, facts: Sequence[GoldFact], occurrences: Sequence[Occurrence]
     ) -> NDArray[np.float64]:
-        """Return how well each occurrence fits each fact's place; -inf if it is not the value."""
-        spans = [self._span(occurrence) for occurrence in occurrences]
+        """Return how well each occurrence fits each fact's place; -inf if it is not the value, or
+        if many others are nearer."""
+        cells = [self._cell_at(o.start, o.end) for o in occurrences]
+        near = self._nearest(facts, occurrences)
         fit = np.full((len(facts), len(occurrences)), -np.inf)
         for row, fact in enumerate(facts):
-            alone = [is_whole_value(fact.value, fact.kind, o, fact.place) for o in occurrences]
-            if any(alone):
-                scores = self._judge.fit(self._gold_span(fact), spans)
-                scores += _ADDRESS * self._positions(fact, occurrences)
-                fit[row] = np.where(alone, scores, -np.inf)
+            alone = [
+                int(k)
+                for k in near[row]
+                if is_whole_value(fact.value, fact.kind, occurrences[k], fact.place)
+            ]
+            if alone:
+                spans = [self._span(occurrences[k]) for k in alone]
+                own = self._cell_of(fact)
+                told = [self._tables.compare(own, cells[k]) for k in alone]
+                fit[row, alone] = self._judge.fit(self._gold_span(fact), spans)
+                fit[row, alone] += _ADDRESS * np.array(told)
         return fit
 
-    def _positions(self, fact: GoldFact, occurrences: Sequence[Occurrence]) -> NDArray[np.float64]:
-        """Return what the tables say of each occurrence: 1 for the fact's position, -1 for another,
-        0 for unknown."""
-        place = (fact.fact.start, fact.fact.end)
-        spans = (self._prediction.source_span(o.start, o.end) for o in occurrences)
-        return np.array([self._tables.compare(place, span) for span in spans], dtype=np.float64)
+    def _nearest(
+        self, facts: Sequence[GoldFact], occurrences: Sequence[Occurrence]
+    ) -> list[NDArray[np.int64]]:
+        """Return the occurrences that are considered for each fact: all, or of many those aligned
+        with the nearest gold text."""
+        if len(occurrences) <= _MOST_CANDIDATES:
+            return [np.arange(len(occurrences))] * len(facts)
+        at = np.array([self._judge.faced_at(self._span(o)[0]) for o in occurrences])
+        return [
+            np.argsort(np.abs(at - self._gold_span(fact)[0]), kind="stable")[:_MOST_CANDIDATES]
+            for fact in facts
+        ]
+
+    def _cell_at(self, start: int, end: int) -> Located | None:
+        return self._tables.at(*self._prediction.source_span(start, end))
 
     def _open(self) -> list[GoldFact]:
         return [fact for fact in self._facts if fact.n not in self._verdicts]
@@ -328,8 +379,8 @@ class _Matcher:
     def _is_in_another_cell(self, fact: GoldFact, start: int, end: int) -> bool:
         """Whether the value in the form `[start, end)` is in another cell than the fact."""
         at = max(self._text.find(fact.value, start, end), start)
-        place = self._prediction.source_span(at, min(at + len(fact.value), end))
-        return self._tables.compare((fact.fact.start, fact.fact.end), place) < 0
+        place = self._cell_at(at, min(at + len(fact.value), end))
+        return self._tables.compare(self._cell_of(fact), place) < 0
 
     def _gold_span(self, fact: GoldFact) -> Span:
         return self._alignment.gold.span(fact.place.start, fact.place.end)

@@ -75,6 +75,16 @@ class PlaceJudge:
         start, end = span
         return self._alignment.to_gold[start:end], self._alignment.same[start:end]
 
+    def faced_at(self, at: int) -> int:
+        """Return the gold character aligned with the nearest aligned one up to `at`."""
+        return int(self._last_faced[min(at, len(self._last_faced) - 1)])
+
+    @cached_property
+    def _last_faced(self) -> NDArray[np.int64]:
+        faces = self._alignment.to_gold
+        known = np.maximum.accumulate(np.where(faces >= 0, np.arange(len(faces)), 0))
+        return np.maximum(faces[known], 0)
+
     def fit(
         self, fact: tuple[int, int], occurrences: Sequence[tuple[int, int]]
     ) -> NDArray[np.float64]:

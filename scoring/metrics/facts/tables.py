@@ -9,9 +9,10 @@ exchanged values under unchanged headers are in the wrong columns, and exchanged
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,14 @@ from scipy.optimize import linear_sum_assignment
 
 from .alignment import Alignment
 from .grids import Grid, GridCell, Row, is_mark, is_value, read_grids
-from .normalise import Normalised, normalise_value
+from .normalise import Condensed, Normalised, digits_of, normalise_value
 from .page import Page
 
 RowKey = tuple[int, int]
 """A row: the number of its table, and of the row in it."""
+
+Located = tuple[int, int, GridCell]
+"""A cell: the number of its table, of its row in it, and the cell."""
 
 
 @dataclass
@@ -55,6 +59,18 @@ class Table:
 
     def label(self, row: int) -> list[GridCell]:
         """Return the cells of a row's label: those before its first value, or all words."""
+        return self._labels[row]
+
+    @cached_property
+    def _labels(self) -> list[list[GridCell]]:
+        return [self._label(row) for row in range(len(self.grid.rows))]
+
+    @cached_property
+    def order(self) -> list[dict[int, int]]:
+        """The number of each value in its row, by the cell's start."""
+        return [{cell.start: k for k, cell in enumerate(values)} for values in self.values]
+
+    def _label(self, row: int) -> list[GridCell]:
         cells = self.grid.rows[row]
         values = self.values[row]
         before = [c for c in cells if values and c.start < values[0].start and not is_mark(c.text)]
@@ -62,18 +78,12 @@ class Table:
 
     def column_of(self, row: int, cell: GridCell) -> int | None:
         """Return the column of a value cell; None if the row does not show it."""
-        return self._slots(row).get(cell.start)
-
-    def _slots(self, row: int) -> dict[int, int]:
-        return self._all_slots[row]
+        return self.slots[row].get(cell.start)
 
     @cached_property
-    def _all_slots(self) -> list[dict[int, int]]:
+    def slots(self) -> list[dict[int, int]]:
+        """The column of each value of each row, by the cell's start."""
         return [_slots(values, self.columns, self.is_aligned) for values in self.values]
-
-    def cell_in(self, row: int, column: int) -> GridCell | None:
-        slots = self._slots(row)
-        return next((c for c in self.values[row] if slots.get(c.start) == column), None)
 
     def _shows_columns(self) -> bool:
         """Whether the places of the values on the axis show their columns."""
@@ -260,6 +270,8 @@ _HEADER, _PAIR, _CONTENT = 3.0, 1.0, 0.5
 # Headers must say this much more, in columns, for another order than that of the gold.
 _CLEARLY = 0.5
 _SURE, _LEAST_SHARE = 0.5, 0.15
+# Rows whose values are compared, to see which columns correspond.
+_MOST_ROWS = 200
 # The share of the rows of a table that must show its columns.
 _REGULAR = 0.9
 
@@ -267,24 +279,37 @@ _REGULAR = 0.9
 class Tables:
     """The tables of a page, and the cell at a place of its visible text."""
 
-    def __init__(self, page: Page) -> None:
-        self.tables = [Table(grid) for grid in read_grids(page)]
+    def __init__(self, page: Page, known: Collection[str] = ()) -> None:
+        """Tables whose first row has more of the `known` labels than their first column are read
+        by columns."""
+        self.tables = [
+            Table(grid.transposed() if _is_transposed(grid, known) else grid)
+            for grid in read_grids(page)
+        ]
         self._cells = sorted(
-            (cell.start, cell.end, t, r)
+            (cell.start, cell.end, t, r, k)
             for t, table in enumerate(self.tables)
             for r, row in enumerate(table.grid.rows)
-            for cell in row
+            for k, cell in enumerate(row)
         )
         self._starts = [cell[0] for cell in self._cells]
 
-    def at(self, start: int, end: int) -> tuple[int, int, GridCell] | None:
+    def at(self, start: int, end: int) -> Located | None:
         """Return table, row and cell around `[start, end)`."""
         index = bisect_right(self._starts, start) - 1
         if index < 0 or self._cells[index][1] < end:
             return None
-        first, _, t, r = self._cells[index]
-        cell = next(c for c in self.tables[t].grid.rows[r] if c.start == first)
-        return t, r, cell
+        _, _, t, r, k = self._cells[index]
+        return t, r, self.tables[t].grid.rows[r][k]
+
+    def labels(self) -> dict[str, list[RowKey]]:
+        """Return the rows of each label, by its letters and digits."""
+        rows: defaultdict[str, list[RowKey]] = defaultdict(list)
+        for t, table in enumerate(self.tables):
+            for r in range(len(table.grid.rows)):
+                if key := _key(table.label(r)):
+                    rows[key].append((t, r))
+        return rows
 
 
 class TableJudge:
@@ -292,65 +317,85 @@ class TableJudge:
 
     def __init__(self, gold: Page, prediction: Page, alignment: Alignment) -> None:
         self._gold = Tables(gold)
-        self._other = Tables(prediction)
+        self._labels = self._gold.labels()
+        self._other = Tables(prediction, self._labels)
         self._pages = gold, prediction
         self._alignment = alignment
         self._shares = self._row_shares() if self._gold.tables and self._other.tables else {}
-        self._column_maps: dict[tuple[int, int, int, int], dict[int, int]] = {}
+        self._column_maps: dict[
+            tuple[int, int, int, int], tuple[dict[int, int], frozenset[int]]
+        ] = {}
         self._pairs = self._mapped_rows()
+        self._counterparts: defaultdict[RowKey, list[RowKey]] = defaultdict(list)
+        for (t, u), rows in self._pairs.items():
+            for r, s in rows:
+                self._counterparts[t, r].append((u, s))
 
-    def compare(self, fact: tuple[int, int], occurrence: tuple[int, int]) -> int:
-        """Return 1 if the occurrence is in the fact's cell, -1 if it is in another row or column, 0
-        if the tables do not say.
+    def gold_at(self, start: int, end: int) -> Located | None:
+        """Return the cell of a gold value; None if it is in no table, or in a label."""
+        found = self._gold.at(start, end)
+        if found is None:
+            return None
+        t, r, cell = found
+        return found if cell.start in self._gold.tables[t].order[r] else None
 
-        Both are `[start, end)` of the visible texts.
-        """
-        own, other = self._gold.at(*fact), self._other.at(*occurrence)
+    def at(self, start: int, end: int) -> Located | None:
+        """Return the cell around a stretch of the prediction."""
+        return self._other.at(start, end)
+
+    def compare(self, own: Located | None, other: Located | None) -> int:
+        """Return 1 if a cell of the prediction is the gold value's, -1 if it is in another row or
+        column, 0 if the tables do not say."""
         if own is None or other is None:
             return 0
-        (t, r, gold_cell), (u, s, cell) = own, other
-        if gold_cell not in self._gold.tables[t].values[r]:
-            return 0
-        in_row = self._in_row((t, r), (u, s))
-        in_column = self._in_column((t, r, gold_cell), (u, s, cell))
-        if -1 in (in_row, in_column):
-            return -1
-        return min(in_row, in_column)
+        in_row = self._in_row(own[:2], other[:2])
+        in_column = self._in_column(own, other) if in_row >= 0 else -1
+        return -1 if in_column < 0 else min(in_row, in_column)
+
+    def place_of(self, own: Located | None) -> list[Located]:
+        """Return the cells of the prediction that are the gold value's."""
+        rows = self._counterparts.get(own[:2], ()) if own else ()
+        return [
+            (u, s, cell)
+            for u, s in rows
+            for cell in self._other.tables[u].values[s]
+            if own and self._in_column(own, (u, s, cell)) > 0
+        ]
 
     def _in_row(self, gold: RowKey, other: RowKey) -> int:
-        shares = self._shares.get(other, {})
         if not self._gold.tables[gold[0]].label(gold[1]):
             return 0
+        shares = self._shares.get(other, {})
         own = shares.get(gold, 0.0)
         if own >= _SURE:
             return 1
         return -1 if own < _LEAST_SHARE and max(shares.values(), default=0.0) > _SURE else 0
 
-    def _in_column(self, own: tuple[int, int, GridCell], other: tuple[int, int, GridCell]) -> int:
+    def _in_column(self, own: Located, other: Located) -> int:
         t, r, gold_cell = own
         u, s, cell = other
         table, read = self._gold.tables[t], self._other.tables[u]
         i, j = table.column_of(r, gold_cell), read.column_of(s, cell)
         if i is not None and j is not None:
-            columns = self._columns(t, table.band_of[r], u, read.band_of[s])
+            columns, taken = self._columns(t, table.band_of[r], u, read.band_of[s])
             if i in columns:
                 return 1 if columns[i] == j else -1
-            if j in columns.values():
+            if j in taken:
                 return -1
-        return self._in_order(table.values[r], gold_cell, read.values[s], cell)
-
-    def _in_order(
-        self, values: list[GridCell], own: GridCell, others: list[GridCell], cell: GridCell
-    ) -> int:
-        """Compare the places of two values in rows with the same number of values."""
-        if len(values) != len(others) or own not in values or cell not in others:
+        # In rows with the same number of values, their order decides.
+        mine, others = table.order[r], read.order[s]
+        if len(mine) != len(others) or cell.start not in others:
             return 0
-        return 1 if values.index(own) == others.index(cell) else -1
+        return 1 if mine[gold_cell.start] == others[cell.start] else -1
 
-    def _columns(self, t: int, band: int, u: int, other_band: int) -> dict[int, int]:
+    def _columns(
+        self, t: int, band: int, u: int, other_band: int
+    ) -> tuple[dict[int, int], frozenset[int]]:
+        """Return the prediction's column of each gold column, and all of those."""
         key = (t, band, u, other_band)
         if key not in self._column_maps:
-            self._column_maps[key] = self._map_columns(*key)
+            columns = self._map_columns(*key)
+            self._column_maps[key] = columns, frozenset(columns.values())
         return self._column_maps[key]
 
     def _map_columns(self, t: int, band: int, u: int, other_band: int) -> dict[int, int]:
@@ -371,13 +416,14 @@ class TableJudge:
         """Return the share of rows in which two columns have equal values."""
         equal = np.zeros((len(table.columns), len(read.columns)))
         both = np.ones_like(equal)
-        for r, s in rows:
-            for mine in table.values[r]:
-                for other in read.values[s]:
-                    i, j = table.column_of(r, mine), read.column_of(s, other)
+        for r, s in islice(rows, _MOST_ROWS):
+            mine = [(table.column_of(r, cell), digits_of(cell.text)) for cell in table.values[r]]
+            theirs = [(read.column_of(s, cell), digits_of(cell.text)) for cell in read.values[s]]
+            for i, own in mine:
+                for j, other in theirs:
                     if i is not None and j is not None:
                         both[i, j] += 1
-                        equal[i, j] += _digits(mine.text) == _digits(other.text) != ""
+                        equal[i, j] += own == other != ""
         return equal / both
 
     # --- rows
@@ -388,13 +434,12 @@ class TableJudge:
         rows = self._gold_rows()
         faces = self._alignment.to_gold
         shares: dict[RowKey, dict[RowKey, float]] = {}
-        keys = _label_keys(self._gold, rows)
         for u, table in enumerate(self._other.tables):
             for s in range(len(table.grid.rows)):
                 label = table.label(s)
                 key = _key(label)
-                if len(keys.get(key, ())) == 1:
-                    shares[u, s] = dict.fromkeys(self._belonging(keys[key][0]), 1.0)
+                if len(known := self._labels.get(key, ())) == 1:
+                    shares[u, s] = dict.fromkeys(self._belonging(known[0]), 1.0)
                     continue
                 votes: Counter[RowKey] = Counter()
                 total = 0
@@ -451,24 +496,18 @@ class TableJudge:
         return pairs
 
 
-def _label_keys(tables: Tables, _: object) -> dict[str, list[RowKey]]:
-    keys: defaultdict[str, list[RowKey]] = defaultdict(list)
-    for t, table in enumerate(tables.tables):
-        for r in range(len(table.grid.rows)):
-            if key := _key(table.label(r)):
-                keys[key].append((t, r))
-    return keys
+def _is_transposed(grid: Grid, known: Collection[str]) -> bool:
+    if not known or not grid.is_aligned or not grid.rows:
+        return False
+    above = sum(_key([cell]) in known for cell in grid.rows[0])
+    return above > max(1, sum(_key(row[:1]) in known for row in grid.rows))
 
 
 def _key(label: Sequence[GridCell]) -> str:
     return "".join(filter(str.isalnum, "".join(cell.text for cell in label))).lower()
 
 
-def _digits(text: str) -> str:
-    return "".join(filter(str.isdigit, text))
-
-
-def _condensed(text: Normalised, condensed: "object", cell: GridCell) -> tuple[int, int]:
+def _condensed(text: Normalised, condensed: Condensed, cell: GridCell) -> tuple[int, int]:
     start = int(np.searchsorted(text.ends, cell.start, side="right"))
     end = int(np.searchsorted(text.starts, cell.end, side="left"))
     return condensed.span(start, end)
