@@ -43,9 +43,9 @@ class Table:
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
-        self.values: list[list[GridCell]] = [
-            _value_cells(row) for row in grid.rows
-        ]
+        self.values: list[list[GridCell]] = [_value_cells(row) for row in grid.rows]
+        if max(map(len, self.values), default=0) > _MOST_COLUMNS:
+            self.values = [[] for _ in grid.rows]
         self.columns = _clusters(self.values)
         self.columns = self._merged()
         self.is_aligned = self._shows_columns()
@@ -161,8 +161,9 @@ def _by_order(values: Sequence[Sequence[GridCell]]) -> list[tuple[int, int]]:
 def _clusters(values: Sequence[Sequence[GridCell]]) -> list[tuple[int, int]]:
     """Return the stretches of the axis that values share, from the narrowest values on. A value
     over several of them is in none."""
+    counts = Counter((cell.left, cell.right) for cells in values for cell in cells)
     spans = sorted(
-        Counter((cell.left, cell.right) for cells in values for cell in cells).items(),
+        counts.most_common(_MOST_SPANS),
         key=lambda item: (item[0][1] - item[0][0], -item[1], item[0]),
     )
     columns: list[list[int]] = []
@@ -272,6 +273,9 @@ _CLEARLY = 0.5
 _SURE, _LEAST_SHARE = 0.5, 0.15
 # Rows whose values are compared, to see which columns correspond.
 _MOST_ROWS = 200
+# A row of more values is no row of a table.
+_MOST_COLUMNS = 200
+_MOST_SPANS = 2000
 # The share of the rows of a table that must show its columns.
 _REGULAR = 0.9
 
