@@ -443,7 +443,7 @@ class TableJudge:
                 label = table.label(s)
                 key = _key(label)
                 if len(known := self._labels.get(key, ())) == 1:
-                    shares[u, s] = dict.fromkeys(self._belonging(known[0]), 1.0)
+                    shares[u, s] = dict.fromkeys(self._continued(known[0]), 1.0)
                     continue
                 votes: Counter[RowKey] = Counter()
                 total = 0
@@ -491,6 +491,16 @@ class TableJudge:
         behind = next((k for k in range(r + 1, len(values)) if values[k]), None)
         return [row, *((t, k) for k in (before, behind) if k is not None)]
 
+    def _continued(self, row: RowKey) -> list[RowKey]:
+        """Return the row, and those that its label is part of: a line that begins with a small
+        letter continues the one before."""
+        t, r = row
+        table = self._gold.tables[t]
+        if table.values[r]:
+            return [row]
+        lines = [k for k in (r, r + 1) if k and k < len(table.values) and _begins_small(table.label(k))]
+        return [row, *((t, k - 1 if k == r else k) for k in lines)]
+
     def _mapped_rows(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
         pairs: defaultdict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
         for (u, s), shares in self._shares.items():
@@ -505,6 +515,10 @@ def _is_transposed(grid: Grid, known: Collection[str]) -> bool:
         return False
     above = sum(_key([cell]) in known for cell in grid.rows[0])
     return above > max(1, sum(_key(row[:1]) in known for row in grid.rows))
+
+
+def _begins_small(label: Sequence[GridCell]) -> bool:
+    return bool(label) and label[0].text[:1].islower()
 
 
 def _key(label: Sequence[GridCell]) -> str:

@@ -192,7 +192,7 @@ TAGGED_ROWS = [[row[0], *map(number, row[1:])] for row in KEPT_ROWS]
         (["Goodwill", "$", "1,382.0", "1,297.0", "1,219.8"], ["ok", "ok", "ok"]),
         (["Goodwill", "1,382.0 1,297.0", "1,219.8"], ["ok", "ok", "ok"]),
         (["Goodwill", "1,382.0", "1,297.0"], ["ok", "ok", "missing"]),
-        (["Goodwill", "1,29.0", "1,219.8"], ["missing", "missing", "misplaced"]),
+        (["Goodwill", "1,29.0", "1,219.8"], ["missing", "decimal", "misplaced"]),
     ],
     ids=[
         "value lost",
