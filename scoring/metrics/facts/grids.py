@@ -246,7 +246,12 @@ def _split_line(text: str, line: Line) -> list[GridCell]:
         else:
             cells[-1].append(word)
         last = word
-    parts = (part for cell in cells for part in _values_apart(text, cell))
+    more = [any(_is_apart(text, cell) for cell in cells[k + 1 :]) for k in range(len(cells))]
+    parts = (
+        part
+        for cell, has_more in zip(cells, more, strict=True)
+        for part in _values_apart(text, cell, has_more)
+    )
     found = (
         _cell(
             text,
@@ -264,20 +269,37 @@ def _gap(before: Word, word: Word) -> int:
     return word.column - before.column - (before.end - before.start)
 
 
-def _values_apart(text: str, words: list[Word]) -> Iterator[list[Word]]:
-    """Divide a cell into its label and the values at its end."""
+def _is_apart(text: str, words: list[Word]) -> bool:
+    return all(is_value_word(text[word.start : word.end]) for word in words)
+
+
+def _values_apart(text: str, words: list[Word], has_more: bool) -> Iterator[list[Word]]:
+    """Divide a cell into its label and the values at its end. In a row with `has_more` values a
+    small number behind words is the mark of a note."""
     if len(words) == 1:
         yield words
         return
     at = len(words)
     while at and is_value_word(text[words[at - 1].start : words[at - 1].end]):
         at -= 1
-    if at == len(words) - 1 and _FOOTNOTE.fullmatch(text, words[at].start, words[at].end):
+    note = _SMALL if has_more else _FOOTNOTE
+    if at == len(words) - 1 and note.fullmatch(text, words[at].start, words[at].end):
+        at += 1
+    while 0 < at < len(words) and _goes_on(
+        text[words[0].start : words[at - 1].end], text[words[at].start : words[at].end]
+    ):
         at += 1
     label, values = words[:at], words[at:]
     if label:
         yield label
     yield from _joined_marks(text, values)
+
+
+def _goes_on(label: str, word: str) -> bool:
+    """Whether a number belongs to the words before it: it closes their parenthesis, or is the day
+    of a date."""
+    is_open = label.count("(") > label.count(")")
+    return (is_open and "(" not in word) or bool(_DAY.search(f"{label} {word}"))
 
 
 def _joined_marks(text: str, words: list[Word]) -> Iterator[list[Word]]:
@@ -302,12 +324,16 @@ _DATE = re.compile(
     r"|\d ?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
     r"|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}|(?<!\d)\d{1,2}, ?(?:19|20)\d\d(?!\d)"
 )
+_DAY = re.compile(
+    r"(?i)(?:^|[^a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2},?$"
+)
 _WORD = re.compile(r"[^ ]+")
 # Digits in groups between spaces are one number.
 _GROUPS = re.compile(r"(?<!\d)\d{1,3} \d{3}(?!\d)")
-_NIL = re.compile(r"[-–—−]+|[Nn]/?[AaMm]|[Nn]il|NIL")
+_NIL = re.compile(rf"[{CURRENCY}]? ?\(?[-–—−]+\)? ?%?|[Nn]/?[AaMm]|[Nn]il|NIL")
 _LEADER = re.compile(r"[._·…]{2,}")
 _FOOTNOTE = re.compile(r"\(\w{1,2}\)")
+_SMALL = re.compile(r"\(?\w{1,2}\)?")
 
 
 def is_mark(text: str) -> bool:

@@ -95,27 +95,28 @@ class Table:
 
     def _merged(self) -> list[tuple[int, int]]:
         """Return the columns without divisions that no header shows: neighbours that never have
-        values in the same row are one column, if they do not have different headers."""
+        values in the same row are one column, if no row of headers has different ones for them."""
         first = next(k for k, values in enumerate(self.values) if values) if self.columns else 0
-        over = [
+        heads = [
             _over([c for c in row if not is_mark(c.text)], self.columns)
             for row in self.grid.rows[:first]
         ]
-        heads = [{(n, c) for n, row in enumerate(over) for c in row.get(k, ())} for k in range(len(self.columns))]
         slots = [set(_slots(values, self.columns, True).values()) for values in self.values]
-        merged: list[tuple[int, int]] = []
-        group: set[int] = set()
-        own: set[tuple[int, int]] = set()
-        for k, (left, right) in enumerate(self.columns):
-            is_alone = any(k in used and used & group for used in slots)
-            if group and not is_alone and (not own or not heads[k] or own == heads[k]):
-                merged[-1] = (merged[-1][0], right)
-                group.add(k)
-                own |= heads[k]
+        used_with = [set[int]() for _ in self.columns]
+        for used in slots:
+            for k in used:
+                used_with[k] |= used
+        groups: list[list[int]] = []
+        for k in range(len(self.columns)):
+            if (
+                groups
+                and used_with[k].isdisjoint(groups[-1])
+                and not any(_divides(row, groups[-1], k) for row in heads)
+            ):
+                groups[-1].append(k)
             else:
-                merged.append((left, right))
-                group, own = {k}, set(heads[k])
-        return merged
+                groups.append([k])
+        return [(self.columns[group[0]][0], self.columns[group[-1]][1]) for group in groups]
 
     def _bands(self) -> list[Band]:
         bands: list[Band] = []
@@ -143,6 +144,12 @@ def _value_cells(row: Row) -> list[GridCell]:
     words = [c for c in row if not is_value(c.text) and not is_mark(c.text)]
     first = words[0].start if words else 0
     return [cell for cell in cells if cell.start > first] or cells
+
+
+def _divides(over: dict[int, tuple[int, ...]], group: Iterable[int], column: int) -> bool:
+    """Whether a row of headers has other cells over a column than over a group of columns."""
+    own = {cell for k in group for cell in over.get(k, ())}
+    return bool(own) and column in over and own.isdisjoint(over[column])
 
 
 def _by_order(values: Sequence[Sequence[GridCell]]) -> list[tuple[int, int]]:
