@@ -133,9 +133,10 @@ def _line_grids(page: Page) -> Iterator[Grid]:
         if separator is None:
             yield from _spaced_grids(page.text, list(lines))
         else:
-            rows = [row for line in lines for row in _separated(page.text, line, separator)]
-            if any(len(row) > 1 for row in rows):
-                yield Grid(tuple(rows), _is_regular([row[-1].right for row in rows if len(row) > 1]))
+            found = [row for line in lines for row in _separated(page.text, line, separator)]
+            widths = [width for row, width in found if len(row) > 1]
+            if widths:
+                yield Grid(tuple(row for row, _ in found), _is_regular(widths))
 
 
 def _separator(text: str, line: Line) -> re.Pattern[str] | None:
@@ -152,8 +153,10 @@ def _separator(text: str, line: Line) -> re.Pattern[str] | None:
     return _AMPERSAND if _LATEX_COMMAND.fullmatch(content.strip()) else None
 
 
-def _separated(text: str, line: Line, separator: re.Pattern[str]) -> Iterator[Row]:
-    """Yield the rows of a line whose cells are separated by a character."""
+def _separated(
+    text: str, line: Line, separator: re.Pattern[str]
+) -> Iterator[tuple[Row, int]]:
+    """Yield the rows of a line whose cells are separated by a character, and the columns of each."""
     start, end = line[0].start, line[-1].end
     if separator is _PIPE:
         if not _RULE.fullmatch(text, start, end):
@@ -161,13 +164,13 @@ def _separated(text: str, line: Line, separator: re.Pattern[str]) -> Iterator[Ro
         return
     for match in [*_ROW_END.finditer(text, start, end), None]:
         stop = match.start() if match else end
-        row = _cells(text, start, stop, separator)
+        row, width = _cells(text, start, stop, separator)
         if row:
-            yield row
+            yield row, width
         start = match.end() if match else end
 
 
-def _cells(text: str, start: int, end: int, separator: re.Pattern[str]) -> Row:
+def _cells(text: str, start: int, end: int, separator: re.Pattern[str]) -> tuple[Row, int]:
     cells = []
     column = 0
     if separator is _PIPE and text.startswith("|", start):
@@ -185,7 +188,7 @@ def _cells(text: str, start: int, end: int, separator: re.Pattern[str]) -> Row:
         cells += _single(text, column, column + width, first, last)
         column += width
         start = match.end() if match else end
-    return tuple(cells)
+    return tuple(cells), column
 
 
 def _blanks(text: str, start: int, end: int) -> int:

@@ -47,6 +47,7 @@ class Table:
         if max(map(len, self.values), default=0) > _MOST_COLUMNS:
             self.values = [[] for _ in grid.rows]
         self.columns = _clusters(self.values)
+        self._first = next((k for k, values in enumerate(self.values) if values), 0)
         self.columns = self._merged()
         self.is_aligned = self._shows_columns()
         if not self.is_aligned:
@@ -89,18 +90,23 @@ class Table:
         """Whether the places of the values on the axis show their columns."""
         rows = [values for values in self.values if len(values) > 1]
         apart = sum(len(set(_slots(r, self.columns, True).values())) == len(r) for r in rows)
+        if apart < _REGULAR * len(rows):
+            return False
         most = max(map(len, self.values), default=0)
-        is_exact = len(self.columns) == most
-        return apart >= _REGULAR * len(rows) and (self.grid.is_aligned or is_exact)
+        return self.grid.is_aligned or len(self.columns) == most or self._has_headers()
+
+    def _has_headers(self) -> bool:
+        """Whether a row above the values has a header of its own for each column."""
+        over = map(self._over_columns, self.grid.rows[: self._first])
+        return any(len(set(row.values())) == len(self.columns) for row in over)
+
+    def _over_columns(self, row: Row) -> dict[int, tuple[int, ...]]:
+        return _over([cell for cell in row if not is_mark(cell.text)], self.columns)
 
     def _merged(self) -> list[tuple[int, int]]:
         """Return the columns without divisions that no header shows: neighbours that never have
         values in the same row are one column, if no row of headers has different ones for them."""
-        first = next(k for k, values in enumerate(self.values) if values) if self.columns else 0
-        heads = [
-            _over([c for c in row if not is_mark(c.text)], self.columns)
-            for row in self.grid.rows[:first]
-        ]
+        heads = [self._over_columns(row) for row in self.grid.rows[: self._first]]
         slots = [set(_slots(values, self.columns, True).values()) for values in self.values]
         used_with = [set[int]() for _ in self.columns]
         for used in slots:
