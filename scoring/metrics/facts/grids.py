@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
 
-from .layout import Line, Word
+from .layout import LEADER, Line, Word
 from .normalise import CURRENCY, INVISIBLE
 from .page import Cell, Page
 
@@ -55,9 +55,13 @@ def read_grids(page: Page) -> list[Grid]:
     return [*_html_grids(page), *_line_grids(page)]
 
 
+# A backslash before a sign that LaTeX and Markdown use for themselves.
+_ESCAPE = re.compile(r"\\(?=[$%&#_{}|*~])")
+
+
 def _cell(text: str, left: int, right: int, start: int, end: int) -> GridCell | None:
     """Return the cell `[start, end)`; None if nothing in it is visible."""
-    content = INVISIBLE.sub("", text[start:end]).strip()
+    content = _ESCAPE.sub("", INVISIBLE.sub("", text[start:end])).strip()
     return GridCell(left, right, start, end, content) if content else None
 
 
@@ -241,7 +245,7 @@ def _split_line(text: str, line: Line) -> list[GridCell]:
     cells: list[list[Word]] = []
     last = None
     for word in line:
-        if _LEADER.fullmatch(text, word.start, word.end):
+        if LEADER.fullmatch(text, word.start, word.end):
             last = None
             continue
         if last is None or word.field != last.field or _gap(last, word) >= _GAP:
@@ -334,7 +338,6 @@ _WORD = re.compile(r"[^ ]+")
 # Digits in groups between spaces are one number.
 _GROUPS = re.compile(r"(?<!\d)\d{1,3} \d{3}(?!\d)")
 _NIL = re.compile(rf"[{CURRENCY}]? ?\(?[-–—−]+\)? ?%?|[Nn]/?[AaMm]|[Nn]il|NIL")
-_LEADER = re.compile(r"[._·…]{2,}")
 _FOOTNOTE = re.compile(r"\(\w{1,2}\)")
 _SMALL = re.compile(r"\(?\w{1,2}\)?")
 

@@ -11,6 +11,8 @@ from typing import NamedTuple
 _PARTS = re.compile(r"\S+|[\n\t]")
 _TAB = 8
 _PIPE = "|"
+# Dots that lead the eye from a label to its value.
+LEADER = re.compile(r"[._·…]{4,}|…+")
 
 
 class Word(NamedTuple):
@@ -71,7 +73,19 @@ class LineReader:
     def _add(self, part: str, word: Word) -> None:
         if not self._words:
             self._is_piped = part.startswith(_PIPE)
-        self._words.append(word)
+        if len(part) != word.end - word.start:
+            self._words.append(word)
+            return
+        at = 0
+        for match in [*LEADER.finditer(part), None]:
+            stop = match.start() if match else len(part)
+            pieces = [(at, stop), match.span() if match else (0, 0)]
+            self._words += [
+                Word(word.start + first, word.start + end, word.column + first, word.field)
+                for first, end in pieces
+                if first < end
+            ]
+            at = match.end() if match else stop
 
     def _end(self, *, blank: bool) -> None:
         if self._words or (blank and self._lines and self._lines[-1]):

@@ -99,7 +99,8 @@ def _errors_before_number(run: str, gold: str, edge: str) -> Errors:
             return NO_ERRORS if expected == near else frozenset({"merged"})
         return frozenset({"sign"})
     if near in ".,":
-        if bare != run or gold[:1] == near or not _belongs_to_number(edge):
+        is_leader = beyond == near
+        if bare != run or gold[:1] == near or is_leader or not _belongs_to_number(edge):
             return NO_ERRORS
         return frozenset({"decimal" if near == "." else "separator"})
     is_joint = (near in ")%" and expected != near) or (near in "/" and beyond.isdigit())
