@@ -35,11 +35,12 @@ class Grid:
     """A table: its rows, from the top down, each from left to right.
 
     `is_aligned` is whether cells of one column overlap on the axis. Otherwise only their order
-    shows the columns.
+    shows the columns. `is_spaced` is whether only spaces separate the cells.
     """
 
     rows: tuple[Row, ...]
     is_aligned: bool
+    is_spaced: bool = False
 
     def transposed(self) -> "Grid":
         """Return the same table with its columns as rows."""
@@ -47,7 +48,8 @@ class Grid:
         for number, row in enumerate(self.rows):
             for cell in row:
                 columns[cell.left].append(replace(cell, left=number, right=number + 1))
-        return Grid(tuple(tuple(cells) for _, cells in sorted(columns.items())), is_aligned=True)
+        rows = tuple(tuple(cells) for _, cells in sorted(columns.items()))
+        return replace(self, rows=rows, is_aligned=True)
 
 
 def read_grids(page: Page) -> list[Grid]:
@@ -235,7 +237,7 @@ def _blocks(rows: list[list[GridCell]]) -> Iterator[Grid]:
         block = [tuple(row) for row in group]
         pending += block
         if any(is_value(cell.text) for row in block for cell in row[1:]):
-            yield Grid(tuple(pending), is_aligned=False)
+            yield Grid(tuple(pending), is_aligned=False, is_spaced=True)
             pending = []
 
 

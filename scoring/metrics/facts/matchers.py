@@ -19,7 +19,7 @@ for any number of facts.
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -41,11 +41,12 @@ from .occurrences import (
 )
 from .page import Page
 from .places import FormFinder, PlaceJudge, Span
+from .readings import Beside, in_other_copies
 from .tables import Located, TableJudge
 
 # Every fact that is not correct has one of these. The benchmark's card explains them.
 ERROR_TYPES = tuple(
-    "missing sign decimal separator unit digit date truncated merged misplaced spacing "
+    "missing sign decimal separator unit digit date truncated merged misplaced hedged spacing "
     "other".split()
 )
 
@@ -137,10 +138,11 @@ class _Matcher:
         self._prediction = prediction.normalised
         self._text = self._prediction.text
         self._alignment = align(gold_text.text, self._text)
+        self._rows = rows_of(gold, gold_text), rows_of(prediction, self._prediction)
         self._judge = PlaceJudge(
             self._alignment,
-            rows_of(gold, gold_text)[self._alignment.gold.places],
-            rows_of(prediction, self._prediction)[self._alignment.prediction.places],
+            self._rows[0][self._alignment.gold.places],
+            self._rows[1][self._alignment.prediction.places],
         )
         self._tables = TableJudge(gold, prediction, self._alignment)
         self._pages = gold, prediction
@@ -175,6 +177,7 @@ class _Matcher:
             if occurrence and self._is_free(occurrence):
                 self._settle(fact, occurrence.start, occurrence.end, "misplaced")
         self._find_readings()
+        self._find_second_readings()
         return [self._verdicts.get(fact.n, MISSING) for fact in self._facts]
 
     def _assign(self, facts: Sequence[GoldFact], occurrences: Sequence[Occurrence]) -> list[_Claim]:
@@ -336,6 +339,28 @@ class _Matcher:
             if reading and not neighbours.is_beyond(fact, reading):
                 self._settle(fact, *reading, misread(fact.kind))
 
+    def _find_second_readings(self) -> None:
+        """Mark the facts that have another reading beside their value, or in another copy."""
+        rows = self._rows[1][self._alignment.prediction.places]
+        beside = Beside(self._text, self._alignment, rows, self._taken)
+        for fact in self._facts:
+            verdict = self._verdicts.get(fact.n, MISSING)
+            if not verdict.correct:
+                continue
+            place = self._places[fact.n]
+            cell = self._tables.bounds_at(*self._prediction.source_span(*place))
+            bounds = cell and self._prediction.span(*cell)
+            if beside.another(fact, place, self._gold_span(fact), bounds):
+                self._verdicts[fact.n] = _hedged(verdict)
+        read = [fact for fact in self._facts if fact.n in self._verdicts]
+        copies = in_other_copies(
+            self._pages[0].normalised.text, self._text, self._alignment, read, self._rows
+        )
+        for reading in copies:
+            verdict = self._verdicts[reading.n]
+            if verdict.correct != reading.is_value:
+                self._verdicts[reading.n] = _hedged(verdict)
+
     def _pass_on(self, neighbours: Neighbours, before: GoldFact, fact: GoldFact) -> None:
         """Pass the damaged form of a value on to an equal value just behind it that has none, if
         the order of the words says so."""
@@ -411,6 +436,10 @@ class _Matcher:
         first, last = self._prediction.source_span(start, end)
         text = self._source[first:last]
         self._verdicts[fact.n] = Verdict(error is None, True, text, first, last, error, confidence)
+
+
+def _hedged(verdict: Verdict) -> Verdict:
+    return replace(verdict, correct=False, error="hedged")
 
 
 def _confidence(fits: NDArray[np.float64], chosen: int) -> float:

@@ -95,6 +95,11 @@ class Normalised:
         """Return the source span of the non-empty stretch `[start, end)` of the normalised text."""
         return int(self.starts[start]), int(self.ends[end - 1])
 
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the stretch of the normalised text that came from `[start, end)` of the source."""
+        first = int(np.searchsorted(self.ends, start, side="right"))
+        return first, int(np.searchsorted(self.starts, end, side="left"))
+
 
 def normalise(text: str) -> Normalised:
     """Normalise `text`. Linear time, never raises.

@@ -283,8 +283,7 @@ def gold_fact(fact: Fact, text: Normalised) -> GoldFact:
 
     A value of invisible characters is empty and cannot be found.
     """
-    start = int(np.searchsorted(text.ends, fact.start, side="right"))
-    end = int(np.searchsorted(text.starts, fact.end, side="left"))
+    start, end = text.span(fact.start, fact.end)
     value = text.text[start:end]
     start += len(value) - len(value.lstrip())
     value = value.strip()

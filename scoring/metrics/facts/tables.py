@@ -360,6 +360,17 @@ class TableJudge:
         """Return the cell around a stretch of the prediction."""
         return self._other.at(start, end)
 
+    def bounds_at(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the stretch of the prediction's cell around `[start, end)`; None where no sign but
+        spaces ends it."""
+        found = self._other.at(start, end)
+        if found is None or self._other.tables[found[0]].grid.is_spaced:
+            return None
+        t, r, cell = found
+        # Each of several values in one cell is a cell of the grid.
+        parts = [c for c in self._other.tables[t].grid.rows[r] if c.left == cell.left]
+        return parts[0].start, parts[-1].end
+
     def compare(self, own: Located | None, other: Located | None) -> int:
         """Return 1 if a cell of the prediction is the gold value's, -1 if it is in another row or
         column, 0 if the tables do not say."""
@@ -539,9 +550,7 @@ def _key(label: Sequence[GridCell]) -> str:
 
 
 def _condensed(text: Normalised, condensed: Condensed, cell: GridCell) -> tuple[int, int]:
-    start = int(np.searchsorted(text.ends, cell.start, side="right"))
-    end = int(np.searchsorted(text.starts, cell.end, side="left"))
-    return condensed.span(start, end)
+    return condensed.span(*text.span(cell.start, cell.end))
 
 
 def header_likeness(gold: Sequence[str], other: Sequence[str]) -> NDArray[np.float64]:

@@ -1,0 +1,184 @@
+"""Second readings of a fact: what a prediction offers beside the value, or in another copy of it.
+
+A prediction that gives two different readings in one place has not read the fact: whoever uses it
+must choose. Two readings may stand beside each other ("1,203 or 1,200", one of them in brackets or
+struck through), or the page, a table or a row may be given twice with differences. A second copy
+without a difference says nothing new.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .alignment import Alignment, align
+from .errors import explain
+from .normalise import alnum_of, digits_of
+from .occurrences import FactKind, GoldFact
+from .places import FormFinder, PlaceJudge, Span, similarity
+
+# A second reading has at most these characters between it and the first, in so many words.
+_REACH = 48
+_MOST_WORDS = 5
+# Words between two readings of one value, and what stands around the second.
+_OFFERS = re.compile(
+    r"\b(?:or|and/or|either|alternatively|alternative|alt|maybe|perhaps|possibly|probably|versus|vs"
+    r"|not|rather|instead|corrected?|correction|sic|aka|oder|ou|o)\b|[/?\[\]→⇒≈≠]|->|=>|~~",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^ ]+")
+_DATE = re.compile(r"[^\W\d_]+\.? \d[\d, ]*\d|\d[\d/.-]*\d|\d")
+_EDGE = " .,;:|\"'*=~!_[]{}<>?"
+# Without an offer, a number is a second reading if it is this similar.
+_LEAST_ALIKE = 0.6
+# Errors that leave the reading the same value.
+_SAME_READING = frozenset({"", "separator", "spacing", "other"})
+# Letters and digits that a text must have to be another copy of something.
+_LEAST_COPY = 12
+_MOST_COPIES = 4
+
+
+def differs(value: str, reading: str, kind: FactKind) -> bool:
+    """Whether a reading is another value, however similar.
+
+    >>> differs("1,200", "1200", "number"), differs("1,200", "(1,200)", "number")
+    (False, True)
+    """
+    return explain(value, reading, kind) not in _SAME_READING
+
+
+class Beside:
+    """Finds second readings next to a value, in the same cell or line of the prediction."""
+
+    def __init__(
+        self, text: str, alignment: Alignment, rows: NDArray[np.int64], taken: NDArray[np.bool_]
+    ) -> None:
+        """`rows` are those of the characters of the condensed prediction, `taken` the characters of
+        the text that belong to a verdict."""
+        self._text = text
+        self._alignment = alignment
+        self._rows = rows
+        self._taken = taken
+
+    def another(self, fact: GoldFact, span: Span, own: Span, cell: Span | None) -> bool:
+        """Whether there is another reading of `fact` next to its value, which is at `span` of the
+        text, within `cell`. `own` is the fact's stretch of the condensed gold text."""
+        start, end = span
+        low, high = cell or (max(0, start - _REACH), min(len(self._text), end + _REACH))
+        before = [word.span() for word in _WORD.finditer(self._text, low, start)][::-1]
+        behind = [word.span() for word in _WORD.finditer(self._text, end, high)]
+        return any(
+            self._has_reading(fact, list(self._free(words, span, own)))
+            for words in (before, behind)
+        )
+
+    def _has_reading(self, fact: GoldFact, words: list[Span]) -> bool:
+        if not words:
+            return False
+        around = self._text[min(words)[0] : max(words)[1]]
+        readings = list(_readings(around, fact.kind))
+        for reading in readings:
+            around = around.replace(reading, " ")
+        is_offered = bool(_OFFERS.search(around))
+        return any(self._is_reading(fact, reading, is_offered) for reading in readings)
+
+    def _is_reading(self, fact: GoldFact, reading: str, is_offered: bool) -> bool:
+        if not differs(fact.value, reading, fact.kind):
+            return False
+        own, other = digits_of(fact.value), digits_of(reading)
+        is_close = abs(len(own) - len(other)) <= 1 and similarity(own, other) >= _LEAST_ALIKE
+        return is_offered or (is_close and len(own) > 1)
+
+    def _free(self, words: Sequence[Span], span: Span, own: Span) -> Iterator[Span]:
+        """Yield the words from the value outwards, up to one that belongs to something else."""
+        row = self._row(span)
+        for start, end in words[:_MOST_WORDS]:
+            if self._taken[start:end].any() or self._row((start, end)) != row:
+                return
+            if self._is_gold(start, end, own):
+                return
+            yield start, end
+
+    def _row(self, span: Span) -> int:
+        first, _ = self._alignment.prediction.span(*span)
+        return int(self._rows[first]) if first < len(self._rows) else -1
+
+    def _is_gold(self, start: int, end: int, own: Span) -> bool:
+        """Whether a word is aligned with gold text other than the fact."""
+        faces = self._alignment.to_gold[slice(*self._alignment.prediction.span(start, end))]
+        away = (faces >= 0) & ((faces < own[0]) | (faces >= own[1]))
+        return 2 * int(away.sum()) > len(faces)
+
+
+def _readings(text: str, kind: FactKind) -> Iterator[str]:
+    if kind == "date":
+        yield from (match.group() for match in _DATE.finditer(text))
+        return
+    for word in text.split():
+        bare = word.strip(_EDGE)
+        if kind == "text" or digits_of(bare):
+            yield bare
+
+
+def _says(text: str, kind: FactKind) -> bool:
+    return bool(alnum_of(text) if kind == "text" else digits_of(text))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The text in a fact's place in another copy: `is_value` is whether it is the fact's value."""
+
+    n: int
+    is_value: bool
+
+
+def in_other_copies(
+    gold: str, text: str, alignment: Alignment, facts: Collection[GoldFact], rows: tuple[NDArray[np.int64], NDArray[np.int64]]
+) -> Iterator[Reading]:
+    """Yield the readings of `facts` in the parts of a prediction that the alignment left over, as
+    far as these are another copy of gold text.
+
+    `rows` are those of the characters of both normalised texts.
+    """
+    values = {fact.value for fact in facts}
+    left = np.ones(len(text), dtype=bool)
+    for _ in range(_MOST_COPIES):
+        left[alignment.prediction.places[alignment.to_gold >= 0]] = False
+        text, kept = _left_over(text, left)
+        if len(alnum_of(text)) < _LEAST_COPY:
+            return
+        rows = rows[0], rows[1][kept]
+        alignment = align(gold, text)
+        judge = PlaceJudge(
+            alignment,
+            rows[0][alignment.gold.places],
+            rows[1][alignment.prediction.places],
+        )
+        finder = FormFinder(text, alignment, np.zeros(len(text), dtype=bool), values)
+        for fact in facts:
+            form = finder.in_place(fact)
+            if form is None or not _says(text[slice(*form)], fact.kind):
+                continue
+            own = alignment.gold.span(fact.place.start, fact.place.end)
+            fit = judge.fit(own, [alignment.prediction.span(*form)])
+            if fit[0] >= PlaceJudge.LEAST:
+                reading = text[slice(*form)].strip(_EDGE)
+                yield Reading(fact.n, not differs(fact.value, reading, fact.kind))
+        if not (alignment.to_gold >= 0).any():
+            return
+        left = np.ones(len(text), dtype=bool)
+
+
+def _left_over(text: str, left: NDArray[np.bool_]) -> tuple[str, NDArray[np.int64]]:
+    """Return the words of which most is left, and the place of each character."""
+    spans = [
+        word.span()
+        for word in _WORD.finditer(text)
+        if alnum_of(word.group())
+        and 2 * int(left[slice(*word.span())].sum()) > word.end() - word.start()
+    ]
+    kept = [np.append(np.arange(start, end), end - 1) for start, end in spans]
+    places = np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
+    return "".join(f"{text[start:end]} " for start, end in spans), places
