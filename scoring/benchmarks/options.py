@@ -46,6 +46,7 @@ _OPTION_TITLES = {
     "text": "Compared text",
     "missing": "Missing predictions",
     "override": "Overruling the judge",
+    "rules": "Rules",
     "units": "Text units",
     "mismatch": "Mismatched values",
     "semantic": "Semantic matcher",

@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from rapidfuzz.process import cdist
 
 from scoring.metrics import TooLargeError, check_characters, is_deeper
 
+from .forms import fold, unfenced
 from .trees import Costs, Floats, Tree, check_size, tree_edit_distance, tree_of
 
 # Deeper records are refused, so that the result never depends on the stack size.
@@ -110,6 +111,94 @@ def parse_record(text: str) -> Record:
     return value
 
 
+def read_record(text: str, *, numbers_as_written: bool = True) -> Record:
+    """Read the record in a model's answer, whatever the text around it.
+
+    The record may be in a code fence of any kind, also an unclosed one, or in a sentence. A key
+    that is given twice, in one object or in several, has both values. Numbers are read as written,
+    such as 9.80. Raises UnparseableError without a record and beyond DEEPEST levels. Linear time.
+
+    >>> read_record('The total is {"total": 9.80, "total": "9.60"}.')
+    {'total': ['9.80', '9.60']}
+    """
+    as_is = str if numbers_as_written else None
+    decoder = json.JSONDecoder(
+        strict=False, parse_float=as_is, parse_int=as_is, object_pairs_hook=_with_all_values
+    )
+    try:
+        found = _records_in(unfenced(text).strip(), decoder)
+    except RecursionError as error:
+        raise UnparseableError(f"nested more than {DEEPEST} deep") from error
+    except json.JSONDecodeError as error:
+        raise UnparseableError(f"not JSON: {error.msg} at character {error.pos}") from error
+    except ValueError as error:
+        raise UnparseableError("contains a number with too many digits") from error
+    objects = [value for value in found if isinstance(value, dict)]
+    value = _merged(objects) if objects else found[0]
+    if value is None:
+        raise UnparseableError("null is not a record")
+    if is_deeper(value, DEEPEST):
+        raise UnparseableError(f"nested more than {DEEPEST} deep")
+    return value
+
+
+_OPENING = re.compile(r"[{\[]")
+
+
+def _records_in(text: str, decoder: json.JSONDecoder) -> list[Record]:
+    """Return the JSON value that is the text, or the objects and lists in it."""
+    try:
+        return [decoder.decode(text)]
+    except json.JSONDecodeError as error:
+        fault = error
+    found: list[Record] = []
+    position = 0
+    while (opening := _OPENING.search(text, position)) is not None:
+        try:
+            value, position = decoder.raw_decode(text, opening.start())
+            found.append(value)
+        except json.JSONDecodeError as error:
+            position = max(error.pos, opening.end())
+    if not found:
+        raise fault
+    return found
+
+
+def holds_decimals(record: Record) -> bool:
+    """Whether any number of a record is a decimal number, whose form in its file is not known."""
+    waiting = [record]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, float):
+            return True
+        if isinstance(value, dict | list):
+            waiting += value.values() if isinstance(value, dict) else value
+    return False
+
+
+def _with_all_values(pairs: Iterable[tuple[str, Record]]) -> dict[str, Record]:
+    """Return an object; a key with several different values has a list of them."""
+    values: dict[str, list[Record]] = {}
+    for key, value in pairs:
+        values.setdefault(key, []).append(value)
+    return {key: _single_or_all(several) for key, several in values.items()}
+
+
+def _single_or_all(values: list[Record]) -> Record:
+    if len(values) == 1:
+        return values[0]
+    different = {json.dumps(value, sort_keys=True): value for value in values}
+    return values[0] if len(different) == 1 else _flat(different.values())
+
+
+def _flat(values: Iterable[Record]) -> list[Record]:
+    return [item for value in values for item in (value if isinstance(value, list) else [value])]
+
+
+def _merged(objects: Sequence[dict[str, Record]]) -> dict[str, Record]:
+    return _with_all_values(pair for record in objects for pair in record.items())
+
+
 def normalise_text(text: str) -> str:
     """Remove differences of width and spacing that do not change the value.
 
@@ -168,6 +257,78 @@ def _regular_object(record: dict[str, Record]) -> dict[str, Record]:
         if value := _regular(record[key]):
             regular[key] = value if isinstance(value, list) else [value]
     return regular
+
+
+def comparable_record(record: Record) -> Record:
+    """Return the record as `normalise_record` does, with strings in lists normalised too, in folded
+    characters, and null as an empty string.
+
+    >>> comparable_record({"total": ["９.80"], "tax": None})
+    {'tax': [''], 'total': ['9.80']}
+    """
+    return _regular(_with_folded_values(record))
+
+
+def _with_folded_values(record: Record) -> Record:
+    if isinstance(record, dict):
+        return {fold(key): _with_folded_values(value) for key, value in record.items()}
+    if isinstance(record, list):
+        return [_with_folded_values(item) for item in record]
+    if record is None:
+        return ""
+    return normalise_text(fold(record)) if isinstance(record, str) else record
+
+
+# Between the values of a field that has one.
+_ALTERNATIVE = " / "
+
+
+def with_single_values(record: Record, gold: Record) -> Record:
+    """Return the record with one value in each field that has one in the gold.
+
+    Equal values are one. Different values are joined, so that none of them is right. Several
+    objects in place of one are an object whose fields have the values of all of them.
+
+    >>> gold = {"total": "9.80", "date": "1/2"}
+    >>> with_single_values({"total": ["9.80", "9.60"], "date": ["1/2", "1/2"]}, gold)
+    {'total': '9.80 / 9.60', 'date': '1/2'}
+    """
+    single, listed = set[str](), set[str]()
+    waiting: list[tuple[str, Record]] = [("", gold)]
+    while waiting:
+        path, value = waiting.pop()
+        is_list = isinstance(value, list)
+        (listed if is_list else single).add(path)
+        for item in value if is_list else [value]:
+            if isinstance(item, dict):
+                waiting += [(f"{path}.{fold(key)}", child) for key, child in item.items()]
+    return _with_single_values(record, "", single - listed)
+
+
+def _with_single_values(value: Record, path: str, single: Collection[str]) -> Record:
+    if isinstance(value, list) and path in single:
+        objects = [item for item in value if isinstance(item, dict)]
+        if len(objects) < len(value):
+            texts = dict.fromkeys(filter(None, map(_text_of, value)))
+            return _ALTERNATIVE.join(texts)
+        value = _merged(objects)
+    if isinstance(value, dict):
+        return {
+            key: _with_single_values(child, f"{path}.{fold(key)}", single)
+            for key, child in value.items()
+        }
+    if isinstance(value, list):
+        return [
+            _with_single_values(item, path, single) if isinstance(item, dict) else item
+            for item in value
+        ]
+    return value
+
+
+def _text_of(value: Record) -> str:
+    """Return the text of a scalar; empty for null and for what is no scalar."""
+    is_text = value is not None and not isinstance(value, dict | list)
+    return normalise_text(fold(str(value))).strip() if is_text else ""
 
 
 def fields_of(normalised: Record) -> Fields:

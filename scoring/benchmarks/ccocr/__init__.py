@@ -11,7 +11,7 @@ CCOCR = Benchmark.of(
     scorer,
     figures,
     key="ccocr",
-    version="2",
+    version="3",
     title="CC-OCR",
     field_grades=scorer.FIELD_GRADES,
     part_name="Subset",

@@ -33,6 +33,12 @@ from scoring.benchmarks.items import (
 )
 from scoring.benchmarks.options import Option, complete_options
 from scoring.metrics import TooLargeError
+from scoring.metrics.forms import (
+    document_source,
+    formula_source,
+    molecule_source,
+    reading_source,
+)
 from scoring.metrics.reading import (
     Matches,
     Overlap,
@@ -47,6 +53,7 @@ from scoring.metrics.reading import (
     molecule_score,
     overlap_f1,
     reading_units,
+    similarity,
     unit_overlap,
     word_of,
 )
@@ -55,19 +62,28 @@ from scoring.metrics.structured import (
     Fields,
     Record,
     UnparseableError,
+    comparable_record,
     field_counts,
     field_f1,
     fields_of,
+    holds_decimals,
     normalise_record,
     parse_record,
+    read_record,
     tree_accuracy,
+    with_single_values,
 )
+from scoring.metrics.table_forms import read_tables, table_similarity
 from scoring.metrics.tables import table_scores
 
-REFERENCE, PAPER = "reference", "paper"
+FACTBOARD, REFERENCE, PAPER = "factboard", "reference", "paper"
 
+# The published evaluator's rules cost a model the form of its answer: the case of a tag, Markdown.
 # The evaluator reads Arabic by characters; the paper names only Chinese, Japanese and Korean.
-OPTIONS = (Option("units", REFERENCE, choices=(REFERENCE, PAPER)),)
+OPTIONS = (
+    Option("rules", FACTBOARD, choices=(FACTBOARD, REFERENCE)),
+    Option("units", REFERENCE, choices=(REFERENCE, PAPER)),
+)
 _BY_CHARACTERS = {
     REFERENCE: frozenset({"Arabic", "Japanese", "Korean"}),
     PAPER: frozenset({"Japanese", "Korean"}),
@@ -78,9 +94,14 @@ def check_options(raw: Mapping[str, object]) -> Options:
     """Return complete, canonical options. Raises OptionError.
 
     >>> check_options({})
-    {'units': 'reference'}
+    {'rules': 'factboard', 'units': 'reference'}
     """
     return complete_options(OPTIONS, raw)
+
+
+def by_reference(options: Mapping[str, str]) -> bool:
+    """Whether these options ask for the published evaluator's rules. Old gradings know no other."""
+    return options.get("rules", REFERENCE) == REFERENCE
 
 
 def unit_rule(track: str, subset: str, options: Options) -> UnitRule:
@@ -104,10 +125,11 @@ Figures = dict[str, Any]
 def score_item(gold: Payload, prediction: Payload | None, options: Options) -> ItemResult:
     """Return the scores of one image, as plain JSON.
 
-    `score` is the image's own figure in [0, 1] (TEDS can be negative). The other keys are what its
-    subset sums up: `gold_units`, `prediction_units`, `right_units` and `f1` in reading; `teds` and
-    `teds_s` of a table; `tp`, `fp`, `fn`, `acc`, and the `missed` and `extra` fields of a record;
-    `tp`, `fp`, `fn` in grounding. `fault` gives the reason why a response could not be used.
+    `score` is the image's own figure in [0, 1] (by the published rules, TEDS can be negative). The
+    other keys are what its subset sums up: `gold_units`, `prediction_units`, `right_units` and `f1`
+    in reading; the published `teds` and `teds_s` of a table; `tp`, `fp`, `fn`, `acc`, and the
+    `missed` and `extra` fields of a record; `tp`, `fp`, `fn` in grounding. `fault` gives the reason
+    why a response could not be used.
     """
     response = None if prediction is None else prediction["response"]
     return {
@@ -126,7 +148,10 @@ def score_item(gold: Payload, prediction: Payload | None, options: Options) -> I
 
 def _reading(gold: Payload, response: str | None, options: Options) -> Figures:
     rule = unit_rule(gold["track"], gold["subset"], options)
-    overlap = unit_overlap(reading_units(gold["answer"], rule), reading_units(response or "", rule))
+    ours, theirs = gold["answer"], response or ""
+    if not by_reference(options):
+        ours, theirs = reading_source(ours), reading_source(theirs)
+    overlap = unit_overlap(reading_units(ours, rule), reading_units(theirs, rule))
     f1 = overlap_f1(overlap)
     return {"score": f1, "f1": f1, **_units(overlap)}
 
@@ -135,41 +160,53 @@ def _units(overlap: Overlap) -> Figures:
     return {f"{name}_units": count for name, count in overlap._asdict().items()}
 
 
-def _similar(compare: Callable[[str, str], float]) -> Callable[..., Figures]:
+def _similar(
+    published: Callable[[str, str], float], source: Callable[[str], str]
+) -> Callable[..., Figures]:
     """Return a scorer for texts that are compared as a whole."""
 
-    def score(gold: Payload, response: str | None, _: Options) -> Figures:
+    def score(gold: Payload, response: str | None, options: Options) -> Figures:
         if response is None:
             return {"score": 0.0}
         try:
-            return {"score": compare(gold["answer"], response)}
+            if by_reference(options):
+                return {"score": published(gold["answer"], response)}
+            return {"score": similarity(source(gold["answer"]), source(response))}
         except TooLargeError as error:
             return {"score": 0.0, **_fault(TOO_LARGE, error)}
 
     return score
 
 
-def _table(gold: Payload, response: str | None, _: Options) -> Figures:
-    nothing = {"score": 0.0, "teds": 0.0, "teds_s": 0.0}
+def _table(gold: Payload, response: str | None, options: Options) -> Figures:
+    """Score a table by the rules of the board, and by the published ones for comparison."""
+    figures: Figures = {"score": 0.0, "teds": 0.0, "teds_s": 0.0}
     if response is None:
-        return nothing
+        return figures
     try:
         scores = table_scores(gold["answer"], response)
+        figures |= {"score": scores.teds, "teds": scores.teds, "teds_s": scores.teds_s}
     except TooLargeError as error:
-        return {**nothing, **_fault(TOO_LARGE, error)}
-    return {"score": scores.teds, "teds": scores.teds, "teds_s": scores.teds_s}
+        figures |= _fault(TOO_LARGE, error)
+    if by_reference(options):
+        return figures
+    try:
+        ours = {"score": table_similarity(gold["answer"], response), "fault": None, "reason": None}
+    except TooLargeError as error:
+        ours = {"score": 0.0, **_fault(TOO_LARGE, error)}
+    return figures | ours
 
 
-def _record(gold: Payload, response: str | None, _: Options) -> Figures:
+def _record(gold: Payload, response: str | None, options: Options) -> Figures:
     """Score a record. An unreadable answer counts as an empty object."""
-    answer = normalise_record(gold["answer"])
+    answer = _gold_record(gold["answer"], options)
     fields = fields_of(answer)
     found: Record = {}
     found_fields = Fields()
     fault: Figures = {}
     try:
         if response is not None:
-            found = normalise_record(parse_record(response))
+            found = _answered_record(gold["answer"], response, options)
             found_fields = fields_of(found)
     except UnparseableError as error:
         fault = _fault(UNPARSEABLE, error)
@@ -190,6 +227,18 @@ def _record(gold: Payload, response: str | None, _: Options) -> Figures:
     }
 
 
+def _gold_record(answer: Record, options: Mapping[str, str]) -> Record:
+    return normalise_record(answer) if by_reference(options) else comparable_record(answer)
+
+
+def _answered_record(answer: Record, response: str, options: Mapping[str, str]) -> Record:
+    """Return the record in a response, normalised. Raises UnparseableError."""
+    if by_reference(options):
+        return normalise_record(parse_record(response))
+    found = read_record(response, numbers_as_written=not holds_decimals(answer))
+    return comparable_record(with_single_values(found, answer))
+
+
 def _grounding(gold: Payload, response: str | None, options: Options) -> Figures:
     """Score words with places. Invalid entries match nothing."""
     words = [word for word in map(word_of, gold["answer"]) if word is not None]
@@ -197,7 +246,8 @@ def _grounding(gold: Payload, response: str | None, options: Options) -> Figures
     entries: list[Word | None] = []
     try:
         if response is not None:
-            entries = _words(parse_record(response))
+            parse = parse_record if by_reference(options) else _place_list
+            entries = _words(parse(response))
     except UnparseableError as error:
         fault = _fault(UNPARSEABLE, error)
     usable = [word for word in entries if word is not None]
@@ -207,6 +257,10 @@ def _grounding(gold: Payload, response: str | None, options: Options) -> Figures
         matches, fault = Matches(0, len(usable), len(words)), _fault(TOO_LARGE, error)
     counts = FieldCounts(matches.tp, matches.fp + len(entries) - len(usable), matches.fn)
     return {"score": grounding_f1(counts.tp, counts.fp, counts.fn), **_counts(counts), **fault}
+
+
+def _place_list(response: str) -> Record:
+    return read_record(response, numbers_as_written=False)
 
 
 def _words(entries: Record) -> list[Word | None]:
@@ -231,9 +285,9 @@ def _fault(kind: str, error: Exception) -> Figures:
 
 _SCORERS: dict[str, Callable[[Payload, str | None, Options], Figures]] = {
     "ocr": _reading,
-    "doc": _similar(document_score),
-    "formula": _similar(formula_score),
-    "molecular": _similar(molecule_score),
+    "doc": _similar(document_score, document_source),
+    "formula": _similar(formula_score, formula_source),
+    "molecular": _similar(molecule_score, molecule_source),
     "table": _table,
     "kie": _record,
     "grounding": _grounding,
@@ -242,7 +296,7 @@ _SCORERS: dict[str, Callable[[Payload, str | None, Options], Figures]] = {
 
 OVERALL, REPETITION = "overall", "repetition"
 # The figure of a subset by op; for records it is F1, see below.
-_VALUES = {"ocr": "f1", "doc": "score", "formula": "score", "molecular": "score", "table": "teds"}
+_VALUES = {"ocr": "f1", "doc": "score", "formula": "score", "molecular": "score", "table": "score"}
 _RECORD = "kie"
 
 
@@ -286,22 +340,24 @@ def summarise(result: Mapping[str, Any], _: Mapping[str, str]) -> ItemSummary:
     return ItemSummary(result["score"], part, tuple(sorted(errors)))
 
 
-def sides(gold: Payload, prediction: Payload | None, _: Mapping[str, str]) -> Sides | None:
+def sides(gold: Payload, prediction: Payload | None, options: Mapping[str, str]) -> Sides | None:
     """Return texts, or the records of key information; None for others, such as boxes."""
     answer, response = gold["answer"], None if prediction is None else prediction["response"]
     if gold["op"] == _RECORD:
-        return _record_sides(answer, response)
+        return _record_sides(answer, response, options)
     return Sides(answer, response) if isinstance(answer, str) else None
 
 
-def _record_sides(answer: Record, response: str | None) -> Sides:
-    read = None if response is None else _shown_record(response)
-    return Sides(_object(normalise_record(answer)), read)
+def _record_sides(answer: Record, response: str | None, options: Mapping[str, str]) -> Sides:
+    read = None if response is None else _shown_record(answer, response, options)
+    return Sides(_object(_gold_record(answer, options)), read)
 
 
-def _shown_record(response: str) -> dict[str, Any] | None:
+def _shown_record(
+    answer: Record, response: str, options: Mapping[str, str]
+) -> dict[str, Any] | None:
     try:
-        return _object(normalise_record(parse_record(response)))
+        return _object(_answered_record(answer, response, options))
     except UnparseableError:
         return None
 
@@ -327,21 +383,22 @@ def _wrong(result: Mapping[str, Any]) -> WrongFields:
 
 
 def _graded(
-    gold: Payload, prediction: Payload | None, result: ItemResult, _: Options
+    gold: Payload, prediction: Payload | None, result: ItemResult, options: Options
 ) -> GradedItem | None:
     answer, op, kind = gold["answer"], result["op"], result["subset"]
     response = None if prediction is None else str(prediction["response"])
     if op == _RECORD:
-        return _graded_fields(answer, response, kind)
+        return _graded_fields(answer, response, kind, options)
     if op in _TEXTS:
         return graded_lines(answer, response or "", kind)
     if op == "table":
-        return graded_cells(_cells(answer), _cells(fenced(response or "", "html")), kind)
+        return graded_cells(_cells(answer, options), _cells(response or "", options), kind)
     return None
 
 
-def _graded_fields(answer: Record, response: str | None, kind: str) -> GradedItem:
-    ours, theirs = fields_of(normalise_record(answer)), _read(response or "")
+def _graded_fields(answer: Record, response: str | None, kind: str, options: Options) -> GradedItem:
+    ours = fields_of(_gold_record(answer, options))
+    theirs = _read(answer, response or "", options)
     extra: defaultdict[str, list[str]] = defaultdict(list)
     for path, value in sorted((theirs - ours).elements()):
         extra[path].append(value)
@@ -353,12 +410,12 @@ def _graded_fields(answer: Record, response: str | None, kind: str) -> GradedIte
         left[path, value] -= 1
         read = value if is_right else "; ".join(extra[path]) or None
         fields.append(GradedField(kind, path, value, read, verdict(read, is_right=is_right)))
-    return graded_record(fields, _record_sides(answer, response), response)
+    return graded_record(fields, _record_sides(answer, response, options), response)
 
 
-def _read(response: str) -> Fields:
+def _read(answer: Record, response: str, options: Options) -> Fields:
     try:
-        return fields_of(normalise_record(parse_record(response)))
+        return fields_of(_answered_record(answer, response, options))
     except (UnparseableError, TooLargeError):
         return Fields()
 
@@ -366,8 +423,14 @@ def _read(response: str) -> Fields:
 _PARSER = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8")
 
 
-def _cells(markup: str) -> list[list[str]]:
-    """Return the cells of the first table by row; none without a table."""
+def _cells(text: str, options: Options) -> list[list[str]]:
+    """Return the cells of the compared tables by row; none without a table."""
+    if not by_reference(options):
+        try:
+            return [row for table in read_tables(text) for row in table]
+        except TooLargeError:
+            return []
+    markup = fenced(text, "html")
     if "<table" not in markup:
         return []
     document = f"<html><body>{markup}</body></html>".encode("utf-8", "replace")

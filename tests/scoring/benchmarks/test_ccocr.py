@@ -113,7 +113,7 @@ def test_option_units_reads_arabic_by_words() -> None:
     paper = CCOCR.check_options({"units": "paper"})
     assert unit_rule("multi_lan", "Arabic", paper) == UnitRule()
     assert unit_rule("multi_lan", "Korean", paper) == UnitRule(characters=True)
-    assert CCOCR.signature(paper) == "ccocr|v2|units:paper"
+    assert CCOCR.signature(paper) == "ccocr|v3|rules:factboard|units:paper"
     with pytest.raises(OptionError, match="reference or paper"):
         CCOCR.check_options({"units": "words"})
 
@@ -258,7 +258,8 @@ def test_tracks_are_means_of_subsets_and_overall_of_tracks() -> None:
     assert list(found.subsets) == ["IC15", "FUNSD", "French", "Table_scan_en", "Math", "POIE"]
     assert found.subsets["IC15"]["items"] == 2
     assert found.subsets["IC15"]["micro_f1"] == pytest.approx(2 * 2 / (4 + 3), abs=1e-6)
-    assert set(found.subsets["Table_scan_en"]) == {"items", "missing", "score", "teds", "teds_s"}
+    tables = {"items", "missing", "score", "tables", "teds", "teds_s"}
+    assert set(found.subsets["Table_scan_en"]) == tables
     assert set(found.subsets["POIE"]) == {"items", "missing", "f1", "acc"}
 
 
@@ -606,6 +607,9 @@ def test_published_predictions_that_cannot_be_used_are_refused(tmp_path: Path) -
 # --- the reference ------------------------------------------------------------------------
 
 
+REFERENCE = CCOCR.check_options({"rules": "reference"})
+
+
 def grade(name: str) -> tuple[dict[tuple[str, str], dict[str, Any]], Scores, dict[str, Any]]:
     """Return item results by subset and id, the scores, and the reference's figures."""
     known = check_gold(CCOCR.read_gold(ORACLE / name / "gold.jsonl"))
@@ -616,12 +620,12 @@ def grade(name: str) -> tuple[dict[tuple[str, str], dict[str, Any]], Scores, dic
     assert not said.faults
     assert not said.missing
     results = [
-        CCOCR.score_item(line.payload, said.lines[item].payload, OPTIONS)
+        CCOCR.score_item(line.payload, said.lines[item].payload, REFERENCE)
         for item, line in known.lines.items()
     ]
     expected = json.loads((ORACLE / name / "expected.json").read_text())
     by_item = {(result["subset"], result["id"]): result for result in results}
-    return by_item, CCOCR.aggregate(results, OPTIONS), expected
+    return by_item, CCOCR.aggregate(results, REFERENCE), expected
 
 
 @needs_oracle
