@@ -15,6 +15,17 @@ def is_score(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
+def stated(scores: Mapping[str, Any], key: str, reported: str = "") -> float | None:
+    """Return the score with this key, or `reported` if there is no such key; None for a value that
+    is not a finite number.
+
+    >>> stated({"overall": 0.5}, "strict", "overall"), stated({"strict": None}, "strict", "overall")
+    (0.5, None)
+    """
+    value = scores.get(key) if key in scores else scores.get(reported)
+    return value if is_score(value) else None
+
+
 NO_FIGURE = "–"
 WIDE_FROM = 7
 

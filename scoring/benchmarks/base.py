@@ -96,7 +96,8 @@ class Column:
     better direction. A column that is not `headline` is shown in details, not in the leaderboard's
     own table. `rank` makes entries ranked by the column, best first: "group" adds the rank to the
     figures of its group; "board" does so too and orders the whole table, which exactly one headline
-    column of a table must do.
+    column of a table must do. `reported` is the figure that rows of publications state in place of
+    this one.
     """
 
     key: str
@@ -108,6 +109,7 @@ class Column:
     decimals: int = 2
     headline: bool = True
     rank: Literal["", "group", "board"] = ""
+    reported: str = ""
 
     @property
     def is_count(self) -> bool:

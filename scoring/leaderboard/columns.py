@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from scoring.benchmarks import Column, View
-from scoring.figures import show
+from scoring.figures import show, stated
 from scoring.models import Board, Phase
 
 RANK_PREFIX = "rank_"
@@ -20,8 +20,8 @@ GROUPED = "grouped"
 class BoardColumn:
     """A column of the leaderboard's table: a figure, or the rank by a figure.
 
-    `basis` is the key of the score it shows or ranks by. The table is ordered by the rank that
-    `decides`.
+    `basis` is the key of the score it shows or ranks by, `reported` that of rows that do not have
+    it, from publications. The table is ordered by the rank that `decides`.
     """
 
     key: str
@@ -30,6 +30,7 @@ class BoardColumn:
     help: str
     basis: str
     decides: bool = False
+    reported: str = ""
     is_rank: bool
     higher_is_better: bool
     unit: str
@@ -42,6 +43,9 @@ class BoardColumn:
 
     def show(self, value: float | None) -> str:
         return show(value, unit=self.unit, decimals=self.decimals)
+
+    def value(self, scores: Mapping[str, Any]) -> float | None:
+        return stated(scores, self.basis, self.reported)
 
 
 def board_columns(columns: Sequence[Column]) -> tuple[BoardColumn, ...]:
@@ -78,6 +82,7 @@ def figure_column(column: Column, *, label: str = "") -> BoardColumn:
         group=column.group,
         help=column.help,
         basis=column.key,
+        reported=column.reported,
         is_rank=False,
         higher_is_better=column.direction == "up",
         unit=column.unit,
@@ -92,6 +97,7 @@ def _rank(basis: Column) -> BoardColumn:
         group=basis.group,
         help=f"Rank by {_inside(basis.help)}",
         basis=basis.key,
+        reported=basis.reported,
         is_rank=True,
         higher_is_better=basis.direction == "up",
         unit="",

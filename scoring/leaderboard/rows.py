@@ -205,7 +205,19 @@ class Row:
         """Whether its name is followed by a source, a badge or a reason."""
         entry = self.entry
         is_special = entry.is_sample or self.has_manifest or entry.kind == Entry.Kind.HUMAN
-        return is_special or bool(entry.verdict)
+        return is_special or bool(entry.verdict or self.unranked)
+
+    @cached_property
+    def unranked(self) -> str:
+        """Why a row that takes part has no rank, in words; empty for others."""
+        if not self.entry.is_ranked or all(self.ranks.values()):
+            return ""
+        lacking = [
+            column.label
+            for column in self.columns
+            if not (column.is_rank or column.reported) and self.values[column.basis] is None
+        ]
+        return f"No rank, because there is no score for {', '.join(lacking)}" if lacking else ""
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -217,14 +229,14 @@ class Row:
         return {}
 
 
-def _bases(columns: Sequence[BoardColumn]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(column.basis for column in columns))
+def _by_basis(columns: Sequence[BoardColumn]) -> dict[str, BoardColumn]:
+    return {column.basis: column for column in columns}
 
 
-def _values(entries: Sequence[Entry], bases: Sequence[str]) -> list[Values]:
-    """Return the scores of these keys; None for values that are not finite numbers."""
+def _values(entries: Sequence[Entry], columns: Mapping[str, BoardColumn]) -> list[Values]:
+    """Return the scores of these columns; None for values that are not finite numbers."""
     return [
-        {basis: value if is_score(value := entry.scores.get(basis)) else None for basis in bases}
+        {basis: column.value(entry.scores) for basis, column in columns.items()}
         for entry in entries
     ]
 
@@ -237,9 +249,9 @@ def ranked_rows(
     `ranking` has all columns of the table, including hidden ones. Ranks are by significance if all
     rows that take part were compared with each other; see `Contest.is_compared`.
     """
-    scored = _values(entries, _bases(ranking))
-    bases = _bases(columns)
-    values = scored if bases == _bases(ranking) else _values(entries, bases)
+    shown, all_of_them = _by_basis(columns), _by_basis(ranking)
+    scored = _values(entries, all_of_them)
+    values = scored if shown.keys() == all_of_them.keys() else _values(entries, shown)
     contests = _contests(entries, columns, values, _taking_part(entries, ranking, scored))
     ranked = [(column.key, contests[column.key].ranks) for column in columns if column.is_rank]
     return [

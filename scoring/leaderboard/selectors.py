@@ -197,7 +197,8 @@ def _belongs(entry: Entry, views: Iterable[View], chosen: View | None) -> bool:
 def _is_part(entry: Entry, view: View) -> bool:
     if view.needs and view.needs not in entry.scores:
         return False
-    return bool(entry.scores) and entry.scores.keys() <= {column.key for column in view.columns}
+    known = {key for column in view.columns for key in (column.key, column.reported)}
+    return bool(entry.scores) and entry.scores.keys() <= known
 
 
 Origin = tuple[str, str]

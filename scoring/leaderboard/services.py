@@ -386,7 +386,7 @@ def _comparable_rows(board: Board) -> list[ReportedRow]:
     phase, spec = board.phases.order_by("id").first(), board.spec
     options = spec.check_options({} if phase is None else phase.options)
     columns = spec.columns_for(options)
-    headline = {column.key for column in columns if column.headline}
+    headline = {column.reported or column.key for column in columns if column.headline}
     known = {column.key for column in columns}
     whole = {row.protocol for row in spec.reported if headline <= row.scores.keys()}
     of_views = [row for view in spec.views_for(options) for row in view.reported]

@@ -24,7 +24,7 @@ from scoring.charts.shapes import (
     Slopes,
     front,
 )
-from scoring.figures import is_score
+from scoring.figures import is_score, stated
 from scoring.models import Architecture, Category, Entry
 from scoring.models.submissions import Reasoning
 
@@ -308,7 +308,7 @@ def _columns(chart: Chart, source: ChartSource) -> list[Column]:
 
 
 def _score(entry: Entry, column: Column) -> float | None:
-    return _number(entry.scores.get(column.key))
+    return stated(entry.scores, column.key, column.reported)
 
 
 def _number(value: Any) -> float | None:

@@ -12,11 +12,12 @@ nested deeper than DEEPEST levels.
 import json
 import math
 import re
+import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from decimal import Decimal
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from scoring.metrics import is_deeper
 
@@ -83,6 +84,23 @@ def extract_json(response: str) -> Any:
 def unwrap_answer(value: Any) -> Any:
     """Return the value of a top-level key `answer`, else the value itself."""
     return value["answer"] if isinstance(value, dict) and "answer" in value else value
+
+
+def distinct(values: Sequence[Any]) -> list[Any]:
+    """Return JSON values in order, without repeats. The order of keys does not matter."""
+    if len(values) < 2:
+        return list(values)
+    return list({json.dumps(value, sort_keys=True): value for value in values}.values())
+
+
+def one_or_all(values: Sequence[Any]) -> Any:
+    """Return the value if all are equal, else the list of the different ones.
+
+    >>> one_or_all([1, 1]), one_or_all([1, 2, 1])
+    (1, [1, 2])
+    """
+    different = distinct(values)
+    return different[0] if len(different) == 1 else different
 
 
 def without_places(value: Any) -> Any:
@@ -158,6 +176,78 @@ def normalise_text(key: str, value: Any) -> str:
         return text
     printed = f"{whole or '0'}.{places}".rstrip("0").rstrip(".") if places else whole
     return f"-{printed}" if number[1] == "-" and printed.strip("0.") else printed
+
+
+# Digits with commas that group them, also in the Indian way.
+_GROUPED = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,2}(?:,\d{2})*,\d{3})(?:\.\d*)?")
+
+
+def normalise_plain(key: str, value: Any) -> str:
+    """`normalise_text` without regard to typography: Unicode forms, widths, dashes, minus signs,
+    quotes and spaces. Commas belong to a number only where they group its digits; other ones
+    separate values.
+
+    >>> [normalise_plain("", value) for value in ("−1,234.50", "１２％", "1,2", "1，234")]
+    ['-1234.5', '12%', '1,2', '1234']
+    """
+    if not isinstance(value, str):
+        return normalise_text(key, value)
+    text = plain(value)
+    if "," not in text or _GROUPED.fullmatch(text):
+        return normalise_text(key, text)
+    return ",".join(normalise_text(key, part) for part in dict.fromkeys(text.split(",")))
+
+
+_PLAIN = str.maketrans(
+    dict.fromkeys("‐‑‒–—―−⁃˗", "-")
+    | dict.fromkeys("‘’‚‛′ʼ`´", "'")
+    | dict.fromkeys("“”„‟″", '"')
+    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff<>", "")
+)
+# Raised digits are other digits: 10² is not 102.
+_RAISED = str.maketrans({raised: f"^{digit}" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")})
+_BEFORE_PERCENT = re.compile(r"(?<=\d) %")
+
+
+def plain(text: str) -> str:
+    """Return the text without `<` and `>` and in plain typography: compatibility forms, dashes,
+    quotes and white space.
+
+    >>> plain(" <Café> “１２ ％”–3 ")
+    'Café "12%"-3'
+    """
+    folded = unicodedata.normalize("NFKC", text.translate(_RAISED)).translate(_PLAIN)
+    return _BEFORE_PERCENT.sub("%", " ".join(folded.split()))
+
+
+def with_plain_keys(value: Any) -> Any:
+    """Return a JSON value with its keys in plain typography. Keys that become equal are one key
+    with all of their values."""
+    if isinstance(value, list):
+        return [with_plain_keys(child) for child in value]
+    if not isinstance(value, dict):
+        return value
+    children: defaultdict[str, list[Any]] = defaultdict(list)
+    for key, child in value.items():
+        children[plain(key)].append(with_plain_keys(child))
+    return {key: one_or_all(same) for key, same in children.items()}
+
+
+def single_paths(value: Any) -> frozenset[str]:
+    """Return the paths that have one scalar: those of `flatten` that are in no list.
+
+    >>> sorted(single_paths({"name": "Li", "cards": ["A"]})), single_paths("yes")
+    (['name'], frozenset({''}))
+    """
+    paths: set[str] = set()
+    waiting = [("", value)]
+    while waiting:
+        path, node = waiting.pop()
+        if isinstance(node, dict):
+            waiting += [(f"{path}.{key}" if path else key, child) for key, child in node.items()]
+        elif not isinstance(node, list):
+            paths.add(path)
+    return frozenset(paths)
 
 
 def _printed(value: Any) -> str:
@@ -249,50 +339,100 @@ def set_f1(gold: Set[Field], prediction: Set[Field]) -> float:
     return 2.0 * len(gold & prediction) / (len(gold) + len(prediction))
 
 
-def near_pairs(
-    gold: Set[Field], prediction: Set[Field], tolerance: float = 2.0
-) -> list[tuple[Field, Field]]:
-    """Pair fields of the same path, each at most once, that are equal but for numbers at most
-    `tolerance` apart: as many as possible if the values have one number each.
+Tolerance = Callable[[str], float]
 
-    Numbers are quantities by `normalise_text`; texts and identifiers must be equal. In a tuple
-    every number has the tolerance. n·log n time.
+
+def within_two(_: str) -> float:
+    """The published tolerance, the same for every number."""
+    return 2.0
+
+
+def below_two(_: str) -> float:
+    """The paper's tolerance: less than 2."""
+    return 2.0 - 2 * _ROUNDING
+
+
+# Two decimals are what an answer is rounded to.
+_SHARE, _HALF_CENT = 0.01, 0.005
+
+
+def relative_tolerance(number: str) -> float:
+    """2 for whole numbers. For others and percentages 1 % of the number, but at least 0.005, since
+    ratios are rounded to two decimals, and at most 2.
+
+    >>> [round(relative_tolerance(number), 4) for number in ("281", "0.68", "0.3", "35%", "520.34")]
+    [2.0, 0.0068, 0.005, 0.35, 2.0]
+    """
+    if "." not in number and "%" not in number:
+        return 2.0
+    return min(max(abs(float(number.rstrip("%"))) * _SHARE, _HALF_CENT), 2.0)
+
+
+def near_pairs(
+    gold: Set[Field], prediction: Set[Field], tolerance: Tolerance = within_two
+) -> list[tuple[Field, Field]]:
+    """Pair fields of the same path, each at most once, that are equal but for numbers that are at
+    most as far apart as the tolerance of the gold number: as many as possible if the values have
+    one number each and all of them the same tolerance.
+
+    Numbers are quantities by `normalise_text`, with or without a percent sign; texts and
+    identifiers must be equal. In a tuple every number has the tolerance. n·log n time.
 
     >>> near_pairs({("", "95"), ("", "A")}, {("", "97"), ("", "B")})
     [(('', '95'), ('', '97'))]
     """
-    groups: defaultdict[Any, tuple[list[Any], list[Any]]] = defaultdict(lambda: ([], []))
+    groups: defaultdict[Any, tuple[list[_Numbers], list[_Numbers]]] = defaultdict(lambda: ([], []))
     for side, fields in enumerate((gold, prediction)):
         for field in fields:
             texts, numbers = _texts_and_numbers(field)
-            groups[field[0], texts][side].append((numbers, field))
+            groups[field[0], texts][side].append(
+                _Numbers(tuple(map(_number, numbers)), field, numbers)
+            )
     pairs = []
     for ours, theirs in groups.values():
         ours.sort(key=itemgetter(0), reverse=True)
         theirs.sort(key=itemgetter(0), reverse=True)
         while ours and theirs:
-            apart = [a - b for a, b in zip(ours[-1][0], theirs[-1][0], strict=True)]
-            if all(abs(each) <= tolerance + _ROUNDING for each in apart):
-                pairs.append((ours.pop()[1], theirs.pop()[1]))
+            if _are_near(ours[-1], theirs[-1], tolerance):
+                pairs.append((ours.pop().field, theirs.pop().field))
             else:
-                (ours if ours[-1][0] < theirs[-1][0] else theirs).pop()
+                (ours if ours[-1].values < theirs[-1].values else theirs).pop()
     return pairs
 
 
-def _texts_and_numbers(field: Field) -> tuple[Any, tuple[float, ...]]:
-    """Return the value with None for each of its numbers, and the numbers."""
+class _Numbers(NamedTuple):
+    values: tuple[float, ...]
+    field: Field
+    texts: tuple[str, ...]
+
+
+def _are_near(ours: _Numbers, theirs: _Numbers, tolerance: Tolerance) -> bool:
+    return all(
+        abs(a - b) <= tolerance(text) + _ROUNDING
+        for a, b, text in zip(ours.values, theirs.values, ours.texts, strict=True)
+    )
+
+
+def _number(text: str) -> float:
+    return float(text.rstrip("%"))
+
+
+def _texts_and_numbers(field: Field) -> tuple[Any, tuple[str, ...]]:
+    """Return the value with a mark for each of its numbers, and the numbers as text."""
     path, value = field
     parts = (value,) if isinstance(value, str) else value
     is_exact = names_identifier(path.rstrip(".").rpartition(".")[2])
     are_numbers = [not is_exact and _is_quantity(part) for part in parts]
     texts = tuple(
-        None if is_number else part for part, is_number in zip(parts, are_numbers, strict=True)
+        (part.endswith("%"),) if is_number else part
+        for part, is_number in zip(parts, are_numbers, strict=True)
     )
-    numbers = (float(part) for part, is_number in zip(parts, are_numbers, strict=True) if is_number)
+    numbers = (part for part, is_number in zip(parts, are_numbers, strict=True) if is_number)
     return (isinstance(value, str), texts), tuple(numbers)
 
 
 def _is_quantity(text: str) -> bool:
+    text = text.removesuffix("%")
     digits = len(text) - text.count("-") - text.count(".")
     return digits <= _MOST_DIGITS and _QUANTITY.fullmatch(text) is not None
 
@@ -323,32 +463,36 @@ def _ordered(value: Any) -> Any:
     return value
 
 
-def relative_scores(scores: Mapping[str, float | None], baseline: str) -> dict[str, float | None]:
+def relative_scores(
+    scores: Mapping[str, Mapping[str, float]], baseline: str
+) -> dict[str, float | None]:
     """Each condition's score divided by that of the baseline condition; higher is better.
 
-    `scores` are rates in [0, 1]; a ratio is at least 0 and may exceed 1. None if the condition has
-    no score, and for all if the baseline has none or scores 0. The baseline's own ratio, 1, is
-    included.
+    `scores` are each condition's rates in [0, 1], by task. Both means are over the tasks that the
+    condition and the baseline have, so that a condition without the hard tasks gains nothing. A
+    ratio is at least 0 and may exceed 1. None if they share no task, or if the baseline scores 0.
+    The baseline's own ratio, 1, is included.
 
-    >>> relative_scores({"normal": 0.8, "blur": 0.4, "glare": None}, "normal")
-    {'normal': 1.0, 'blur': 0.5, 'glare': None}
+    >>> relative_scores({"normal": {"A": 0.8, "B": 0.2}, "blur": {"A": 0.4}}, "normal")
+    {'normal': 1.0, 'blur': 0.5}
     """
-    base = scores.get(baseline)
-    return {
-        condition: score / base if score is not None and base else None
-        for condition, score in scores.items()
-    }
+    base = scores.get(baseline, {})
+    ratios: dict[str, float | None] = {}
+    for condition, tasks in scores.items():
+        shared = [task for task in tasks if task in base]
+        whole = math.fsum(base[task] for task in shared)
+        part = math.fsum(tasks[task] for task in shared)
+        ratios[condition] = part / whole if whole else None
+    return ratios
 
 
-def mean_relative_score(scores: Mapping[str, float | None], baseline: str) -> float | None:
-    """Mean of the ratios of all conditions except the baseline; None if there is no ratio.
+def mean_relative_score(ratios: Mapping[str, float | None], baseline: str) -> float | None:
+    """Mean of the ratios of all conditions except the baseline; None if one has no ratio, or if
+    there is none.
 
-    >>> mean_relative_score({"normal": 0.5, "blur": 0.25, "glare": 0.5}, "normal")
+    >>> mean_relative_score({"normal": 1.0, "blur": 0.5, "glare": 1.0}, "normal")
     0.75
     """
-    ratios = [
-        ratio
-        for condition, ratio in relative_scores(scores, baseline).items()
-        if condition != baseline and ratio is not None
-    ]
-    return math.fsum(ratios) / len(ratios) if ratios else None
+    others = [ratio for condition, ratio in ratios.items() if condition != baseline]
+    known = [ratio for ratio in others if ratio is not None]
+    return math.fsum(known) / len(known) if known and len(known) == len(others) else None

@@ -15,7 +15,7 @@ from scoring.models import Board, Entry, Phase
 from scoring.models.submissions import CARD_FIELDS
 from scoring.submissions.forms import PhaseField
 
-from .selectors import ItemSample, draw_items, figures_of
+from .selectors import ItemSample, draw_items, enterable_figures
 
 FIGURE = "figure-"
 # A percentage further away from zero is a typing error; some ratios are above 100.
@@ -48,7 +48,7 @@ class RowForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.board, self.columns = board, figures_of(board)
+        self.board, self.columns = board, enterable_figures(board)
         for name in ("notes", "training_data", "prompt", "decoding"):
             self.fields[name].widget.attrs["rows"] = 2
         for column in self.columns.values():

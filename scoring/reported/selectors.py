@@ -32,6 +32,11 @@ def figures_of(board: Board) -> dict[str, Column]:
     return figures
 
 
+def enterable_figures(board: Board) -> dict[str, Column]:
+    """The figures that publications state."""
+    return {key: column for key, column in figures_of(board).items() if not column.reported}
+
+
 def entered_rows(board: Board) -> QuerySet[Entry]:
     """The rows that organisers entered, by source and name."""
     return board.entries.filter(is_entered=True).order_by("provenance", "name", "id")

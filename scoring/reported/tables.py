@@ -14,7 +14,7 @@ from scoring.models import Board
 from scoring.models.submissions import CARD_FIELDS
 
 from .forms import FIGURE, RowForm, row_faults
-from .selectors import figures_of
+from .selectors import enterable_figures
 
 CARD_COLUMNS = ("kind", "source", "source_url", *CARD_FIELDS)
 REQUIRED = ("name", "source")
@@ -47,7 +47,7 @@ def check_table(board: Board, file: IO[bytes], name: str) -> CheckedTable:
     rows: list[dict[str, Any]] = []
     faults: list[TableFault] = []
     places: dict[tuple[str, str], str] = {}
-    figures, unknown = set(figures_of(board)), set[str]()
+    figures, unknown = set(enterable_figures(board)), set[str]()
     for line in read_csv(file, name, archive_limits()):
         if isinstance(line, Refusal):
             faults.append(TableFault(line.name, "", line.reason))
@@ -108,7 +108,7 @@ def _repeated(
 
 def _rates(board: Board, name: str, rows: list[dict[str, Any]]) -> Iterator[TableFault]:
     """A table of rates instead of percentages, which would show scores below 1%."""
-    columns = figures_of(board)
+    columns = enterable_figures(board)
     values = [
         abs(value) for row in rows for key, value in row["scores"].items() if columns[key].unit
     ]
@@ -120,6 +120,6 @@ def _rates(board: Board, name: str, rows: list[dict[str, Any]]) -> Iterator[Tabl
 
 def empty_table(board: Board) -> TextFile:
     """The header of a table for this board, with one column per headline figure."""
-    figures = [key for key, column in figures_of(board).items() if column.headline]
+    figures = [key for key, column in enterable_figures(board).items() if column.headline]
     heads = ["name", "source", *(name for name in CARD_COLUMNS if name not in REQUIRED), *figures]
     return TextFile(f"{board.slug}-rows.csv", "text/csv", csv_text([heads]))

@@ -25,7 +25,16 @@ from scoring.benchmarks.base import (
 from scoring.benchmarks.items import ItemResult, Options, mean, share
 from scoring.metrics.fields import mean_relative_score, relative_scores
 
-from .scorer import LEFT_OUT, PERCEPTION, REASONING, TASKS, UNPARSEABLE
+from .scorer import (
+    LEFT_OUT,
+    OVERALL,
+    PERCEPTION,
+    PUBLISHED_OVERALL,
+    REASONING,
+    TASKS,
+    UNPARSEABLE,
+    counted,
+)
 
 _FOLDER = Path(__file__).parent
 FIGURES = load_figures(_FOLDER / "figures.toml")
@@ -120,7 +129,7 @@ _CONDITIONS = View(
     "conditions",
     "Robustness",
     f"F1 under each capture condition relative to normal captures, excluding {QUALITY_TASK} "
-    "(100% = no loss). Ratios over few questions are not reliable.",
+    "(100% = no loss), over the tasks that both have. Ratios over few questions are not reliable.",
     (
         Column(
             "f1_normal",
@@ -159,34 +168,50 @@ class Cell(NamedTuple):
     robustness: str
 
 
-# The F1 of each answer, by cell: eight bytes per answer.
+# The score of each answer, by cell: eight bytes per answer.
 Cells = Mapping[Cell, "array[float]"]
 Figures = dict[str, float | int | None]
 
 
-def aggregate(results: Iterable[ItemResult], _: Options) -> Scores:
+def aggregate(results: Iterable[ItemResult], options: Options) -> Scores:
     """Compute the figures of all answers, in any order; `results` may be a stream.
 
-    A subtask is the mean of its answers, a task the mean of its subtasks, `overall` the mean of the
-    tasks. A subtask or task without scores is left out.
+    A subtask is the mean of its answers, a task the mean of its subtasks, an overall score the mean
+    of the tasks. A task without any question is left out. There is no score that ranks if a task
+    has questions and no score.
     """
-    scored: defaultdict[Cell, array[float]] = defaultdict(lambda: array("d"))
-    strict: defaultdict[Cell, array[float]] = defaultdict(lambda: array("d"))
+    scored, strict, published = (defaultdict[Cell, "array[float]"](_array) for _ in range(3))
     counts: Counter[str] = Counter()
+    asked: set[str] = set()
     for result in results:
-        _count(result, counts)
+        score = counted(result, options)
+        _count(result, counts, is_ignored=score is None)
         cell = Cell(result["task"], result["subtask"], result["robustness"])
-        if result["f1"] is not None:
-            scored[cell].append(result["f1"])
-        if result["strict"] is not None:
-            strict[cell].append(result["strict"])
+        for cells, value in (
+            (scored, score),
+            (strict, result["strict"]),
+            (published, result["published"]),
+        ):
+            if value is not None:
+                cells[cell].append(value)
+        if result["outcome"] != LEFT_OUT:
+            asked.add(cell.task)
+    tasks = task_scores(scored)
     return Scores(
         items=counts["items"],
         missing=counts["missing"],
-        scores=_scores(scored, strict, counts),
+        scores={
+            **_scores(tasks, scored, counts),
+            PUBLISHED_OVERALL: _mean_of(task_scores(published), TASKS),
+            OVERALL: _mean_of(task_scores(strict), TASKS) if asked == tasks.keys() else None,
+        },
         counts=_shown_counts(counts, scored),
         subsets={**_languages(scored), **_conditions(scored), **_subtasks(scored)},
     )
+
+
+def _array() -> "array[float]":
+    return array("d")
 
 
 def task_scores(cells: Cells) -> dict[str, float]:
@@ -203,8 +228,8 @@ def task_scores(cells: Cells) -> dict[str, float]:
     return {task: score for task, score in means.items() if score is not None}
 
 
-def _count(result: ItemResult, counts: Counter[str]) -> None:
-    """Count the answer. Answers that exist and have no F1 are counted as ignored."""
+def _count(result: ItemResult, counts: Counter[str], *, is_ignored: bool) -> None:
+    """Count the answer. Answers that exist and have no score are counted as ignored."""
     is_left_out = result["outcome"] == LEFT_OUT
     is_answered = not (is_left_out or result["missing"])
     counts["items"] += 1
@@ -212,7 +237,7 @@ def _count(result: ItemResult, counts: Counter[str]) -> None:
     counts["left_out"] += is_left_out
     counts["answered"] += is_answered
     counts["unparseable"] += result["outcome"] == UNPARSEABLE
-    counts["ignored"] += is_answered and result["f1"] is None
+    counts["ignored"] += is_answered and is_ignored
     if result["output_tokens"] is not None:
         counts["with_output_tokens"] += 1
         counts["output_tokens"] += result["output_tokens"]
@@ -226,16 +251,15 @@ def _shown_counts(counts: Counter[str], scored: Cells) -> dict[str, int]:
     return shown
 
 
-def _scores(scored: Cells, strict: Cells, counts: Counter[str]) -> dict[str, float | None]:
-    tasks = task_scores(scored)
+def _scores(
+    tasks: Mapping[str, float], scored: Cells, counts: Counter[str]
+) -> dict[str, float | None]:
     answered = counts["answered"]
     return {
         **{task: tasks.get(task) for task in TASKS},
         "perception": _mean_of(tasks, PERCEPTION),
         "reasoning": _mean_of(tasks, REASONING),
-        "overall": _mean_of(tasks, TASKS),
         SUBSET: None,
-        "overall_strict": _mean_of(task_scores(strict), TASKS),
         "unparseable": share(counts["unparseable"], answered),
         "f1": _mean_answer(scored),
         "without_iqe": _mean_without_quality(tasks),
@@ -248,8 +272,8 @@ def _robustness(scored: Cells) -> dict[str, float | None]:
     scores = _condition_scores(scored)
     relative = relative_scores(scores, NORMAL)
     return {
-        "relative": mean_relative_score(scores, NORMAL),
-        "f1_normal": scores.get(NORMAL),
+        "relative": mean_relative_score(relative, NORMAL),
+        "f1_normal": mean(scores.get(NORMAL, {}).values()),
         **{condition_key(name): relative.get(name) for name in CONDITIONS},
     }
 
@@ -279,14 +303,18 @@ def _conditions(cells: Cells) -> dict[str, Figures]:
     scores = _condition_scores(cells)
     relative = relative_scores(scores, NORMAL)
     return {
-        name: {**_answers(part), "without_iqe": scores[name], "relative": relative[name]}
+        name: {
+            **_answers(part),
+            "without_iqe": mean(scores[name].values()),
+            "relative": relative[name],
+        }
         for name, part in _by_condition(cells).items()
     }
 
 
-def _condition_scores(cells: Cells) -> dict[str, float | None]:
-    parts = _by_condition(cells)
-    return {name: mean(task_scores(part).values()) for name, part in parts.items()}
+def _condition_scores(cells: Cells) -> dict[str, dict[str, float]]:
+    """Return the tasks' scores under each capture condition."""
+    return {name: task_scores(part) for name, part in _by_condition(cells).items()}
 
 
 def _subtasks(cells: Cells) -> dict[str, Figures]:

@@ -21,7 +21,8 @@ from scoring.benchmarks.reading import (
 )
 from scoring.metrics.fields import UnparseableError
 
-from .scorer import TASKS, check_options, read_gold_answer
+from .comparing import read_gold_answer
+from .scorer import TASKS, check_options
 
 _NAMES = ("subtask", "robustness")
 _LONGEST_NAME = 100
@@ -81,7 +82,7 @@ def _name_problem(record: Record) -> str | None:
 
 def _answer_problem(record: Record) -> str | None:
     try:
-        read_gold_answer(record.value["response"], record.value["subtask"], check_options({}))
+        read_gold_answer(record.value["response"], record.value, check_options({}))
     except UnparseableError as error:
         return f"'response' is {error}"
     return None

@@ -1,10 +1,9 @@
-"""Scores one answer of FCMBench by the rules of its subtask, summarises it, and returns its
+"""Scores one answer of FCMBench under the options, summarises it, and returns its
 contributions to the figures with intervals.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from scoring.benchmarks.base import sign_options
@@ -28,144 +27,70 @@ from scoring.benchmarks.items import (
     named_errors,
 )
 from scoring.benchmarks.options import Option, complete_options
-from scoring.metrics.fields import (
-    Field,
-    Fields,
-    UnparseableError,
-    extract_json,
-    flatten,
-    is_close,
-    near_pairs,
-    normalise_float,
-    normalise_text,
-    parse_json,
-    set_f1,
-    unwrap_answer,
-    without_places,
+from scoring.metrics.fields import Field, Fields
+
+from .comparing import (
+    FACTBOARD,
+    PAPER,
+    REFERENCE,
+    RELATIVE,
+    TEXT,
+    Answer,
+    Comparison,
+    compare,
+    read_answer,
+    read_gold_answer,
 )
 
 PERCEPTION = ("IQE", "DTR", "KIE")
 REASONING = ("CC", "VC", "NC", "RR")
 TASKS = (*PERCEPTION, *REASONING)
-_CALCULATION = "NC"
 
-# Subtasks with rules of their own: the answer is one number, which is right if it is close enough;
-# only the document types reported as present count; the published evaluator does not grade it.
-_NUMBER = ("num_cal_001", "num_cal_002")
-_PRESENT_ONLY = "doc_cla_003"
+# The published evaluator does not grade it.
 _LEFT_OUT = "num_cal_005"
 
-# Identifiers are compared as text or, as in the published evaluator, as floats. Numbers may differ
-# by a little in all calculations, as in the paper, or in those of the evaluator.
-TEXT, PAPER, REFERENCE = "text", "paper", "reference"
-_OPTIONS = (
-    Option("identifiers", TEXT, choices=(TEXT, REFERENCE)),
-    Option("tolerance", PAPER, choices=(PAPER, REFERENCE)),
-    Option("missing", "zero", choices=("zero", "skip")),
-)
+# Our rules for reading and comparing, or those of the published evaluator; with the latter the
+# other options are the evaluator's too. Identifiers are compared as text, or as floats. Numbers of
+# calculations may differ by a little, ratios in relation to their size, or by less than 2 as in the
+# paper, or in two subtasks by at most 2 as in the evaluator.
+_MISSING = Option("missing", "zero", choices=("zero", "skip"))
+_OPTIONS = {
+    rules: (
+        Option("rules", rules, choices=(FACTBOARD, REFERENCE)),
+        Option("identifiers", identifiers, choices=(TEXT, REFERENCE)),
+        Option("tolerance", tolerance, choices=(RELATIVE, PAPER, REFERENCE)),
+        _MISSING,
+    )
+    for rules, identifiers, tolerance in (
+        (FACTBOARD, TEXT, RELATIVE),
+        (REFERENCE, REFERENCE, REFERENCE),
+    )
+}
 
 
 def check_options(raw: Mapping[str, object]) -> Options:
     """Return complete, canonical options. Raises OptionError.
 
     >>> check_options({})
-    {'identifiers': 'text', 'tolerance': 'paper', 'missing': 'zero'}
+    {'rules': 'factboard', 'identifiers': 'text', 'tolerance': 'relative', 'missing': 'zero'}
+    >>> check_options({"rules": "reference"})["tolerance"]
+    'reference'
     """
-    return complete_options(_OPTIONS, raw)
+    is_reference = raw.get("rules") == REFERENCE or (
+        # As before there were rules: these two gave the scores of the evaluator.
+        "rules" not in raw and raw.get("identifiers") == raw.get("tolerance") == REFERENCE
+    )
+    return complete_options(_OPTIONS[REFERENCE if is_reference else FACTBOARD], raw)
 
+
+PUBLISHED = check_options({"rules": REFERENCE})
 
 # Rules on which the published evaluator and the paper differ, or that the paper leaves open.
-_RULES = ("num_cal:<=2", "num_cal_005:left-out", "relative:without-IQE")
+_RULES = ("num_cal_005:left-out", "relative:same-tasks-without-IQE")
 
 
 def signed(options: Options) -> tuple[str, ...]:
     return (*sign_options(options), *_RULES)
-
-
-TOLERANCE = 2.0
-_PRESENT = "present_categories"
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A parsed answer: its value (None if unreadable), its fields, and the reason if it is
-    unreadable."""
-
-    value: Any
-    fields: Fields
-    problem: str = ""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """An answer's F1 in [0, 1], and its correct, missed and extra fields.
-
-    `f1` is None if the published evaluator ignores the answer.
-    """
-
-    f1: float | None
-    right: int
-    missed: Fields
-    extra: Fields
-
-
-def read_gold_answer(text: str, subtask: str, options: Options) -> Answer:
-    """Return the gold answer; the whole text is JSON. Raises UnparseableError."""
-    return _answer(unwrap_answer(parse_json(text)), subtask, options)
-
-
-def read_answer(response: str, subtask: str, options: Options) -> Answer:
-    """Return the answer in a model's response. Never raises."""
-    try:
-        return _answer(unwrap_answer(extract_json(response)), subtask, options)
-    except UnparseableError as error:
-        return Answer(None, frozenset(), str(error))
-
-
-def compare(gold: Answer, answer: Answer, question: Payload, options: Options) -> Comparison:
-    """Compute F1 of the fields. In calculations numbers need only be close.
-
-    An answer that is null or unreadable has no fields. If the subtask asks for one number, it has
-    no F1 either.
-    """
-    if question["subtask"].endswith(_NUMBER):
-        return _compare_numbers(gold, answer)
-    if options["tolerance"] == PAPER and question["task"] == _CALCULATION:
-        return _compare_calculations(gold.fields, answer.fields)
-    return Comparison(
-        f1=set_f1(gold.fields, answer.fields),
-        right=len(gold.fields & answer.fields),
-        missed=gold.fields - answer.fields,
-        extra=answer.fields - gold.fields,
-    )
-
-
-def _compare_numbers(gold: Answer, answer: Answer) -> Comparison:
-    is_right = is_close(gold.value, answer.value, TOLERANCE)
-    return Comparison(
-        f1=None if answer.value is None else float(is_right),
-        right=int(is_right),
-        missed=frozenset() if is_right else gold.fields,
-        extra=frozenset() if is_right else answer.fields,
-    )
-
-
-def _compare_calculations(gold: Fields, answer: Fields) -> Comparison:
-    pairs = near_pairs(gold, answer, TOLERANCE)
-    return Comparison(
-        f1=2 * len(pairs) / (len(gold) + len(answer)) if gold or answer else 1.0,
-        right=len(pairs),
-        missed=gold - {ours for ours, _ in pairs},
-        extra=answer - {theirs for _, theirs in pairs},
-    )
-
-
-def _answer(value: Any, subtask: str, options: Options) -> Answer:
-    value = without_places(value)
-    if subtask.endswith(_PRESENT_ONLY):
-        value = {_PRESENT: value.get(_PRESENT, [])} if isinstance(value, dict) else {}
-    normalise = normalise_text if options["identifiers"] == TEXT else normalise_float
-    return Answer(value, flatten(value, normalise))
 
 
 # The most wrong fields that a result lists. The counts cover all of them.
@@ -177,36 +102,54 @@ SCORED, MISSING, UNPARSEABLE, LEFT_OUT = "scored", "missing", "unparseable", "le
 def score_item(gold: Payload, prediction: Payload | None, options: Options) -> ItemResult:
     """Return the score of one answer, as plain JSON.
 
-    - `outcome`: `scored`, `missing` (no prediction), `unparseable` (no readable JSON in the
-      response; `reason` explains), or `left_out` (a subtask that is not graded).
-    - `f1`: in [0, 1], or null if the published evaluator ignores the answer.
-    - `strict`: the same with 0 for unparseable or ignored answers; null if left out.
+    - `outcome`: `scored`, `missing` (no prediction), `unparseable` (no answer in the response;
+      `reason` explains), or `left_out` (a subtask that is not graded).
+    - `f1`: in [0, 1], or null if the rules of the published evaluator ignore the answer.
+    - `strict`: what counts for the rank: the same with fields without an answer counted like wrong
+      ones, and with 0 for no answer; null only if left out.
+    - `published`: F1 by the rules of the published evaluator, whatever the options; null if it
+      ignores the answer.
     - `right`: the number of correct fields; `missed`, `extra`: the others as `[path, value]`, at
       most MOST_FIELDS of each, and their counts `missed_count`, `extra_count`.
     - `output_tokens`: as stated by the submission, else null.
 
     Raises UnparseableError for gold that is not JSON.
     """
-    subtask = gold["subtask"]
-    answer = read_answer("" if prediction is None else prediction["response"], subtask, options)
-    comparison = compare(
-        read_gold_answer(gold["response"], subtask, options), answer, gold, options
-    )
-    outcome = _outcome(subtask, is_missing=prediction is None, is_read=not answer.problem)
-    f1, strict = _scores(outcome, comparison, options)
+    answer, comparison = _compared(gold, prediction, options)
+    outcome = _outcome(gold["subtask"], is_missing=prediction is None, is_read=not answer.problem)
+    published = comparison
+    if options | {"missing": ""} != PUBLISHED | {"missing": ""}:
+        _, published = _compared(gold, prediction, PUBLISHED)
     return {
         "id": gold["id"],
         "missing": prediction is None,
         "task": gold["task"],
-        "subtask": subtask,
+        "subtask": gold["subtask"],
         "robustness": gold["robustness"],
         "outcome": outcome,
         "reason": answer.problem if outcome == UNPARSEABLE else "",
-        "f1": f1,
-        "strict": strict,
+        "f1": _counted(outcome, comparison.f1, options),
+        "strict": _counted(outcome, comparison.strict, options),
+        "published": _counted(outcome, published.f1, options),
         **_details(comparison),
         "output_tokens": prediction.get("output_tokens") if prediction else None,
     }
+
+
+def _compared(
+    gold: Payload, prediction: Payload | None, options: Options
+) -> tuple[Answer, Comparison]:
+    answer = read_answer("" if prediction is None else prediction["response"], gold, options)
+    return answer, compare(read_gold_answer(gold["response"], gold, options), answer, gold, options)
+
+
+def _counted(outcome: str, score: float | None, options: Options) -> float | None:
+    """Return the score unless the question is left out or has no prediction."""
+    if outcome == LEFT_OUT:
+        return None
+    if outcome == MISSING:
+        return 0.0 if options["missing"] == "zero" else None
+    return score
 
 
 def _outcome(subtask: str, *, is_missing: bool, is_read: bool) -> str:
@@ -215,18 +158,6 @@ def _outcome(subtask: str, *, is_missing: bool, is_read: bool) -> str:
     if is_missing:
         return MISSING
     return SCORED if is_read else UNPARSEABLE
-
-
-def _scores(
-    outcome: str, comparison: Comparison, options: Options
-) -> tuple[float | None, float | None]:
-    """Return F1 as in the published evaluator, and strict F1."""
-    if outcome == LEFT_OUT:
-        return None, None
-    if outcome == MISSING:
-        return (0.0, 0.0) if options["missing"] == "zero" else (None, None)
-    is_readable = outcome == SCORED and comparison.f1 is not None
-    return comparison.f1, comparison.f1 if is_readable else 0.0
 
 
 def _details(comparison: Comparison) -> ItemResult:
@@ -256,17 +187,26 @@ def _excerpts(texts: tuple[str, ...]) -> list[str]:
     return [excerpt(text) for text in texts[:MOST_FIELDS]]
 
 
-OVERALL = "overall"
+PUBLISHED_OVERALL, OVERALL = "overall", "overall_strict"
 
 
-def contributions(result: Mapping[str, Any], _: Mapping[str, str]) -> Iterator[Contribution]:
-    """Return its F1 as part of the mean of its subtask; a task is the mean of these, `overall` of
-    the tasks."""
-    if (f1 := result["f1"]) is None:
-        return
+def counted(result: Mapping[str, Any], options: Mapping[str, str]) -> float | None:
+    """Return the score that the figures of tasks, languages and conditions count: under the rules
+    of the published evaluator its F1, which ignores some answers."""
+    score: float | None = result["f1" if options["rules"] == REFERENCE else "strict"]
+    return score
+
+
+def contributions(result: Mapping[str, Any], options: Mapping[str, str]) -> Iterator[Contribution]:
+    """Return its scores as parts of the means of its subtask; a task is the mean of these, and each
+    overall score the mean of the tasks."""
     task, subtask = result["task"], result["subtask"]
-    yield Contribution(task, f1, part=(subtask,))
-    yield Contribution(OVERALL, f1, part=(task, subtask))
+    if (score := counted(result, options)) is not None:
+        yield Contribution(task, score, part=(subtask,))
+    if (strict := result["strict"]) is not None:
+        yield Contribution(OVERALL, strict, part=(task, subtask))
+    if (published := result["published"]) is not None:
+        yield Contribution(PUBLISHED_OVERALL, published, part=(task, subtask))
 
 
 def stratum(result: Mapping[str, Any]) -> str:
@@ -277,19 +217,19 @@ _ERRORS = {"extra_count": "extra fields", "missed_count": "missed fields"}
 
 
 def summarise(result: Mapping[str, Any], _: Mapping[str, str]) -> ItemSummary:
-    """Return its F1, its task and subtask, and whether it has missed or extra fields."""
+    """Return its score, its task and subtask, and whether it has missed or extra fields."""
     errors = named_errors(result, _ERRORS)
     if result["outcome"] == UNPARSEABLE:
         errors.append(UNPARSEABLE)
-    return ItemSummary(result["f1"], f"{result['task']} {result['subtask']}", tuple(errors))
+    return ItemSummary(result["strict"], f"{result['task']} {result['subtask']}", tuple(errors))
 
 
-def sides(gold: Payload, prediction: Payload | None, _: Mapping[str, str]) -> Sides:
-    """Return both answers, which the options do not change."""
-    subtask, shown = gold["subtask"], check_options({})
-    answer = None if prediction is None else read_answer(prediction["response"], subtask, shown)
+def sides(gold: Payload, prediction: Payload | None, options: Mapping[str, str]) -> Sides:
+    """Return both answers."""
+    rules = dict(options)
+    answer = None if prediction is None else read_answer(prediction["response"], gold, rules)
     return Sides(
-        {_ANSWER: read_gold_answer(gold["response"], subtask, shown).value},
+        {_ANSWER: read_gold_answer(gold["response"], gold, rules).value},
         None if answer is None or answer.problem else {_ANSWER: answer.value},
     )
 
@@ -315,17 +255,18 @@ def _graded(
     if result["outcome"] == LEFT_OUT:
         return None
     response = None if prediction is None else prediction["response"]
-    ours = read_gold_answer(gold["response"], gold["subtask"], options)
-    theirs = read_answer(response or "", gold["subtask"], options)
+    ours = read_gold_answer(gold["response"], gold, options)
+    theirs = read_answer(response or "", gold, options)
     missed = compare(ours, theirs, gold, options).missed
     read: defaultdict[str, list[str]] = defaultdict(list)
-    for path, value in sorted(theirs.fields - ours.fields, key=_by_text):
+    for path, value in sorted(theirs.fields - (ours.fields - missed), key=_by_text):
         read[path].append(_text(value))
     fields = []
     for field in sorted(ours.fields, key=_by_text):
         path, value = field[0], _text(field[1])
-        found = value if field in theirs.fields else "; ".join(read[path]) or None
-        error = verdict(found, is_right=field not in missed)
+        is_right = field not in missed
+        found = value if is_right and field in theirs.fields else "; ".join(read[path]) or None
+        error = verdict(found, is_right=is_right)
         fields.append(GradedField(result["task"], _name(path), value, found, error))
     return graded_record(fields, sides(gold, prediction, options), response)
 

@@ -25,7 +25,8 @@ from tests.shared import ORACLE, needs_oracle
 
 OPTIONS = FCMBENCH.check_options({})
 SKIP = FCMBENCH.check_options({"missing": "skip"})
-REFERENCE = FCMBENCH.check_options({"identifiers": "reference", "tolerance": "reference"})
+REFERENCE = FCMBENCH.check_options({"rules": "reference"})
+PAPER = FCMBENCH.check_options({"tolerance": "paper"})
 
 
 def gold(
@@ -69,18 +70,15 @@ def graded(rows: Iterable[tuple[dict[str, str], str | None]]) -> Any:
         ("A", '{"answer": "A"}', 1),
         ("A", '{"answer": ["A"]}', 1),
         ("A,B", '```json\n{"answer": ["B", "A"]}\n```', 1),
-        (["A", "B"], '{"answer": ["A"]}', 2 / 3),
         ({"sum": 12}, '{"answer": {"sum": "12.0"}}', 1),
         ({"sum": 12}, '{"sum": "12.0"}', 1),
         ({"sum": 1234}, '{"answer": {"sum": "1,234"}}', 1),
-        # 1 and 234 are two fields here, neither of them correct.
-        ({"sum": 1234}, '{"answer": {"sum": "1，234"}}', 0),
-        ({"<sum>": 1}, '{"sum": 1}', 0),
+        ({"sum": 1234}, '{"answer": {"sum": "1，234"}}', 1),
+        ({"<sum>": 1}, '{"sum": 1}', 1),
         ([["rent", 30.0], ["pay", 8]], '{"answer": [["rent", "30"], ["pay", 9]]}', 1 / 2),
         ([], '{"answer": []}', 1),
         ([], '{"answer": [""]}', 1),
         ([], '{"answer": ["A"]}', 0),
-        (["A"], '{"answer": null}', 0),
     ],
 )
 def test_f1_of_one_answer(answer: object, response: str, f1: float) -> None:
@@ -106,15 +104,122 @@ def test_a_result_stays_small_and_can_be_stored() -> None:
     assert len(result["extra"][0][1]) == MOST_CHARACTERS
 
 
-def test_an_unreadable_answer_is_counted_and_says_why() -> None:
-    result = score(gold(answer=["A"]), "{'answer': 'A'}")
+@pytest.mark.parametrize(
+    ("subtask", "response", "reason"),
+    [
+        ("con_cnk_001", "{'answer': 'A'", "not valid JSON: a bracket is not closed"),
+        ("con_cnk_001", '{"answer": A}', "not valid JSON: Expecting value"),
+        ("con_cnk_001", "I cannot tell.", "contains no JSON object"),
+        ("con_cnk_001", '{"answer": null}', "null is no answer"),
+        ("doc_cla_003", '{"answer": "unknown"}', "has no present_categories"),
+        ("num_cal_001", '{"answer": null}', "null is no answer"),
+    ],
+)
+@pytest.mark.parametrize("answer", [["A"], [], {"present_categories": [""]}])
+def test_no_answer_counts_0_and_says_why(
+    answer: object, subtask: str, response: str, reason: str
+) -> None:
+    result = score(gold(answer=answer, subtask=subtask), response)
     assert (result["outcome"], result["f1"], result["strict"]) == ("unparseable", 0, 0)
-    assert "not valid JSON" in result["reason"]
+    assert result["reason"] == reason
 
 
-def test_an_unreadable_answer_to_an_empty_gold_is_right_only_in_the_reference() -> None:
-    result = score(gold(answer=[]), "There is none.")
+def test_no_answer_to_an_empty_gold_is_right_only_in_the_reference() -> None:
+    line = gold(answer=[])
+    assert score(line, "There is none.")["published"] == 1
+    result = score(line, "There is none.", REFERENCE)
     assert (result["f1"], result["strict"]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "response", "f1", "published"),
+    [
+        ("Yes", '{"answer": "Yes"}', 1, 1),
+        ("Yes", '{"answer": "Yes, No"}', 0, 2 / 3),
+        ("Yes", '{"answer": ["Yes", "No"]}', 0, 2 / 3),
+        ("Yes", '{"answer": "Yes", "answer": "No"}', 0, 0),
+        ("Yes", '{"answer": "Yes"} or {"answer": "No"}', 0, 0),
+        ("Yes", '{"answer": "Yes"} Again: {"answer": "Yes"}', 1, 0),
+        ("Yes", '{"answer": ["Yes"], "sure": {"answer": "No"}}', 1, 1),
+        # Several values where the gold has one are one wrong value.
+        ({"name": "Li", "age": 7}, '{"name": "Li", "age": [7, 8]}', 1 / 2, 4 / 5),
+        ({"name": "Li", "age": 7}, '{"name": "Li", "age": 7, "age": 8}', 1 / 2, 1 / 2),
+        ({"name": "Li", "age": 7}, '{"name": "Li", "age": "1,2"}', 1 / 2, 1 / 2),
+        # A list is a set of answers: P = 1/3, R = 1.
+        (["A"], '{"answer": ["A", "B", "C"]}', 1 / 2, 1 / 2),
+        ("A,B", '{"answer": "A"}', 2 / 3, 2 / 3),
+    ],
+)
+def test_more_than_one_answer_where_one_is_asked_is_wrong(
+    answer: object, response: str, f1: float, published: float
+) -> None:
+    result = score(gold(answer=answer), response)
+    assert (result["f1"], result["published"]) == pytest.approx((f1, published))
+
+
+def test_an_image_has_one_defect() -> None:
+    line = gold(answer=["Blur"], task="IQE", subtask="qua_eva_001")
+    assert score(line, '{"answer": "Blur"}')["f1"] == 1
+    result = score(line, '{"answer": ["Blur", "Glare"]}')
+    assert (result["f1"], result["published"]) == (0, pytest.approx(2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("response", "f1", "strict"),
+    [
+        ('{"a": 1, "b": 2}', 1, 1),
+        # One of two fields is right; the other one is wrong or not answered.
+        ('{"a": 1, "b": 9}', 1 / 2, 1 / 2),
+        ('{"a": 1}', 2 / 3, 1 / 2),
+        ('{"a": 1, "b": null}', 2 / 3, 1 / 2),
+        ('{"a": 1, "b": ""}', 2 / 3, 1 / 2),
+        ('{"a": 1, "b": 2, "c": 3}', 4 / 5, 4 / 5),
+        ("{}", 0, 0),
+    ],
+)
+def test_a_field_without_an_answer_counts_like_a_wrong_one(
+    response: str, f1: float, strict: float
+) -> None:
+    result = score(gold(answer={"a": 1, "b": 2}), response)
+    assert (result["f1"], result["strict"]) == pytest.approx((f1, strict))
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "{'answer': {'Name': 'Li Wei', 'Salary': '4,850.00', 'Spouse': None}}",
+        '{"answer": {"Name": "Li Wei", "Salary": "4,850.00",},}',
+        "{“answer”：{“Name”：“Li Wei”，“Salary”：“4,850.00”}}",
+        'I use {braces}. {"answer": {"Name": "Li\u00a0Wei", "Salary": 4850}} {done}',
+        '{"answer": {"Name": "Ｌｉ　Ｗｅｉ", "Salary": "４，８５０．００"}}',
+        '{"thought": "?"} {"answer": {"<Name>": "<Li  Wei>", "Salary": "+4850"}}',
+        '{answer: {Name: "Li Wei", Salary: 4850.0}}',
+    ],
+)
+def test_the_form_of_an_answer_does_not_matter(response: str) -> None:
+    line = gold(answer={"Name": "Li Wei", "Salary": "4,850.00", "Spouse": ""})
+    assert score(line, response)["strict"] == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "response", "f1"),
+    [
+        ("-5", '{"answer": "\u22125"}', 1),
+        ("-5", '{"answer": "5"}', 0),
+        ("12%", '{"answer": "１２ ％"}', 1),
+        ("12%", '{"answer": "0.12"}', 0),
+        ("Café", '{"answer": "Cafe\u0301"}', 1),
+        ("it's “so”", '{"answer": "it’s \\"so\\""}', 1),
+        ("2025-01-31", '{"answer": "2025–01–31"}', 1),
+        ("12", '{"answer": "1,2"}', 0),
+        ("1234567", '{"answer": "12,34,567"}', 1),
+        ("102", '{"answer": "10²"}', 0),
+        ("007", '{"answer": "７"}', 0),
+        ("yes", '{"answer": "Yes"}', 0),
+    ],
+)
+def test_typography_is_no_difference(answer: str, response: str, f1: float) -> None:
+    assert score(gold(answer=answer), response)["f1"] == f1
 
 
 @pytest.mark.parametrize(
@@ -123,8 +228,9 @@ def test_an_unreadable_answer_to_an_empty_gold_is_right_only_in_the_reference() 
         (281, '{"answer": 283}', 1, 1),
         (281, '{"answer": "279"}', 1, 1),
         (281, '{"answer": 283.5}', 0, 0),
-        (1281, '{"answer": "1,281"}', 0, 0),
-        (281, '{"answer": [281]}', 0, 0),
+        (1281, '{"answer": "1,281"}', 0, 1),
+        (281, '{"answer": [281]}', 0, 1),
+        (281, '{"answer": [281, 300]}', 0, 0),
         (281, '{"answer": NaN}', 0, 0),
         (281, '{"answer": 1e400}', 0, 0),
         (281, "I cannot tell.", None, 0),
@@ -135,8 +241,37 @@ def test_an_unreadable_answer_to_an_empty_gold_is_right_only_in_the_reference() 
 def test_calculations_allow_two_and_ignore_what_is_no_answer(
     subtask: str, answer: float, response: str, f1: float | None, strict: float
 ) -> None:
-    result = score(gold(answer=answer, task="NC", subtask=subtask), response)
-    assert (result["f1"], result["strict"]) == (f1, strict)
+    line = gold(answer=answer, task="NC", subtask=subtask)
+    result = score(line, response)
+    assert (result["f1"], result["strict"], result["published"]) == (strict, strict, f1)
+    reference = score(line, response, REFERENCE)
+    assert (reference["f1"], reference["strict"]) == (f1, f1 or 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "response", "relative", "paper"),
+    [
+        (281, "283", 1, 0),
+        (281, "282.9", 1, 1),
+        (0.68, "0.0", 0, 1),
+        (0.68, "0.7", 0, 1),
+        (0.68, "0.684", 1, 1),
+        # Ratios are rounded to two decimals.
+        (0.3, "0.304", 1, 1),
+        (1.0, "2", 0, 1),
+        (1, "2", 1, 1),
+        (1520.34, "1521.5", 1, 1),
+        ("35.2%", "36.1%", 0, 1),
+        ("35.2%", "35.3%", 1, 1),
+        ("35.2%", "35.2", 0, 0),
+    ],
+)
+def test_ratios_have_a_relative_tolerance(
+    answer: float | str, response: str, relative: int, paper: int
+) -> None:
+    line = gold(answer=answer, task="NC", subtask="en.num_cal_002")
+    said = f'{{"answer": "{response}"}}'
+    assert (score(line, said)["f1"], score(line, said, PAPER)["f1"]) == (relative, paper)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +282,6 @@ def test_calculations_allow_two_and_ignore_what_is_no_answer(
         (281, '{"answer": "283.01"}', 0, 0),
         (281, '{"answer": -281}', 0, 0),
         (1520.34, '{"answer": "1,521.50"}', 1, 0),
-        (0.68, '{"answer": 2.68}', 1, 0),
         ([95], '{"answer": 96}', 1, 0),
         # Of two predicted numbers one is close: P = 1/2, R = 1.
         ([95], '{"answer": [96, 99]}', 2 / 3, 0),
@@ -308,20 +442,50 @@ def test_means_go_over_answers_then_subtasks_then_tasks() -> None:
     assert scores.counts == {"answers": 5, "unparseable": 0, "ignored": 0, "left_out": 0}
 
 
-def test_the_strict_overall_counts_what_the_reference_ignores() -> None:
-    scores = graded(
-        [
-            (gold("1", 7, task="NC", subtask="num_cal_001"), '{"answer": 7}'),
-            (gold("2", 7, task="NC", subtask="num_cal_001"), "about seven"),
-            (gold("3", 7, task="NC", subtask="num_cal_001"), '{"answer": null}'),
-            (gold("4", 7, task="NC", subtask="num_cal_005"), "?"),
-            (gold("5", [], task="VC", subtask="key_ver_001"), "none"),
-        ]
-    )
+ABSTENTIONS = [
+    (gold("1", 7, task="NC", subtask="num_cal_001"), '{"answer": 7}'),
+    (gold("2", 7, task="NC", subtask="num_cal_001"), "about seven"),
+    (gold("3", 7, task="NC", subtask="num_cal_001"), '{"answer": null}'),
+    (gold("4", 7, task="NC", subtask="num_cal_005"), "?"),
+    (gold("5", [], task="VC", subtask="key_ver_001"), "none"),
+]
+
+
+def test_every_question_counts_for_the_rank() -> None:
+    scores = graded(ABSTENTIONS)
+    assert (scores.scores["NC"], scores.scores["VC"]) == (pytest.approx(1 / 3), 0)
+    assert scores.scores["overall_strict"] == pytest.approx((1 / 3 + 0) / 2)
+    # The published evaluator leaves 2 and 3 out, and 5 has no fields like its gold.
+    assert scores.scores["overall"] == 1
+    assert scores.scores["unparseable"] == pytest.approx(3 / 4)
+    assert scores.counts == {"answers": 4, "unparseable": 3, "ignored": 0, "left_out": 1}
+
+
+def test_the_rules_of_the_evaluator_leave_answers_out_but_rank_by_all() -> None:
+    results = [score(line, response, REFERENCE) for line, response in ABSTENTIONS]
+    scores = FCMBENCH.aggregate(results, REFERENCE)
     assert (scores.scores["NC"], scores.scores["VC"], scores.scores["overall"]) == (1, 1, 1)
     assert scores.scores["overall_strict"] == pytest.approx((1 / 3 + 0) / 2)
-    assert scores.scores["unparseable"] == pytest.approx(2 / 4)
     assert scores.counts == {"answers": 2, "unparseable": 2, "ignored": 2, "left_out": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "response"), [(REFERENCE, '{"answer": null}'), (SKIP, None)], ids=["null", "skip"]
+)
+def test_a_task_without_a_score_leaves_no_score_that_ranks(
+    options: dict[str, str], response: str | None
+) -> None:
+    rows = [
+        (gold("1", 7, task="NC", subtask="num_cal_001"), response),
+        (gold("2", "A"), '{"answer": "A"}'),
+    ]
+    scores = FCMBENCH.aggregate([score(*row, options) for row in rows], options).scores
+    assert (scores["NC"], scores["CC"], scores["overall_strict"]) == (None, 1, None)
+
+
+def test_tasks_that_the_gold_does_not_have_do_not_count() -> None:
+    scores = graded([(gold("1", "A"), '{"answer": "A"}')]).scores
+    assert (scores["NC"], scores["overall_strict"]) == (None, 1)
 
 
 def test_languages_leave_image_quality_out_and_english_has_no_rationality() -> None:
@@ -349,21 +513,20 @@ def test_conditions_are_relative_to_normal_captures_without_image_quality() -> N
     right, half = '{"answer": ["A"]}', '{"answer": ["A", "X", "Y"]}'
     scores = graded(
         [
-            (gold("1", "A"), right),
-            (gold("2", "A", task="VC", subtask="key_ver_001"), half),
-            (gold("3", "A", robustness="Out-of-focus"), half),
-            (gold("4", "A", robustness="Small ROIs", task="IQE", subtask="qua_eva_001"), right),
-            (gold("5", "A", robustness="Small ROIs"), right),
+            (gold("1", ["A"]), right),
+            (gold("2", ["A"], task="VC", subtask="key_ver_001"), half),
+            (gold("3", ["A"], robustness="Out-of-focus"), half),
+            (gold("4", ["A"], robustness="Small ROIs", task="IQE", subtask="qua_eva_001"), right),
+            (gold("5", ["A"], robustness="Small ROIs"), right),
         ]
     )
-    # Half correct: P = 1/3, R = 1, F1 = 1/2. Normal captures: (1 + 1/2) / 2 = 3/4.
+    # Half correct: P = 1/3, R = 1, F1 = 1/2. Normal captures: (1 + 1/2) / 2 = 3/4, but 1 in the
+    # only task that both have.
     conditions = ["Normal Captures", "Out-of-focus", "Small ROIs"]
     assert [scores.subsets[name]["without_iqe"] for name in conditions] == [0.75, 0.5, 1]
-    assert [scores.subsets[name]["relative"] for name in conditions] == pytest.approx(
-        [1, 2 / 3, 4 / 3]
-    )
+    assert [scores.subsets[name]["relative"] for name in conditions] == pytest.approx([1, 1 / 2, 1])
     assert [scores.subsets[name]["answers"] for name in conditions] == [2, 1, 1]
-    assert scores.scores["relative"] == pytest.approx(1)
+    assert scores.scores["relative"] == pytest.approx(3 / 4)
 
 
 def test_output_tokens_are_summed_up_when_stated() -> None:
@@ -445,7 +608,7 @@ def test_any_response_is_scored(response: str) -> None:
             f'{{"{"k" * 900_000}": {{{",".join(f""""{n}": 1""" for n in range(80_000))}}}}}',
             "its paths are too long",
         ),
-        ("{" * 2_000_000, "contains no JSON object"),
+        ("{" * 2_000_000, "nested deeper than 200 levels"),
         ("{" + "x" * 50_000_000 + "}", "longer than 2,000,000 characters"),
     ],
     ids=["deep", "deep-list", "digits", "long-number", "commas", "lists", "paths", "open", "huge"],
@@ -565,17 +728,22 @@ def test_pages_are_refused(tmp_path: Path) -> None:
 
 def test_the_signature_names_what_can_change_a_figure() -> None:
     assert FCMBENCH.signature(SKIP) == (
-        "fcmbench|v2|identifiers:text|tolerance:paper|missing:skip"
-        "|num_cal:<=2|num_cal_005:left-out|relative:without-IQE"
+        "fcmbench|v3|rules:factboard|identifiers:text|tolerance:relative|missing:skip"
+        "|num_cal_005:left-out|relative:same-tasks-without-IQE"
     )
-    assert "|identifiers:reference|tolerance:reference|" in FCMBENCH.signature(REFERENCE)
+    assert "|rules:reference|identifiers:reference|tolerance:reference|" in FCMBENCH.signature(
+        REFERENCE
+    )
+    # As before version 3, these two have the scores of the evaluator.
+    both = FCMBENCH.check_options({"identifiers": "reference", "tolerance": "reference"})
+    assert both == REFERENCE
     with pytest.raises(OptionError, match="missing must be zero or skip"):
         FCMBENCH.check_options({"missing": "drop"})
 
 
 def test_columns_follow_table_4_and_end_with_what_ranks() -> None:
     headline = [column.key for column in FCMBENCH.columns if column.headline]
-    assert headline == [*TASKS, "overall"]
+    assert headline == [*TASKS, "overall_strict", "overall"]
     assert {column.group for column in FCMBENCH.columns if column.headline} == {"F1 by task"}
 
 

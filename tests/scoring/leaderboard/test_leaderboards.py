@@ -257,7 +257,7 @@ def test_a_human_row_with_some_figures_is_in_the_benchmarks_own_table() -> None:
     )
     assert "People" in names(leaderboard(board, None))
     assert "People" not in names(leaderboard(board, None, view="chinese"))
-    assert row_of(leaderboard(board, None), "People").ranks == {"rank_overall": None}
+    assert row_of(leaderboard(board, None), "People").ranks == {"rank_overall_strict": None}
 
 
 def test_loading_the_rows_of_views_twice_changes_nothing() -> None:

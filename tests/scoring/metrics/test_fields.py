@@ -336,29 +336,47 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert set_f1(fields, fields) == 1
 
 
-SCORES = {"normal": 0.8, "blur": 0.6, "glare": 0.8, "dark": 1.0, "none": None}
+SCORES = {
+    "normal": {"A": 0.9, "B": 0.3},
+    "blur": {"A": 0.3, "B": 0.3},
+    "glare": {"A": 0.9, "C": 0.1},
+    "dark": {"B": 0.6},
+}
 
 
 def test_relative_scores_divide_by_the_baseline() -> None:
     ratios = relative_scores(SCORES, "normal")
     assert ratios == {
         "normal": 1,
-        "blur": pytest.approx(0.75),
-        "glare": 1,
-        "dark": pytest.approx(1.25),
-        "none": None,
+        "blur": pytest.approx(0.5),
+        # Only A is in both, and only B.
+        "glare": pytest.approx(1),
+        "dark": pytest.approx(2),
     }
 
 
-@pytest.mark.parametrize("scores", [{"blur": 0.5}, {"normal": 0.0, "blur": 0.5}, {"normal": None}])
-def test_relative_scores_without_a_baseline_are_none(scores: dict[str, float | None]) -> None:
-    assert set(relative_scores(scores, "normal").values()) == {None}
-    assert mean_relative_score(scores, "normal") is None
+@pytest.mark.parametrize(
+    "scores",
+    [
+        {"blur": {"A": 0.5}},
+        {"normal": {"A": 0.0}, "blur": {"A": 0.5}},
+        {"normal": {}},
+    ],
+)
+def test_relative_scores_without_a_baseline_are_none(scores: dict[str, dict[str, float]]) -> None:
+    ratios = relative_scores(scores, "normal")
+    assert set(ratios.values()) == {None}
+    assert mean_relative_score(ratios, "normal") is None
 
 
 def test_mean_relative_score_leaves_the_baseline_out() -> None:
-    assert mean_relative_score(SCORES, "normal") == pytest.approx((0.75 + 1 + 1.25) / 3)
+    ratios = relative_scores(SCORES, "normal")
+    assert mean_relative_score(ratios, "normal") == pytest.approx((0.5 + 1 + 2) / 3)
+
+
+def test_there_is_no_mean_if_a_condition_cannot_be_compared() -> None:
+    assert mean_relative_score({"normal": 1, "blur": 0.5, "glare": None}, "normal") is None
 
 
 def test_mean_relative_score_of_the_baseline_alone_is_none() -> None:
-    assert mean_relative_score({"normal": 0.5}, "normal") is None
+    assert mean_relative_score({"normal": 1.0}, "normal") is None
