@@ -7,16 +7,14 @@ factual errors.
 """
 
 import re
-import tomllib
 from calendar import monthrange
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
-from unicodedata import category, normalize
 
 from portal.facts.grammar import NUMBER_WORDS, words_number
 
 from .amounts import AMOUNT_TOLERANCE, read_amount
+from .calendars import MONTH, folded, months_of, plain_dates
 
 # Year, month and day, None if not stated.
 Day = tuple[int | None, int | None, int | None]
@@ -37,28 +35,30 @@ class Fact(NamedTuple):
     text: str = ""
 
 
-_TABLE = tomllib.loads(Path(__file__).with_name("months.toml").read_text(encoding="utf-8"))
-_MONTHS = {name: at for at, names in enumerate(_TABLE["months"], 1) for name in names.split()}
-_NAME = f"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})(?![a-z])\\.?"
+_NAME = rf"{MONTH}\.?"
 _DAY = r"\d{1,2}(?!\d)(?:st|nd|rd|th|er|\.)?"
 _YEAR = r"(?:\d{4}|\d{2})(?![\d:h])"
-_GAP = r"[ \-/.,']{0,3}(?:(?:de|del|of)\ )?"
+_GAP = r"[ \-/.,']{0,3}(?:(?:de|del|of)\ |г\.?\ )?"
+# "2024 m. birželio 25", "2024. gada 25. jūnijs"
+_OF_YEAR = r"(?:\.?\ ?(?:m\.|gada|թ\.?|ж\.?,?|г\.?|\(e\)ko)(?=\ ))?"
 _FACT = re.compile(
     rf"""
     (?<![a-z\d])(?:
-      (?P<y1>\d{{4}}){_GAP}(?P<m1>{_NAME}){_GAP}(?P<d1>{_DAY})
+      (?P<y1>\d{{4}}){_OF_YEAR}{_GAP}(?P<m1>{_NAME}){_GAP}(?P<d1>{_DAY})
+    | (?P<y6>\d{{4}}){_OF_YEAR}{_GAP}(?P<d6>{_DAY}){_GAP}(?P<m6>{_NAME})
     | (?P<d2>{_DAY}){_GAP}(?P<m2>{_NAME})(?:{_GAP}(?P<y2>{_YEAR}))?
     | (?P<m3>{_NAME})[ ]?(?P<d3>{_DAY})(?:{_GAP}(?P<y3>{_YEAR}))?
     | (?P<m4>{_NAME}){_GAP}(?P<y4>\d{{4}})(?!\d)
     | (?:(?P<y5>\d{{4}}|\d\d)[ ]?[年년][ ]?)?(?P<m5>\d\d?)[ ]?[月월]
-        (?:[ ]?(?P<d5>\d\d?)[ ]?[日일])?
+        (?:[ ]?(?P<d5>\d\d?)[ ]?[日일号號])?
     | (?P<numeric>(?:\d{{4}}(?P<mark>[-/.])\d\d?(?P=mark)\d\d?
         | \d\d?(?P<mark2>[-/.])\d\d?(?P=mark2)(?:\d{{4}}|\d\d)
         | \d\d?[-/]\d\d?(?![-/.]\d))(?!\d))
     | (?P<before>午前|午後|上午|下午|오전|오후)?[ ]?(?P<hour>\d\d?)
-      (?:[ ]?[:h時时시][ ]?(?P<minute>\d\d)(?:分|분)?(?::(?P<second>\d\d))?(?!\d)
+      (?:[ ]?[:h時时點点시][ ]?(?P<minute>\d\d)(?:分|분)?(?::(?P<second>\d\d))?(?!\d)
          (?:[ ]?(?P<half>[ap])\.?m\b\.?)?
-        | (?:\.(?P<minute2>\d\d))?[ ]?(?P<half2>[ap])\.?m\b\.?)
+        | (?:\.(?P<minute2>\d\d))?[ ]?(?P<half2>[ap])\.?m\b\.?
+        | [ ]?[時时點点시](?!\d))
     | (?P<number>\d+(?:[.,']\d+)*)(?![a-z\d])
     | (?P<word>{NUMBER_WORDS})
     )
@@ -94,16 +94,23 @@ def facts_of(text: str) -> list[Fact]:
     >>> [fact.kind for fact in facts_of("Gate B12 on 15-July-24 at 6:55 PM, seats 3 and 4")]
     ['code', 'date', 'time', 'number', 'number']
     """
-    matches = _FACT.finditer(_folded(text))
-    return [_fact_of({k: part for k, part in m.groupdict().items() if part}) for m in matches]
+    return split_facts(text)[0]
 
 
-def _folded(text: str) -> str:
-    """Return the text in lower case without accents, with one form of each space and dash."""
-    marks = (char for char in normalize("NFKD", text.lower()) if category(char) != "Mn")
-    dashes = ("-" if category(char) == "Pd" else "'" if char in "’‘`´" else char for char in marks)
-    plain = " ".join(normalize("NFKC", "".join(dashes)).split())
-    return _BEFORE_TIME.sub(" ", plain)
+def split_facts(text: str) -> tuple[list[Fact], str]:
+    """Return the facts of a text and the rest of it, folded, with "\\x00" for each fact.
+
+    >>> split_facts("Gate 5, open")[1]
+    'gate \\x00, open'
+    """
+    facts: list[Fact] = []
+
+    def take(match: re.Match[str]) -> str:
+        facts.append(_fact_of({key: part for key, part in match.groupdict().items() if part}))
+        return "\x00"
+
+    rest = _FACT.sub(take, _BEFORE_TIME.sub(" ", plain_dates(folded(text).replace("\x00", " "))))
+    return facts, rest
 
 
 def _fact_of(groups: dict[str, str]) -> Fact:
@@ -119,18 +126,10 @@ def _fact_of(groups: dict[str, str]) -> Fact:
         return _numeric_date(numeric)
     parts = {name[0]: part for name, part in groups.items() if name[1:].isdigit()}
     month = parts["m"].rstrip(".")
-    return Fact(
-        "date",
-        days=frozenset(
-            [
-                (
-                    _full_year(parts["y"]) if "y" in parts else None,
-                    int(month) if month.isdigit() else _MONTHS[month],
-                    int(re.sub(r"\D", "", parts["d"])) if "d" in parts else None,
-                )
-            ]
-        ),
-    )
+    year = _full_year(parts["y"]) if "y" in parts else None
+    day = int(re.sub(r"\D", "", parts["d"])) if "d" in parts else None
+    months = [int(month)] if month.isdigit() else months_of(month)
+    return Fact("date", days=frozenset((year, number, day) for number in months))
 
 
 def _number(digits: str) -> Fact:
