@@ -8,19 +8,20 @@ Source: ReceiptBench, section 3.4 (protocol), equation 2 (reward), table 5 (fiel
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from .amounts import Read, currency_of, read_amount
-from .facts import are_same, facts_of
+from .meaning import SIMILAR, meaning_of, same_meaning
 from .values import (
     LARGEST_DIFFERENCE,
     ROUNDING,
     WEIGHTS,
     Embedding,
     Item,
+    Mask,
     Match,
     Weights,
     assign,
@@ -41,7 +42,7 @@ Mismatch = Literal["both", "fp"]
 # Whether a prediction means the same as the gold: field name, gold, prediction (normalised texts).
 Judge = Callable[[str, str, str], bool]
 
-SEMANTIC_THRESHOLD = 0.75
+SEMANTIC_THRESHOLD = SIMILAR
 RIGHTLY_EMPTY, INVENTED, MISSED = 0.3, -0.5, 0.0
 
 TASKS = ("perception", "normalization", "reasoning", "structure")
@@ -80,6 +81,7 @@ FIELDS = (
     Rule("detail", "list", "structure", "perception"),
 )
 DETAIL, TOTAL = "detail", "std_total"
+PLACES = frozenset({"place", "departure", "arrival", "seller_address"})
 
 
 class Counts(NamedTuple):
@@ -116,7 +118,7 @@ class Protocol:
     """How fields are compared.
 
     Without a judge, texts of semantic fields mean the same from a Levenshtein similarity of
-    SEMANTIC_THRESHOLD, if their dates, times, numbers and identifiers are equal. Weights with a
+    SEMANTIC_THRESHOLD, if their facts and words are equal (`meaning`). Weights with a
     share for the embedding need one. `read` reads amounts.
     """
 
@@ -255,17 +257,35 @@ def _match_meanings(
     if len(gold) == len(prediction) == 1 and gold[0].text and gold[0].text == prediction[0].text:
         return [Match(0, 0, 1.0)]
     similarity = text_similarities(gold, prediction)
-    accepted = similarity >= SEMANTIC_THRESHOLD - ROUNDING
-    facts = cache(facts_of)
-    for row, column in np.ndindex(*accepted.shape):
-        first, second = gold[row].text, prediction[column].text
-        if not first or not second:
-            accepted[row, column] = False
-        elif judge is not None:
-            accepted[row, column] = first == second or judge(rule.name, first, second)
-        elif accepted[row, column] and first != second:
-            accepted[row, column] = are_same(facts(first), facts(second))
+    if judge is None:
+        accepted = _mean_the_same(gold, prediction, is_place=rule.name in PLACES)
+    else:
+        accepted = np.zeros(similarity.shape, dtype=np.bool_)
+        for row, column in np.ndindex(*accepted.shape):
+            first, second = gold[row].text, prediction[column].text
+            if first and second:
+                accepted[row, column] = first == second or judge(rule.name, first, second)
     return [match._replace(similarity=1.0) for match in assign(similarity, accepted)]
+
+
+def _mean_the_same(gold: Sequence[Item], prediction: Sequence[Item], *, is_place: bool) -> Mask:
+    """Return which pairs have the same facts and words, as in `meaning`. Only similar ones are
+    compared word by word, in any order of the words."""
+    sides = [[item.text or "" for item in items] for items in (gold, prediction)]
+    read = [[meaning_of(text, is_place=is_place) for text in texts] for texts in sides]
+    shown = [[Item(meaning.text) for meaning in meanings] for meanings in read]
+    in_order = [
+        [Item(" ".join(sorted(item.text.split()))) for item in items if item.text is not None]
+        for items in shown
+    ]
+    similarity = np.maximum(text_similarities(*shown), text_similarities(*in_order))
+    accepted: Mask = similarity >= SEMANTIC_THRESHOLD - ROUNDING
+    for row, column in np.argwhere(accepted):
+        first, second = sides[0][row], sides[1][column]
+        accepted[row, column] = bool(first and second) and (
+            first == second or same_meaning(read[0][row], read[1][column], is_place=is_place)
+        )
+    return accepted
 
 
 def _outcome(
