@@ -19,7 +19,7 @@ def build_benchmark(helpers: Helpers) -> Benchmark:
         columns,
         aggregation,
         key="receiptbench",
-        version="2",
+        version="3",
         title="ReceiptBench",
         check_options=partial(options.check_options, helpers=helpers),
         score_item=partial(scorer.score_item, helpers=helpers),

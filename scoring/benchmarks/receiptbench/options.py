@@ -59,10 +59,10 @@ def judge_name(options: Options) -> str:
     """Return what decides about meaning, as the signature names it.
 
     >>> judge_name({}), judge_name({"semantic": "judge(gpt-4o,fields-1)"})
-    ('levenshtein>=0.75+facts', 'judge(gpt-4o,fields-1)')
+    ('levenshtein>=0.75+facts+words', 'judge(gpt-4o,fields-1)')
     """
     name = _decides(options)
-    return f"{LEVENSHTEIN}>={SEMANTIC_THRESHOLD}+facts" if name == LEVENSHTEIN else name
+    return f"{LEVENSHTEIN}>={SEMANTIC_THRESHOLD}+facts+words" if name == LEVENSHTEIN else name
 
 
 def meaning_words(options: Options) -> str:
@@ -74,7 +74,7 @@ def meaning_words(options: Options) -> str:
         )
     return (
         "Semantic fields: two values mean the same if their Levenshtein similarity is at least "
-        f"{SEMANTIC_THRESHOLD} and their dates, times, numbers and identifiers match."
+        f"{SEMANTIC_THRESHOLD} and their dates, times, numbers, identifiers and words match."
     )
 
 

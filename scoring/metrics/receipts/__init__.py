@@ -1,8 +1,9 @@
 """Receipts: 19 fields compared by the rules of ReceiptBench.
 
-`fields` has the protocol, `values` compares texts and lists, `amounts` reads amounts of any
-notation, and `facts` finds the dates, times, numbers and identifiers of a text. A module imports
-those named after it.
+`fields` has the protocol, `values` compares lists, `meaning` texts by their words, `amounts` reads
+amounts of any notation, `facts` finds the dates, times, numbers and identifiers of a text, and
+`calendars` writes the dates of all calendars and languages in one form. A module imports those
+named after it.
 """
 
 from .fields import (

@@ -10,6 +10,7 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
+from html import unescape
 from pathlib import Path
 from typing import Any
 from unicodedata import category, decomposition, normalize
@@ -34,17 +35,32 @@ _CODES |= {code.lower(): code for code in _NOTATION}
 _SHARED: dict[str, str] = {name.lower(): kind for name, kind in _TABLE["shared_signs"].items()}
 _CODES |= {name: name for name in _SHARED}
 _NOTATION |= _SHARED
+# The signs of a name that can mean several currencies: "dollars" are "$".
+_SIGN_OF = {"dollar": "$", "dollars": "$", "¥": "¥", "₨": "rs", "rs.": "rs", "rupee": "rs"}
+_SIGN_OF |= {"rupees": "rs", "kr.": "kr", "pesos": "peso"}
+_MEANINGS = {
+    sign.lower(): frozenset(codes.split()) for sign, codes in _TABLE["currencies_of"].items()
+}
 _CURRENCIES = "|".join(map(re.escape, sorted(_CODES, key=len, reverse=True)))
+# "US $", "U.S. $", "US-$" and "HK $" are written with their sign.
+_SPACED_SIGN = re.compile(
+    r"(?<![^\W\d_])(?:(u)\.?(s)\.?|([a-z]{2}))[ .-]{1,2}(?=\$)", re.IGNORECASE
+)
+_NOTES = "|".join(map(re.escape, sorted(_TABLE["beside"]["notes"].split(), key=len, reverse=True)))
+_NOTE = rf"(?:\( ?)?(?<![a-z])(?:{_NOTES})(?![a-z])(?: ?\))?"
+_BESIDE = re.compile(rf"\A(?:{_NOTE}|[ *])+|(?:{_NOTE}|[ *])+\Z", re.IGNORECASE)
 # A name is a currency if it is not part of a longer word.
 _CURRENCY = re.compile(rf"(?<![^\W\d_])(?:{_CURRENCIES})(?![^\W\d_])", re.IGNORECASE)
 # "12€50"
 _CENTS = re.compile(r"\d\d(?!\d)")
 
-_APOSTROPHES = "'’‘`´′"
-# Arabic marks before decimals and between groups.
-_ARABIC = str.maketrans({"٫": ".", "٬": ","})
+_APOSTROPHES = "'’‘`´′ʼ"
+# Arabic marks before decimals and between groups, and the raised British point.
+_MARKS = str.maketrans({"٫": ".", "٬": ",", "·": "."})
 # "5.-", "5,--" and "5/-": no cents.
 _NO_CENTS = re.compile(r"(?<=\d)(?:[.,] ?--?|/[-=])$")
+# "¥1,500-", where a currency has no cents.
+_NO_CENTS_OF_WHOLE = re.compile(r"(?<=\d)(?:[.,]? ?--?|/[-=])$")
 _SHELL = re.compile(
     r"(?P<minus>-)?[+ ]*(?:(?P<open>\()[+ ]*(?P<inner>-)? *)?(?P<body>[\d.,][\d.,' ]*)"
     r"(?P<close>\))? *(?P<behind>-|CR|DR)?",
@@ -75,11 +91,12 @@ def read_amount(value: Any, currency: str = "") -> tuple[float, ...]:
     if len(text) > _LONGEST or any(decomposition(char).startswith("<super>") for char in text):
         return ()
     text, codes = _without_currency(_plain(text))
-    bare = _NO_CENTS.sub("", text)
+    code = _surest([*codes, currency])
+    bare = (_NO_CENTS_OF_WHOLE if _is_whole(code) else _NO_CENTS).sub("", text)
     shell = _SHELL.fullmatch(bare)
     if shell is None or bool(shell["open"]) != bool(shell["close"]):
         return ()
-    notation = "whole" if bare != text else _NOTATION.get(_surest([*codes, currency]), "both")
+    notation = "whole" if bare != text else _NOTATION.get(code, "both")
     values = _bounded(_values(shell["body"].strip(), notation))
     is_debit = (shell["behind"] or "DR").upper() == "DR"
     if is_debit and not (shell["minus"] or shell["open"]):
@@ -124,6 +141,29 @@ def currency_in(amount: Any) -> str:
     return _surest(_without_currency(_plain(amount))[1])
 
 
+def same_currency(*amounts: Any) -> bool:
+    """Whether amounts, or codes of currencies, name currencies that can be the same one.
+
+    >>> same_currency("$5", "A$5"), same_currency("¥5", "5 EUR"), same_currency("5", "£5", "")
+    (True, False, True)
+    """
+    named = [meant for amount in amounts if (meant := _meant_by(amount))]
+    return not named or bool(frozenset.intersection(*named))
+
+
+def _meant_by(amount: Any) -> frozenset[str]:
+    """Return the currencies that any sign in an amount can mean, none without a sign."""
+    if not isinstance(amount, str) or not amount or len(amount) > _LONGEST:
+        return frozenset()
+    codes = [amount] if amount in _CODES.values() else _without_currency(_plain(amount))[1]
+    signs = [_SIGN_OF.get(code, code) for code in codes]
+    return frozenset().union(*({sign, *_MEANINGS.get(sign.lower(), ())} for sign in signs))
+
+
+def _is_whole(code: str) -> bool:
+    return code == "¥" or _NOTATION.get(code) == "whole"
+
+
 def _surest(codes: Sequence[str]) -> str:
     """Return the first code of a single currency, else the first of several."""
     return next(
@@ -133,7 +173,7 @@ def _surest(codes: Sequence[str]) -> str:
 
 def _plain(text: str) -> str:
     """Return the text with one form of each dash, space, digit and apostrophe."""
-    text = normalize("NFKC", text).translate(_ARABIC)
+    text = normalize("NFKC", unescape(text)).translate(_MARKS)
     folded = ("-" if category(char) == "Pd" or char == "−" else char for char in text)
     plain = ("'" if char in _APOSTROPHES else char for char in folded)
     return " ".join("".join(plain).split())
@@ -141,8 +181,9 @@ def _plain(text: str) -> str:
 
 def _without_currency(text: str) -> tuple[str, list[str]]:
     """Remove signs and codes of the currency, and return the rest and the codes. A sign before two
-    last digits is the mark before cents."""
+    last digits is the mark before cents. Notes such as "tax included" are removed, too."""
     codes: list[str] = []
+    text = _BESIDE.sub("", _SPACED_SIGN.sub(r"\1\2\3", text))
     while len(codes) < _MOST_CURRENCIES and (match := _CURRENCY.search(text)):
         before, behind = text[: match.start()], text[match.end() :]
         is_mark = before[-1:].isdigit() and behind[:1].isdigit()
@@ -150,7 +191,7 @@ def _without_currency(text: str) -> tuple[str, list[str]]:
             break
         codes.append(_CODES[match[0].lower()])
         text = f"{before}.{behind}" if is_mark else f"{before.rstrip()}{behind.lstrip()}"
-    return text.strip(), codes
+    return _BESIDE.sub("", text).strip(), codes
 
 
 def _values(body: str, notation: str) -> tuple[float, ...]:

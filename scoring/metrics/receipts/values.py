@@ -8,7 +8,9 @@ that the order of items and of ties changes no count.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import unescape
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +20,7 @@ from rapidfuzz.process import cdist
 from scoring.metrics import TooLargeError, check_characters
 from scoring.metrics.trees import one_to_one
 
-from .amounts import AMOUNT_TOLERANCE, Read, currency_in, read_amount
+from .amounts import AMOUNT_TOLERANCE, Read, currency_in, read_amount, same_currency
 
 _TRUE = frozenset({"true", "yes", "1"})
 _DIGITS_TOO_MANY = "a number with too many digits"
@@ -27,7 +29,8 @@ _DIGITS_TOO_MANY = "a number with too many digits"
 def normal_text(value: Any) -> str | None:
     """Return a scalar as text, lower-cased and trimmed; None for a list or an object.
 
-    null is the empty text. Nothing else changes: inner white space, punctuation and accents count.
+    null is the empty text. Composed and decomposed characters, full width and HTML entities are the
+    same text. Nothing else changes: inner white space, punctuation and accents count.
 
     >>> normal_text("  NSW TrainLink "), normal_text(12.5), normal_text(None), normal_text(["x"])
     ('nsw trainlink', '12.5', '', None)
@@ -37,7 +40,7 @@ def normal_text(value: Any) -> str | None:
     if isinstance(value, list | dict):
         return None
     try:
-        return str(value).strip().lower()
+        return normalize("NFKC", unescape(str(value))).strip().lower()
     except ValueError:  # Python prints no whole number of more than 4,300 digits.
         return _DIGITS_TOO_MANY
 
@@ -76,13 +79,16 @@ def same_amount(gold: Any, prediction: Any, read: Read = read_amount, currency: 
     """Whether two amounts in a currency have values that differ by less than 1e-6. Two without a
     number are compared as texts.
 
-    If the currency is unknown, it is the one that an amount names.
+    If the currency is unknown, it is the one that an amount names. Amounts that name two currencies
+    differ, as do one that does and a receipt in another.
 
     >>> same_amount("1.200,00", "$1200"), same_amount("1.200", "1,2"), same_amount("1.200", "1200")
     (True, True, True)
     >>> same_amount("1.200", "1,2", currency="EUR"), same_amount("€ 1.200", 1.2)
     (False, False)
     """
+    if read is read_amount and not same_currency(currency_in(gold) or currency, prediction):
+        return False
     currency = currency or currency_in(gold) or currency_in(prediction)
     first, second = read(gold, currency), read(prediction, currency)
     if not first and not second:
@@ -269,6 +275,8 @@ def _line_item(value: Any, read: Read, currency: str) -> Item | None:
         return None
     text = "" if is_empty(content) else normal_text(content)
     numbers = (0.0,) if is_empty_amount(amount, read) else read(amount, currency)
+    if read is read_amount and not same_currency(currency, amount):
+        numbers = ()
     return Item(text, numbers, normal_text(amount), is_true(value.get("ifTax")))
 
 

@@ -235,7 +235,7 @@ def test_words_say_what_decides(spec: Benchmark, folder: Path) -> None:
     )
     assert meaning == (
         "Semantic fields: two values mean the same if their Levenshtein similarity is at least "
-        "0.75 and their dates, times, numbers and identifiers match."
+        "0.75 and their dates, times, numbers, identifiers and words match."
     )
 
 

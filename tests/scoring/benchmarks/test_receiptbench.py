@@ -559,6 +559,6 @@ def test_the_work_grows_with_the_receipts_and_not_with_the_weights(
         RECEIPTBENCH.aggregate(results, OPTIONS)
         # Three similarities of each list, one of each text unless both are the same.
         kinds = Counter(rule.kind for rule in FIELDS)
-        assert 0 < compare.call_count <= size * (3 * kinds["list"] + kinds["semantic"])
+        assert 0 < compare.call_count <= 3 * size * (kinds["list"] + kinds["semantic"])
 
     assert growth(grade, 20) <= LINEAR

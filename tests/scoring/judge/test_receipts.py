@@ -73,7 +73,7 @@ def test_meaning_is_what_the_judge_says(server: JudgeServer, run: Judge) -> None
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["signature"] == (
-        f"receiptbench|v2|weights:C|amounts:value|mismatch:both|missing:zero|judge:{JUDGE}|embedding:none|"
+        f"receiptbench|v3|weights:C|amounts:value|mismatch:both|missing:zero|judge:{JUDGE}|embedding:none|"
         "lists:most-accepted|no-answer:no-tn|accuracy:(tp+tn)/all"
     )
     assert (found["items"], found["missing"], found["unscored"]) == (4, 1, [])

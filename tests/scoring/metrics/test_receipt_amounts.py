@@ -81,7 +81,36 @@ NBSP, NARROW = "\u00a0", "\u202f"
         ("12€50", 12.5),
         ("120 THB", 120),
         ("٣٫٥", 3.5),
+        # As printed on receipts.
+        ("US $12.50", 12.5),
+        ("U.S. $12.50", 12.5),
+        ("US-$ 12.50", 12.5),
+        ("HK $12.50", 12.5),
+        ("NT 1,500", 1500),
+        ("¥1,500-", 1500),
+        ("\\1,500", 1500),
+        ("1,500円(税込)", 1500),
+        ("（税込）￥1,500", 1500),
+        ("金1,500円也", 1500),
+        ("1500.00元整", 1500),
+        ("1.500đ", 1500),
+        ("Ksh. 1,500/=", 1500),
+        ("Gs. 1.500", 1500),
+        ("BD 1.500", 1.5),
+        ("FCFA 1 500", 1500),
+        ("1.500 F CFA", 1500),
+        ("1,500 บาท", 1500),
+        ("*12.30", 12.3),
+        ("**12.30*", 12.3),
+        ("12,50 € TTC", 12.5),
+        ("£12·50", 12.5),
+        ("CHF 12.–", 12),
+        ("1ʼ234.50", 1234.5),
+        ("&yen;1,500", 1500),
+        ("1&nbsp;500,00&nbsp;&euro;", 1500),
         # Negative ones.
+        ("(1,500円)", -1500),
+        ("$12.50-", -12.5),
         ("-79.33", -79.33),
         ("−79,33", -79.33),
         ("– 79.33", -79.33),
@@ -127,6 +156,9 @@ def test_an_amount_of_one_reading(text: Any, value: float) -> None:
         ("$1.234", "COP", (1234,)),
         ("$ 1.234 CLP", "", (1234,)),
         ("¥1,234", "", (1234,)),
+        # Where a currency has no cents, a dash in their place is no sign.
+        ("1,500-", "JPY", (1500,)),
+        ("1,500-", "", (-1500, -1.5)),
         # Digits decide before the currency.
         ("0.234", "EUR", (0.234,)),
         ("1234.567", "EUR", (1234.567,)),
@@ -180,6 +212,31 @@ def test_the_currency_of_a_receipt() -> None:
     assert [currency_in(text) for text in ("45 EUR", "$5", "R$ 5", "5", 5, "€" * 200)] == [
         "EUR", "$", "BRL", "", "", "",
     ]  # fmt: skip
+
+
+@together(
+    "gold prediction currency expected",
+    [
+        ("$5", "€5", "", False),
+        ("5", "€5", "USD", False),
+        ("5", "€5", "", True),
+        ("5", "$5", "AUD", True),
+        ("US$5", "A$5", "", False),
+        ("¥5", "5元", "", True),
+        ("¥5", "5円", "", True),
+        ("5円", "5元", "", False),
+        ("5", "Rs. 5", "PKR", True),
+        ("5", "kr 5", "SEK", True),
+        ("5", "5 FCFA", "XAF", True),
+        ("NT$5", "5元", "TWD", True),
+        # The text of the gold comes before the currency of the receipt.
+        ("$5", "$5", "EUR", True),
+    ],
+)
+def test_another_currency_is_another_amount(
+    gold: str, prediction: str, currency: str, expected: bool
+) -> None:
+    assert same_amount(gold, prediction, currency=currency) == expected
 
 
 AMOUNTS = st.decimals(min_value=0, max_value=10**12, places=2)

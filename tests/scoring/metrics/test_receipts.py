@@ -190,8 +190,8 @@ def test_an_amount_of_two_readings(
     ("gold", "prediction", "expected"),
     [
         ("USA-Carlsbad", "usa-carlsbad", TP),
-        ("abcd", "abcx", TP),  # similarity 0.75
-        ("abcdefg", "abcdexx", BOTH),  # 5/7
+        ("abcdefgh", "abcdefgx", TP),
+        ("abcdefgh", "abcdexxx", BOTH),  # similarity 5/8
         ("UK-London", "", FN),
         ("", "UK-London", FP),
         (["Hilton", "Grand Hotel"], ["Grand Hotel", "Hilton"], (2, 0, 0, 0)),
@@ -225,6 +225,21 @@ def test_similar_texts_with_other_facts_do_not_mean_the_same(
     assert counts("orig_start_time", gold, prediction) == expected
 
 
+@pytest.mark.parametrize("name", ["type", "invoice_number", "seller_name", "orig_curr"])
+def test_one_text_in_any_encoding(name: str) -> None:
+    for text in ("Cafe\u0301 &amp; Bar", "Café &#38; Bar", "Ｃａｆé ＆ Ｂａｒ", "CAFÉ\u00a0& BAR"):
+        assert counts(name, "Café & Bar", text) == counts(name, text, "Café & Bar") == TP
+
+
+def test_a_line_item_in_another_currency() -> None:
+    gold = [{"content": "Fare", "amount": "5"}]
+    for amount, expected in (("$5.00", TP), ("€5", BOTH), ("US $5", TP)):
+        found = compare_field(
+            RULES["detail"], gold, [{"content": "Fare", "amount": amount}], currency="USD"
+        )
+        assert tuple(found.counts) == expected
+
+
 def test_a_judge_decides_about_facts_too() -> None:
     def judge(*_texts: str) -> bool:
         return True
@@ -246,8 +261,9 @@ def test_the_judge_is_asked_only_where_texts_differ() -> None:
 
 
 def test_as_many_texts_as_possible_are_paired() -> None:
-    # "abcd" is nearest to "abcd", but then "abce" and "xbcd" would remain unmatched.
-    assert counts("seller_name", ["abcd", "abce"], ["xbcd", "abcd"]) == (2, 0, 0, 0)
+    # "abcdefgh" is nearest to "abcdefgh", but then the others would remain unmatched.
+    found = counts("seller_name", ["abcdefgh", "abcdefxx"], ["abcdyfgh", "abcdefgh"])
+    assert found == (2, 0, 0, 0)
 
 
 # --- lists --------------------------------------------------------------------------------
@@ -405,7 +421,7 @@ def test_the_reward_by_hand() -> None:
 
 def test_the_reward_of_a_list_is_weighed_with_its_similarity() -> None:
     assert outcome("orig_curr", ["abcd"], ["abcx"]).reward == pytest.approx(0.75)
-    assert outcome("place", "abcd", "abcx").reward == 1
+    assert outcome("place", "abcdef", "abcdf").reward == 1
 
 
 @pytest.mark.parametrize(
