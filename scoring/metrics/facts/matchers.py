@@ -41,7 +41,7 @@ from .occurrences import (
 )
 from .page import Page
 from .places import FormFinder, PlaceJudge, Span
-from .readings import Beside, in_other_copies
+from .readings import Beside, in_other_copies, is_reading
 from .tables import Located, TableJudge
 
 # Every fact that is not correct has one of these. The benchmark's card explains them.
@@ -340,17 +340,17 @@ class _Matcher:
                 self._settle(fact, *reading, misread(fact.kind))
 
     def _find_second_readings(self) -> None:
-        """Mark the facts that have another reading beside their value, or in another copy."""
+        """Mark the facts that have another reading beside their value, in another cell of their
+        place, or in another copy of the page."""
         rows = self._rows[1][self._alignment.prediction.places]
         beside = Beside(self._text, self._alignment, rows, self._taken)
         for fact in self._facts:
             verdict = self._verdicts.get(fact.n, MISSING)
-            if not verdict.correct:
-                continue
-            place = self._places[fact.n]
-            cell = self._tables.bounds_at(*self._prediction.source_span(*place))
-            bounds = cell and self._prediction.span(*cell)
-            if beside.another(fact, place, self._gold_span(fact), bounds):
+            if verdict.correct and (
+                beside.another(fact, self._places[fact.n], self._gold_span(fact), self._bounds(fact))
+                or self._differs_in_place(fact)
+                or self._differs_in_cells(fact)
+            ):
                 self._verdicts[fact.n] = _hedged(verdict)
         read = [fact for fact in self._facts if fact.n in self._verdicts]
         copies = in_other_copies(
@@ -360,6 +360,24 @@ class _Matcher:
             verdict = self._verdicts[reading.n]
             if verdict.correct != reading.is_value:
                 self._verdicts[reading.n] = _hedged(verdict)
+
+    def _bounds(self, fact: GoldFact) -> Span | None:
+        cell = self._tables.bounds_at(*self._prediction.source_span(*self._places[fact.n]))
+        return cell and self._prediction.span(*cell)
+
+    def _differs_in_place(self, fact: GoldFact) -> bool:
+        """Whether the words aligned with a fact that was found elsewhere are another reading."""
+        form = self._forms.in_place(fact)
+        return form is not None and is_reading(fact, self._text[slice(*form)])
+
+    def _differs_in_cells(self, fact: GoldFact) -> bool:
+        """Whether a cell in the row and column of the fact has another reading."""
+        cells = self._tables.place_of(self._cell_of(fact))
+        spans = [self._prediction.span(cell.start, cell.end) for _, _, cell in cells[1:] and cells]
+        return any(
+            is_reading(fact, self._text[start:end]) and not self._taken[start:end].any()
+            for start, end in spans
+        )
 
     def _pass_on(self, neighbours: Neighbours, before: GoldFact, fact: GoldFact) -> None:
         """Pass the damaged form of a value on to an equal value just behind it that has none, if

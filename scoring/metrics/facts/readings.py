@@ -40,6 +40,21 @@ _LEAST_COPY = 12
 _MOST_COPIES = 4
 
 
+def is_reading(fact: GoldFact, text: str) -> bool:
+    """Whether a text in the place of a fact is another reading of it."""
+    return _has_content(text, fact.kind) and not says(fact, text)
+
+
+def says(fact: GoldFact, text: str) -> bool:
+    """Whether a text in the place of a fact has its value, however it is written."""
+    whole = re.search(rf"(?<![\w.,(-]){re.escape(fact.value)}(?![\w)]|[.,]\d)", text)
+    return whole is not None or not differs(fact.value, text.strip(_EDGE), fact.kind)
+
+
+def _has_content(text: str, kind: FactKind) -> bool:
+    return bool(alnum_of(text) if kind == "text" else digits_of(text))
+
+
 def differs(value: str, reading: str, kind: FactKind) -> bool:
     """Whether a reading is another value, however similar.
 
@@ -70,18 +85,18 @@ class Beside:
         before = [word.span() for word in _WORD.finditer(self._text, low, start)][::-1]
         behind = [word.span() for word in _WORD.finditer(self._text, end, high)]
         return any(
-            self._has_reading(fact, list(self._free(words, span, own)))
+            self._has_reading(fact, list(self._free(words, span, own)), in_cell=bool(cell))
             for words in (before, behind)
         )
 
-    def _has_reading(self, fact: GoldFact, words: list[Span]) -> bool:
+    def _has_reading(self, fact: GoldFact, words: list[Span], *, in_cell: bool) -> bool:
         if not words:
             return False
         around = self._text[min(words)[0] : max(words)[1]]
         readings = list(_readings(around, fact.kind))
         for reading in readings:
             around = around.replace(reading, " ")
-        is_offered = bool(_OFFERS.search(around))
+        is_offered = bool(_OFFERS.search(around)) or (in_cell and not alnum_of(around))
         return any(self._is_reading(fact, reading, is_offered) for reading in readings)
 
     def _is_reading(self, fact: GoldFact, reading: str, is_offered: bool) -> bool:
@@ -122,10 +137,6 @@ def _readings(text: str, kind: FactKind) -> Iterator[str]:
             yield bare
 
 
-def _says(text: str, kind: FactKind) -> bool:
-    return bool(alnum_of(text) if kind == "text" else digits_of(text))
-
-
 @dataclass(frozen=True)
 class Reading:
     """The text in a fact's place in another copy: `is_value` is whether it is the fact's value."""
@@ -159,13 +170,12 @@ def in_other_copies(
         finder = FormFinder(text, alignment, np.zeros(len(text), dtype=bool), values)
         for fact in facts:
             form = finder.in_place(fact)
-            if form is None or not _says(text[slice(*form)], fact.kind):
+            if form is None or not _has_content(text[slice(*form)], fact.kind):
                 continue
             own = alignment.gold.span(fact.place.start, fact.place.end)
             fit = judge.fit(own, [alignment.prediction.span(*form)])
             if fit[0] >= PlaceJudge.LEAST:
-                reading = text[slice(*form)].strip(_EDGE)
-                yield Reading(fact.n, not differs(fact.value, reading, fact.kind))
+                yield Reading(fact.n, says(fact, text[slice(*form)]))
         if not (alignment.to_gold >= 0).any():
             return
         left = np.ones(len(text), dtype=bool)
