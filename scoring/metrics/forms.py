@@ -57,6 +57,7 @@ def fold(text: str) -> str:
 
 
 _FENCE = "```"
+_FENCE_LINE = re.compile(r"```[A-Za-z]{0,20}")
 # The language of a fence; without one, the answer may follow the marks at once.
 _LANGUAGE = re.compile(
     r"[ \t]*(?:(?:json|html|latex|tex|xml|markdown|md|smiles|text|txt)\b)?", re.I
@@ -80,6 +81,51 @@ def unfenced(text: str) -> str:
 def _language_end(part: str) -> int:
     match = _LANGUAGE.match(part)
     return match.end() if match else 0
+
+
+# --- pages -------------------------------------------------------------------------------------
+# LaTeX: commands with arguments that are not text, then all other commands, and the marks of tables
+# and groups. An escaped mark is text.
+_ARGUMENTS = re.compile(
+    r"\\(?:(?:begin|end)\s?\{(?:tabular[xy*]?|longtable|array)\}(?:\s?\[[^\[\]]*\])?(?:\s?\{(?:[^{}]|\{[^{}]*\})*\})?"
+    r"|(?:begin|end|vspace|hspace|cline|label|pagestyle|usepackage|documentclass|geometry|fontsize"
+    r"|multicolumn\s?\{\d+\}|multirow\s?\{\d+\}|cmidrule|rule\s?\{[^{}]*\}|setlength\s?\{[^{}]*\}|textcolor|color)"
+    r"\*?(?:\s?\([^()]*\))?(?:\s?\[[^\[\]]*\])?\s?\{[^{}]*\})"
+)
+_ROW_END = re.compile(r"\\\\(?:\[[^\[\]]*\])?")
+_COMMAND = re.compile(r"\\[A-Za-z]+\*?|\\[,;:! ()\[\]]")
+_ESCAPED = re.compile(r"\\([%&#_${}|*~^])")
+_KEPT_MARKS = {mark: chr(0xE000 + number) for number, mark in enumerate("%&#_${}|*~^")}
+_MARKS_BACK = str.maketrans({code: mark for mark, code in _KEPT_MARKS.items()})
+# Markdown: targets of links, and rules.
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_LINES = re.compile(r"(?<![^| ])(?::-+:?|-+:|[-=_]{3,}|(?<=\|)--?(?=\|))(?![^| ])|-{4,}|={4,}")
+_MARKUP = str.maketrans(dict.fromkeys("|#*_`~\\{}&", " "))
+# Spaces that a table's cells or its reader put around marks.
+_LOOSE_SPACE = re.compile(r"(?<=[$€£¥(\[]) | (?=[)\]%.,;:])")
+
+
+def plain_text(visible: str) -> str:
+    r"""Return the visible text of a page without the markup of Markdown and LaTeX.
+
+    Pipes, rules, headings, bold, links, fences, LaTeX commands, `&` and row ends are removed, and
+    with them these marks in any text, so that gold and prediction must both be read this way.
+
+    >>> plain_text("## Net **sales** | $ 1,200 | ( 3 % )")
+    'Net sales $1,200 (3%)'
+    >>> plain_text(r"\begin{tabular}{lr} \textbf{Net sales} & \$1,200 \\ \hline \end{tabular}")
+    'Net sales $1,200'
+    """
+    text = unescape(visible) if "&" in visible else visible
+    if "\\" in text:
+        text = _ESCAPED.sub(lambda escaped: _KEPT_MARKS[escaped[1]], text)
+        text = _COMMAND.sub(" ", _ARGUMENTS.sub(" ", _ROW_END.sub(" ", text)))
+        text = text.translate(_MARKS_BACK)
+    if "](" in text:
+        text = _LINK.sub(r"\1", text)
+    text = _FENCE_LINE.sub(" ", text) if _FENCE in text else text
+    text = _LINES.sub(" ", fold(text)).translate(_MARKUP)
+    return _LOOSE_SPACE.sub("", " ".join(text.split()))
 
 
 # --- the answers of CC-OCR ---------------------------------------------------------------------
@@ -127,7 +173,6 @@ def molecule_source(text: str) -> str:
     return _WHITE.sub("", fold(_SMILES.sub("", unfenced(text))))
 
 
-_FENCE_LINE = re.compile(r"```[A-Za-z]{0,20}")
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}(?=[ \t])", re.MULTILINE)
 
 

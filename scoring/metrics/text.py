@@ -208,6 +208,29 @@ def rouge_tokens(text: str) -> list[str]:
     ]
 
 
+# Characters of scripts without spaces: Thai to Khmer, kana, ideographs, Hangul.
+_SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
+)
+# Superscripts and subscripts end a word: they are marks of a note.
+_RAISED = "\u00b2\u00b3\u00b9\u2070-\u209c"
+_WORD = re.compile(rf"[^\W_{_SPACELESS}{_RAISED}]+|[{_SPACELESS}]")
+
+
+def word_tokens(text: str) -> list[str]:
+    """Return the tokens of `rouge_tokens`, and those of other scripts: words, or characters where
+    the script has no spaces.
+
+    >>> word_tokens("Net sales 2024"), word_tokens("売上高1,200 Société")
+    (['net', 'sale', '2024'], ['売', '上', '高', '1', '200', 'société'])
+    """
+    return [
+        stem(token) if len(token) >= _STEMMED_FROM and token.isascii() else token
+        for token in _WORD.findall(text.lower())
+    ]
+
+
 def rouge_1(gold: Sequence[str], prediction: Sequence[str]) -> float:
     """F-measure of the tokens that two texts share, as multisets, in [0, 1]; higher is better.
 
@@ -242,9 +265,11 @@ def edit_distance(gold: str, prediction: str) -> float:
     return float(Levenshtein.normalized_distance(gold, prediction))
 
 
-def text_scores(gold: str, prediction: str) -> TextScores:
+def text_scores(
+    gold: str, prediction: str, tokens_of: Callable[[str], list[str]] = rouge_tokens
+) -> TextScores:
     """R1, RL and edit distance of one page's text against its gold text."""
-    gold_tokens, tokens = rouge_tokens(gold), rouge_tokens(prediction)
+    gold_tokens, tokens = tokens_of(gold), tokens_of(prediction)
     return TextScores(
         r1=rouge_1(gold_tokens, tokens),
         rl=rouge_l(gold_tokens, tokens),
