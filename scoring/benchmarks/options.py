@@ -44,6 +44,7 @@ _OPTION_TITLES = {
     "labels": "Fact types",
     "beside": "Additional matchers",
     "text": "Compared text",
+    "text_rules": "Rules of text metrics",
     "missing": "Missing predictions",
     "override": "Overruling the judge",
     "rules": "Rules",

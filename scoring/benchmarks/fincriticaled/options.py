@@ -148,6 +148,8 @@ def matcher_key(matcher: str) -> str:
     return f"ffa_by_{matcher}"
 
 
+# Whether the markup of a page's form counts in the text metrics, and only Latin words are words.
+FACTBOARD, REFERENCE = "factboard", "reference"
 _MATCHER = Option("matcher", "aligned", canonical=MATCHER.canonical)
 _BESIDE = Option("beside", "", canonical=canonical_matchers)
 OPTIONS = (
@@ -155,6 +157,7 @@ OPTIONS = (
     _MATCHER,
     _BESIDE,
     Option("text", "visible", choices=("visible", "markup")),
+    Option("text_rules", FACTBOARD, choices=(FACTBOARD, REFERENCE)),
     Option("missing", "zero", choices=("zero", "skip")),
 )
 # How often the judge is overruled. Only present if a judge is used.

@@ -40,12 +40,20 @@ from scoring.metrics.facts import (
     read_prediction,
 )
 from scoring.metrics.facts.normalise import NOTHING_READ, hallucinated
-from scoring.metrics.text import NO_PREDICTION, TextScores, general_score, text_scores
+from scoring.metrics.forms import plain_text
+from scoring.metrics.text import (
+    NO_PREDICTION,
+    TextScores,
+    general_score,
+    text_scores,
+    word_tokens,
+)
 
 from .options import (
     FIRST_FFA,
     MATCHER,
     PAGE_SCORES,
+    REFERENCE,
     accuracy_of,
     check_options,
     first_labels,
@@ -151,9 +159,15 @@ def _text_scores(
     gold: str, prediction: str, page: Page, other: Page, options: Options
 ) -> TextScores:
     if options["text"] == "visible":
-        return text_scores(page.text, other.text)
+        if options.get("text_rules", REFERENCE) == REFERENCE:
+            return text_scores(page.text, other.text)
+        return text_scores(_plain_gold(page.text), plain_text(other.text), word_tokens)
     labels = frozenset(label.lower() for label in labels_of(options))
     return text_scores(_without_tags(gold, labels), _without_tags(prediction, labels))
+
+
+# The entries of a board are often graded one after the other.
+_plain_gold = lru_cache(maxsize=64)(plain_text)
 
 
 def _without_tags(html: str, labels: frozenset[str]) -> str:

@@ -41,7 +41,8 @@ def graded(pairs: list[tuple[dict[str, Any], dict[str, Any] | None]], **options:
 
 def test_signature_names_every_option() -> None:
     assert BENCHMARK.signature(DEFAULTS) == (
-        "fincriticaled|v4|labels:Number,Date|matcher:aligned|text:visible|missing:zero|severity:2"
+        "fincriticaled|v4|labels:Number,Date|matcher:aligned|text:visible"
+        "|text_rules:factboard|missing:zero|severity:2"
     )
     assert "labels:Number,Temporal,MonetaryUnit" in BENCHMARK.signature(
         BENCHMARK.check_options({"labels": "v2"})

@@ -29,7 +29,7 @@ def graded(engine: str, matcher: str = "aligned", step: int = 1) -> Scores:
 
 @cache
 def _graded(engine: str, matcher: str, step: int) -> Scores:
-    options = BENCHMARK.check_options({"matcher": matcher})
+    options = BENCHMARK.check_options({"matcher": matcher, "text_rules": "reference"})
     predictions = check_predictions(
         BENCHMARK.read_predictions(REALDATA / "predictions" / engine), gold()
     )
