@@ -90,7 +90,14 @@ def distinct(values: Sequence[Any]) -> list[Any]:
     """Return JSON values in order, without repeats. The order of keys does not matter."""
     if len(values) < 2:
         return list(values)
-    return list({json.dumps(value, sort_keys=True): value for value in values}.values())
+    return list({_identity(value): value for value in values}.values())
+
+
+def _identity(value: Any) -> object:
+    """Return a hashable that equal JSON values share."""
+    if isinstance(value, dict | list):
+        return json.dumps(value, sort_keys=True)
+    return type(value), value
 
 
 def one_or_all(values: Sequence[Any]) -> Any:

@@ -29,8 +29,15 @@ _TOKEN = re.compile(
 _MARKS = {"，": ",", "：": ":"}
 _WORDS = {"None": "null", "True": "true", "False": "false"}
 _KEY = re.compile(r"[^\W\d]\w*")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|.)", re.DOTALL
+)
 _CLOSING = {"{": "}", "[": "]"}
+# An object that has begun. If it has no end, or too many levels, what follows is a part of it.
+_BEGUN = re.compile(r"\{\s*+[\"'“„‘‚]")
+_TOO_DEEP = f"nested deeper than {DEEPEST} levels"
+# Longer objects must be JSON as it is.
+LONGEST_LOOSE = 200_000
 # Opening braces at which an object may begin, and how many characters may be read in vain.
 MOST_BRACES = 1000
 _IN_VAIN = 2
@@ -70,6 +77,8 @@ def _objects(text: str) -> Iterator[Any]:
         if reason:
             problem = problem or reason
             left -= end - start
+            if _BEGUN.match(text, start) and (end == len(text) or reason == _TOO_DEEP):
+                break
         start = text.find("{", start + 1 if reason else end)
     if not is_any:
         raise UnparseableError(problem or "contains no JSON object")
@@ -85,7 +94,7 @@ def _end_of(text: str, start: int) -> tuple[int, str]:
         if mark in _CLOSING:
             closing.append(_CLOSING[mark])
             if len(closing) > DEEPEST:
-                return match.end(), f"nested deeper than {DEEPEST} levels"
+                return match.end(), _TOO_DEEP
         elif match.lastgroup == "mark":
             if mark != closing.pop():
                 return match.end(), "not valid JSON: brackets do not match"
@@ -95,22 +104,25 @@ def _end_of(text: str, start: int) -> tuple[int, str]:
 
 
 def _parsed(text: str) -> Any:
+    """Return the value of an object, as JSON or else with the differences that are accepted."""
     try:
-        value = json.loads(text, strict=False, object_pairs_hook=_object)
-    except (ValueError, RecursionError):
-        value = _loosely_parsed(text)
+        value = _loaded(text)
+    except UnparseableError:
+        if len(text) > LONGEST_LOOSE:
+            raise
+        value = _loaded(_as_json(text))
     if text.count("[") + text.count("{") > DEEPEST and is_deeper(value, DEEPEST):
-        raise UnparseableError(f"nested deeper than {DEEPEST} levels")
+        raise UnparseableError(_TOO_DEEP)
     return value
 
 
-def _loosely_parsed(text: str) -> Any:
+def _loaded(text: str) -> Any:
     try:
-        return json.loads(_as_json(text), strict=False, object_pairs_hook=_object)
+        return json.loads(text, strict=False, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         raise UnparseableError(f"not valid JSON: {error.msg}") from error
     except RecursionError as error:
-        raise UnparseableError(f"nested deeper than {DEEPEST} levels") from error
+        raise UnparseableError(_TOO_DEEP) from error
     except ValueError as error:
         raise UnparseableError("contains a number with too many digits") from error
 
@@ -129,7 +141,7 @@ def _as_json(text: str) -> str:
                 parts[-1] = json.dumps(parts[-1])
         elif kind == "word":
             part = _WORDS.get(part, part)
-        elif kind != "double":
+        elif kind != "double" or "\\" in part:
             part = json.dumps(_ESCAPE.sub(_unescaped, part[1:-1]))
         parts.append(part)
     return "".join(parts)
