@@ -164,7 +164,9 @@ def _by_order(values: Sequence[Sequence[GridCell]]) -> list[tuple[int, int]]:
     if not counts:
         return []
     several = {count: n for count, n in counts.items() if count > 1} or counts
-    most = max(several, key=lambda count: (several[count], count))
+    usual = max(several, key=lambda count: (several[count], count))
+    # Rows lose values more often than they gain some.
+    most = max(count for count, n in several.items() if n >= _LEAST_FULL * several[usual])
     full = [cells for cells in values if len(cells) == most]
     return [
         (min(row[k].left for row in full), max(row[k].right for row in full)) for k in range(most)
@@ -291,6 +293,8 @@ _MOST_COLUMNS = 200
 _MOST_SPANS = 2000
 # The share of the rows of a table that must show its columns.
 _REGULAR = 0.9
+# As many rows, compared with the usual ones, show that a table has more columns than those.
+_LEAST_FULL = 0.25
 
 
 class Tables:
@@ -410,9 +414,13 @@ class TableJudge:
                 return 1 if columns[i] == j else -1
             if j in taken:
                 return -1
-        # In rows with the same number of values, their order decides.
         mine, others = table.order[r], read.order[s]
-        if len(mine) != len(others) or cell.start not in others:
+        if cell.start not in others:
+            return 0
+        # In rows with the same number of values, their order decides; in a table of cells that has
+        # all columns elsewhere, so does the place of a value in a row that has lost some.
+        lost = not read.grid.is_spaced and len(others) < len(mine) <= len(read.columns)
+        if len(mine) != len(others) and not lost:
             return 0
         return 1 if mine[gold_cell.start] == others[cell.start] else -1
 
@@ -582,8 +590,6 @@ def match_columns(
     gain = sum(likeness[i, j] for i, j in free) - sum(likeness[i, j] for i, j in in_order)
     if gain > _CLEARLY:
         return dict(free)
-    if not likeness.any():
-        return {}
     if rows == columns:
         return dict(in_order)
     return {i: j for i, j in in_order if likeness[i, j] > 0 or contents[i, j] >= _SURE}
