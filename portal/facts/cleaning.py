@@ -177,13 +177,22 @@ def _shows_again(html: str, inside: Sequence[Token], hides: str) -> bool:
 
 
 def _declarations(tag: str) -> dict[str, str]:
-    """Properties and values in lower case; the last counts, unless an earlier one is important."""
+    """The declarations in a start tag's style."""
     style = _STYLE.search(tag)
     if style is None:
         return {}
+    return declarations(unescape(style[1] if style[1] is not None else style[2]))
+
+
+def declarations(style: str) -> dict[str, str]:
+    """Properties and values in lower case; the last counts, unless an earlier one is important.
+
+    >>> declarations("Display: NONE !important; display: block; color")
+    {'display': 'none'}
+    """
     declared: dict[str, str] = {}
     important: set[str] = set()
-    for part in unescape(style[1] if style[1] is not None else style[2]).split(";"):
+    for part in style.split(";"):
         if (match := _DECLARATION.fullmatch(part)) is None:
             continue
         name, value = match[1].lower(), match[2].lower()
