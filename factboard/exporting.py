@@ -32,9 +32,11 @@ from scoring.answering.prompts import (
     named_prompts,
     prompt_of_file,
 )
-from scoring.answering.rendering import form_of, prediction, repaired, storable, write_atomically
+from scoring.answering.rendering import prediction, storable, write_atomically
 from scoring.benchmarks import Benchmark, Payload, PredictionLine, ReadFault, get_benchmark
+from scoring.benchmarks.answers import form_of
 from scoring.benchmarks.reading import Source
+from scoring.metrics.answer import read_answer
 from scoring.offline.terminal import BadInput, add_command
 
 # --- using a folder -----------------------------------------------------------------------------
@@ -116,7 +118,7 @@ class TaskFolder:
 
     def _prediction(self, item: str, kind: str, answer: str) -> dict[str, Any]:
         key = str(self.about["benchmark"])
-        fixed, _ = repaired(answer, form_of(key, kind))
+        fixed, _ = read_answer(answer, form_of(key, kind))
         return prediction(key, item, storable(fixed)[0], None)
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from PIL import Image
 
 from scoring.answering.core import ImageSource, RunItem
-from scoring.answering.rendering import form_of
+from scoring.benchmarks.answers import form_of
 
 from .programs import EngineFault, EngineMissing, LocalEngine
 

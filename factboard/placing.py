@@ -26,7 +26,7 @@ from portal.facts import (
     trim_span,
 )
 from portal.files.archives import ArchiveFault, ArchiveLimits, open_archive
-from scoring.answering.rendering import repaired
+from scoring.metrics.answer import read_answer
 from scoring.offline.terminal import BadInput
 
 # --- pages and pieces ---------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class Placed:
 def place_answer(answer: str, piece: Piece, labels: Sequence[str]) -> Placed:
     """The suggestions of an answer, in text order, without overlaps."""
     placed = Placed()
-    text, _ = repaired(answer, "json")
+    text, _ = read_answer(answer, "json")
     try:
         entries = json.loads(text)
     except (ValueError, RecursionError):

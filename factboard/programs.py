@@ -28,7 +28,7 @@ from typing import IO, Any
 
 from portal.files.archives import MEGABYTE
 from scoring.answering.core import LONGEST_REASON, EngineAnswer, RunItem
-from scoring.answering.rendering import ANSWER_KEYS
+from scoring.benchmarks.answers import ANSWER_KEYS
 from scoring.judge.endpoint import Stopped, Usage
 from scoring.offline.terminal import BadInput
 

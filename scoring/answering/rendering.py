@@ -1,138 +1,28 @@
 """From answers to the submission file of a benchmark: repairs, lines, and the outcome of each item.
 
-Repairs are changes to raw answers that papers make before they score them. Each has a name, is
-counted in the manifest, and is left out with `--raw`.
+Repairs are those of `scoring.metrics.answer`. Each has a name, is counted in the manifest, and is
+left out with `--raw`; scoring makes them too.
 """
 
-import ast
 import hashlib
 import json
 import os
-import re
 import statistics
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
+from scoring.benchmarks.answers import ANSWER_KEYS, form_of
 from scoring.benchmarks.reading import DEFAULT_LIMITS
+from scoring.metrics.answer import read_answer
 
 from .core import LONGEST_REASON, AnswerRecord
 from .kits import Kit, KitItem
 from .manifest import ItemRun, Latency, Repair, State
 
-# --- repairs ------------------------------------------------------------------------------------
-
-Form = Literal["html", "latex", "json", "text"]
-
-REASONING = "reasoning removed"
-FENCE = "code fences removed"
-JSON_PART = "JSON extracted from other text"
-JSON_REPAIR = "JSON repaired"
 CHARACTERS = "invalid characters replaced"
-
-_THINK = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>\s*", re.DOTALL)
-_BLOCK = re.compile(r"```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
-_LANGUAGES: dict[Form, frozenset[str]] = {
-    "html": frozenset({"html", "xml"}),
-    "latex": frozenset({"latex", "tex"}),
-    "json": frozenset({"json", "json5", "python"}),
-    "text": frozenset({"text", "txt", "plaintext", "markdown", "md"}),
-}
-_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
-_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-# Longer texts are not repaired: they are no answers to a question.
-_LONGEST_JSON = 1_000_000
-
-
-def repaired(text: str, form: Form) -> tuple[str, list[str]]:
-    """The answer after every change that applies, and the names of these."""
-    changes: list[str] = []
-    steps: list[tuple[str, Callable[[str], str]]] = [
-        (REASONING, _without_reasoning),
-        (FENCE, lambda each: _unfenced(each, form)),
-    ]
-    if form == "json":
-        steps += [(JSON_PART, _json_part), (JSON_REPAIR, _json_repaired)]
-    for name, step in steps:
-        changed = step(text)
-        if changed != text:
-            changes.append(name)
-            text = changed
-    return text, changes
-
-
-def _without_reasoning(text: str) -> str:
-    return _THINK.sub("", text, count=1)
-
-
-def _unfenced(text: str, form: Form) -> str:
-    """The content of the only code block, if it is the whole answer or of the wanted language."""
-    blocks = list(_BLOCK.finditer(text))
-    if len(blocks) != 1:
-        return text
-    (block,) = blocks
-    is_whole = not (text[: block.start()] + text[block.end() :]).strip()
-    return block[2] if is_whole or block[1].lower() in _LANGUAGES[form] else text
-
-
-def _json_part(text: str) -> str:
-    """The text from the first bracket to the last one, if it is JSON and the whole is not."""
-    if _is_json(text):
-        return text
-    part = _between(text)
-    return part if part and _is_json(part) else text
-
-
-def _between(text: str) -> str:
-    starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
-    end = max(text.rfind("}"), text.rfind("]"))
-    return text[min(starts) : end + 1] if starts and end > min(starts) else ""
-
-
-def _json_repaired(text: str) -> str:
-    """JSON with commas before closing brackets, or with the words and quotes of Python."""
-    if len(text) > _LONGEST_JSON or _is_json(text):
-        return text
-    part = _between(text)
-    if not part:
-        return text
-    plain = _without_trailing_commas(part)
-    if _is_json(plain):
-        return plain
-    value = _python_value(part)
-    return text if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _without_trailing_commas(text: str) -> str:
-    """Leaves commas in strings alone."""
-    kept: list[str] = []
-
-    def keep(found: re.Match[str]) -> str:
-        kept.append(found[0])
-        return '""'
-
-    bare = _TRAILING_COMMA.sub(r"\1", _STRINGS.sub(keep, text))
-    strings = iter(kept)
-    return re.sub('""', lambda _: next(strings), bare)
-
-
-def _python_value(text: str) -> Any:
-    """The object or list of a Python literal, such as `{'a': True}`; None for anything else."""
-    try:
-        value = ast.literal_eval(text)
-        json.dumps(value, allow_nan=False)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
-    return value if isinstance(value, dict | list) else None
-
-
-def _is_json(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict | list)
-    except (ValueError, RecursionError):
-        return False
 
 
 def storable(text: str) -> tuple[str, list[str]]:
@@ -141,36 +31,6 @@ def storable(text: str) -> tuple[str, list[str]]:
     fixed = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     fixed = fixed.encode("utf-8", "replace").decode("utf-8")
     return fixed, [CHARACTERS] if fixed != text else []
-
-
-# --- the submission -----------------------------------------------------------------------------
-
-# The key of a prediction's text, by benchmark.
-ANSWER_KEYS = {
-    "fincriticaled": "html",
-    "findoc": "text",
-    "fcmbench": "response",
-    "receiptbench": "response",
-    "ccocr": "response",
-}
-_FORMS: dict[str, Form] = {
-    "fincriticaled": "html",
-    "findoc": "text",
-    "fcmbench": "json",
-    "receiptbench": "json",
-}
-_KIND_FORMS: dict[str, Form] = {
-    "table": "html",
-    "doc": "latex",
-    "formula": "latex",
-    "kie": "json",
-    "grounding": "json",
-}
-
-
-def form_of(benchmark: str, kind: str) -> Form:
-    """The expected form of an answer."""
-    return _FORMS.get(benchmark) or _KIND_FORMS.get(kind, "text")
 
 
 def prediction(benchmark: str, item: str, text: str, output_tokens: int | None) -> dict[str, Any]:
@@ -247,7 +107,8 @@ def _line(
     answer = record.answer
     text, changes = answer.text if answer.state == "answered" else "", list[str]()
     if text and not is_raw:
-        text, changes = repaired(text, form_of(benchmark, item.kind))
+        text, names = read_answer(text, form_of(benchmark, item.kind))
+        changes = list(names)
     text, replaced = storable(text)
     state, reason = answer.state, answer.reason
     if len(text) > DEFAULT_LIMITS.characters:

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.answering.rendering import (
+from scoring.answering.rendering import storable
+from scoring.metrics.answer import (
     FENCE,
     JSON_PART,
     JSON_REPAIR,
     REASONING,
     Form,
-    repaired,
-    storable,
+    read_answer,
 )
 
 FENCED = "Here it is:\n```{}\n{}\n```\nDone."
@@ -30,7 +30,7 @@ FENCED = "Here it is:\n```{}\n{}\n```\nDone."
         ("```html\n1\n```\n```html\n2\n```", "html", "```html\n1\n```\n```html\n2\n```", []),
         (FENCED.format("latex", r"\frac12"), "latex", r"\frac12", [FENCE]),
         ("<think>\n{}\n</think>\nNet", "text", "Net", [REASONING]),
-        ("<p><think>x</think>", "html", "<p><think>x</think>", []),
+        ("<p><think>x</think>1", "html", "<p>\n1", [REASONING]),
         ('{"a": 1}', "json", '{"a": 1}', []),
         (FENCED.format("json", '{"a": 1}'), "json", '{"a": 1}', [FENCE]),
         ('Sure: {"a": 1}.', "json", '{"a": 1}', [JSON_PART]),
@@ -44,12 +44,12 @@ FENCED = "Here it is:\n```{}\n{}\n```\nDone."
     ],
 )
 def test_repair(text: str, form: Form, wanted: str, names: list[str]) -> None:
-    assert repaired(text, form) == (wanted, names)
+    assert read_answer(text, form) == (wanted, tuple(names))
 
 
 @given(st.text(), st.sampled_from(["html", "latex", "json", "text"]))
 def test_repair_of_any_text_names_what_it_did(text: str, form: Form) -> None:
-    changed, names = repaired(text, form)
+    changed, names = read_answer(text, form)
     assert (changed != text) == bool(names)
 
 
@@ -57,7 +57,7 @@ def test_repair_of_any_text_names_what_it_did(text: str, form: Form) -> None:
 def test_valid_json_is_left_alone(value: object) -> None:
     text = json.dumps({"a": value}, ensure_ascii=False)
     if "```" not in text:
-        assert repaired(text, "json") == (text, [])
+        assert read_answer(text, "json") == (text, ())
 
 
 @given(st.text(st.characters()))

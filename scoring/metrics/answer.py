@@ -1,0 +1,302 @@
+"""The answer in a model's output: what a reader would be shown, without drafts and wrapping.
+
+One rule for uploads and for `factboard run`. In this order: reasoning, the marks of chat formats,
+code fences with prose around them, then hidden parts of a page (`scoring.metrics.hidden`), or what
+surrounds and breaks a JSON value. Every step takes linear time on any text.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+from .hidden import shown_html
+
+Form = Literal["html", "latex", "json", "text"]
+
+REASONING = "reasoning removed"
+MARKS = "chat marks removed"
+FENCE = "code fences removed"
+JSON_PART = "JSON extracted from other text"
+JSON_REPAIR = "JSON repaired"
+
+
+class Answer(NamedTuple):
+    """The text that counts, and the names of the changes that led to it."""
+
+    text: str
+    changes: tuple[str, ...]
+
+
+def read_answer(text: str, form: Form) -> Answer:
+    """Return the answer in an output. Valid JSON is an answer already. Linear time; never raises.
+
+    >>> read_answer("<think>Net sales 1,200?</think><p>Net sales 7,200</p>", "html")
+    Answer(text='<p>Net sales 7,200</p>', changes=('reasoning removed',))
+    >>> read_answer("<think>Net sales were 1,200, but", "text").text
+    ''
+    """
+    if form == "json" and _is_json(text):
+        return Answer(text, ())
+    changes: list[str] = []
+    for name, step in _steps(form):
+        changed = step(text)
+        if changed != text:
+            changes.append(name)
+            text = changed
+    if form in ("html", "text"):
+        text, hidden = shown_html(text)
+        changes += hidden
+    return Answer(text, tuple(changes))
+
+
+def _steps(form: Form) -> Iterator[tuple[str, Callable[[str], str]]]:
+    yield REASONING, without_reasoning
+    yield MARKS, _without_marks
+    yield FENCE, lambda text: _unfenced(text, form)
+    if form == "json":
+        yield JSON_PART, _json_part
+        yield JSON_REPAIR, _json_repaired
+
+
+# --- reasoning ----------------------------------------------------------------------------------
+
+_NAMES = (
+    "think(?:ing)?|thoughts?|(?:chain|train)_of_thoughts?|(?:inner|internal)_(?:thoughts?|monologue)"
+    "|reason(?:ing)?|reflect(?:ion)?|scratch_?pad|analysis|rationale|deliberation|cot"
+)
+_LESS = "(?:<|＜|&(?:amp;){0,3}(?:lt|[#]0{0,5}60|[#]x0{0,5}3c);)"
+_MORE = "(?:>|＞|&(?:amp;){0,3}(?:gt|[#]0{0,5}62|[#]x0{0,5}3e);)"
+# Tags, also with escaped brackets; the marks of models that have their own; and those of interfaces
+# that fold reasoning.
+_TRACE = re.compile(
+    rf"""
+    {_LESS}[ \t]*(?P<end>/?)[ \t]*(?:[\w-]{{1,20}}:)?(?P<name>{_NAMES})
+      (?:\s[^<>＜＞&]{{0,200}})?(?P<void>/?)[ \t]*{_MORE}
+    | (?-i:\[(?P<end_square>/?)(?:THINK|THINKING|THOUGHT|REASONING)\])
+    | ◁(?P<end_triangle>/?)(?:think|thinking)▷
+    | <\|(?:(?P<end_bar>end_(?:of_)?|/)|begin_(?:of_)?|start_(?:of_)?)?
+      (?:think|thinking|thoughts?|reasoning)\|>
+    | <unused94>(?:thought)?
+    | (?P<end_unused><unused95>)
+    | <\|channel>thought
+    | (?P<end_channel><channel\|>)
+    | (?P<fold><details\b[^<>]*\btype\s*=\s*["']?reasoning\b[^<>]*>)
+    | (?P<end_fold></details\s*>)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_ENDS = ("end", "end_square", "end_triangle", "end_bar", "end_unused", "end_channel", "end_fold")
+_THINK, _FOLD = "think", "details"
+
+
+class _Mark(NamedTuple):
+    """The beginning or the end of a trace. An end closes only traces of its own family."""
+
+    family: str
+    is_end: bool
+    is_void: bool
+
+
+def _mark(found: "re.Match[str]") -> _Mark:
+    name = (found["name"] or "").lower()
+    family = _THINK if not name or name.startswith(("think", "thought")) else name
+    if found["fold"] or found["end_fold"]:
+        family = _FOLD
+    return _Mark(family, any(found.group(*_ENDS)), bool(found["void"]))
+
+
+def without_reasoning(text: str) -> str:
+    """Remove reasoning. A trace without an end has no answer after it; an end without a beginning
+    makes everything before it reasoning.
+
+    >>> without_reasoning("Sales 1,200?</think>Sales 7,200"), without_reasoning("[THINK]1,200")
+    ('Sales 7,200', '')
+    >>> without_reasoning("We think that sales were 1,200.")
+    'We think that sales were 1,200.'
+    """
+    text = _final_message(text)
+    pieces: list[str] = []
+    position = 0
+    inside = ""
+    for found in _TRACE.finditer(text):
+        mark = _mark(found)
+        if inside:
+            if mark.is_end and mark.family == inside:
+                inside, position = "", found.end()
+        elif not mark.is_end:
+            pieces.append(text[position : found.start()])
+            position = found.end()
+            inside = "" if mark.is_void else mark.family
+        elif mark.family != _FOLD:
+            pieces.clear()
+            position = found.end()
+    if not position and not inside:
+        return text
+    if not inside:
+        pieces.append(text[position:])
+    return "\n".join(piece.strip("\n") for piece in pieces if piece.strip())
+
+
+# The messages of gpt-oss: one for each channel, of which the reader is shown the last kind.
+_MESSAGE = re.compile(r"<\|channel\|>[ \t]*(\w*)[^<]*<\|message\|>")
+_MESSAGE_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")
+_FINAL = "final"
+# The same without the special tokens, as some servers return it.
+_UNMARKED_FINAL = "assistantfinal"
+_UNMARKED = re.compile(r"\s*(?:analysis|commentary)")
+
+
+def _final_message(text: str) -> str:
+    """Return the messages of the final channel; a text without channels as it is."""
+    if "<|channel|>" in text:
+        return "\n".join(_messages(text))
+    if _UNMARKED.match(text) and _UNMARKED_FINAL in text:
+        return text.rpartition(_UNMARKED_FINAL)[2]
+    return text
+
+
+def _messages(text: str) -> Iterator[str]:
+    for found in _MESSAGE.finditer(text):
+        end = _MESSAGE_END.search(text, found.end())
+        if found[1] == _FINAL:
+            yield text[found.end() : end.start() if end else len(text)]
+
+
+_CHAT_MARK = re.compile(
+    r"<\|im_start\|>assistant\n?|<\|/?[a-z][a-z_]{1,30}\|>|</?(?:answer|solution|response)>",
+    re.IGNORECASE,
+)
+
+
+def _without_marks(text: str) -> str:
+    """Remove special tokens and the tags around an answer, which interfaces do not show."""
+    return _CHAT_MARK.sub("", text)
+
+
+# --- code fences --------------------------------------------------------------------------------
+
+_PLAIN = frozenset({"text", "txt", "plaintext", "markdown", "md"})
+_LATEX = frozenset({"latex", "tex"})
+_LANGUAGES: dict[Form, frozenset[str]] = {
+    # A page may be written in any form.
+    "html": frozenset({"html", "xml", "xhtml"}) | _PLAIN | _LATEX,
+    "latex": _LATEX,
+    "json": frozenset({"json", "json5", "jsonc", "python"}),
+    "text": _PLAIN,
+}
+_FENCE = "```"
+_LANGUAGE = re.compile(r"`*[ \t]*([\w+-]*)")
+_CLOSING = re.compile(r"\n[ \t]*```+")
+# A part of a page rather than prose about it: a tag, a row of a table, a heading.
+_SHORT = 200
+_PAGE_PART = re.compile(r"<[a-z!/]|^[ \t]*[|#]|\\begin\{", re.IGNORECASE | re.MULTILINE)
+
+
+class _Block(NamedTuple):
+    """A code block: the range with its fences, its language, and its content."""
+
+    start: int
+    end: int
+    language: str
+    content: str
+
+
+def _blocks(text: str) -> Iterator[_Block]:
+    position = 0
+    while (start := text.find(_FENCE, position)) >= 0:
+        line_end = text.find("\n", start)
+        if line_end < 0:
+            return
+        language = _LANGUAGE.match(text, start, line_end)
+        closing = _CLOSING.search(text, line_end)
+        stop, position = closing.span() if closing else (len(text), len(text))
+        name = language[1].lower() if language else ""
+        yield _Block(start, position, name, text[line_end + 1 : stop])
+
+
+def _unfenced(text: str, form: Form) -> str:
+    """Return the content of the only code block, if it is the whole answer, or has the wanted
+    language and only prose around it."""
+    blocks = _blocks(text)
+    block = next(blocks, None)
+    if block is None or next(blocks, None) is not None:
+        return text
+    around = (text[: block.start] + "\n" + text[block.end :]).strip()
+    if not around:
+        return block.content
+    if block.language not in _LANGUAGES[form]:
+        return text
+    is_short = len(around) <= max(len(block.content), _SHORT)
+    is_prose = is_short and not _PAGE_PART.search(around)
+    return block.content if is_prose or form == "json" else text
+
+
+# --- JSON ---------------------------------------------------------------------------------------
+
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
+# Longer texts are not repaired: they are no answers to a question.
+_LONGEST_JSON = 1_000_000
+
+
+def _json_part(text: str) -> str:
+    """Return the text from the first bracket to the last one, if it is JSON and the whole is
+    not."""
+    if _is_json(text):
+        return text
+    part = _between(text)
+    return part if part and _is_json(part) else text
+
+
+def _between(text: str) -> str:
+    starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
+    end = max(text.rfind("}"), text.rfind("]"))
+    return text[min(starts) : end + 1] if starts and end > min(starts) else ""
+
+
+def _json_repaired(text: str) -> str:
+    """Return JSON with commas before closing brackets, or with the words and quotes of Python, as
+    JSON."""
+    if len(text) > _LONGEST_JSON or _is_json(text):
+        return text
+    part = _between(text)
+    if not part:
+        return text
+    plain = _without_trailing_commas(part)
+    if _is_json(plain):
+        return plain
+    value = _python_value(part)
+    return text if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _without_trailing_commas(text: str) -> str:
+    """Leave commas in strings alone."""
+    kept: list[str] = []
+
+    def keep(found: re.Match[str]) -> str:
+        kept.append(found[0])
+        return '""'
+
+    bare = _TRAILING_COMMA.sub(r"\1", _STRINGS.sub(keep, text))
+    strings = iter(kept)
+    return re.sub('""', lambda _: next(strings), bare)
+
+
+def _python_value(text: str) -> Any:
+    """Return the object or list of a Python literal, such as `{'a': True}`; None for anything
+    else."""
+    try:
+        value = ast.literal_eval(text)
+        json.dumps(value, allow_nan=False)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict | list)
+    except (ValueError, RecursionError):
+        return False
