@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from .answers import shown_prediction, with_answers
 from .graded import FieldGrades
 from .items import (
     Combined,
@@ -356,7 +357,7 @@ class Benchmark:
         as `score_item`, and whose other parts are `own`."""
         names = [part.name for part in fields(cls)]
         found = {n: getattr(m, n) for m in modules for n in names if callable(getattr(m, n, None))}
-        return cls(**found | own)
+        return cls(**with_answers(found | own))
 
     def signature(self, options: Options) -> str:
         """Return everything that can change a figure, in one line."""
@@ -370,6 +371,12 @@ class Benchmark:
     def columns(self) -> tuple[Column, ...]:
         """The columns under the default options."""
         return self.columns_for(self.default_options)
+
+    def shown(
+        self, gold: Payload, prediction: Payload | None, options: Mapping[str, str]
+    ) -> Payload | None:
+        """Return the prediction as it is graded: without what a reader would not see."""
+        return shown_prediction(self.key, gold, prediction, options)[0]
 
     def judge_model(self, options: Options) -> str:
         """Return the judge used under these options; empty if none."""

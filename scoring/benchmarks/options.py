@@ -41,6 +41,7 @@ class Option:
 
 # Readable names of options; without one, an option is shown by its own name.
 _OPTION_TITLES = {
+    "answer": "Answer",
     "labels": "Fact types",
     "beside": "Additional matchers",
     "text": "Compared text",

@@ -119,7 +119,10 @@ def case_html(case: JudgeCase, side: str) -> str:
     labels = list(case.sample.release.labels)
     if side == GOLD:
         return _numbered(str(case.item.gold["html"]), labels)
-    html = (prediction_of(case.submission_id, case.item.name) or {}).get("html")
+    phase = case.sample.phase
+    prediction = prediction_of(case.submission_id, case.item.name)
+    options = phase.board.spec.check_options(phase.options)
+    html = (phase.board.spec.shown(case.item.gold, prediction, options) or {}).get("html")
     if side != PREDICTION or not isinstance(html, str):
         raise Http404("There is no such page.")
     return marked_html(html, visible_text(html, labels), [], _number_tags)

@@ -390,7 +390,9 @@ def _gold(score: ItemScore) -> str:
 
 
 def _predicted(score: ItemScore, grading: Grading) -> str:
-    html: Any = (prediction_of(grading.submission_id, score.item.name) or {}).get("html")
+    prediction = prediction_of(grading.submission_id, score.item.name)
+    spec = grading.submission.phase.board.spec
+    html: Any = (spec.shown(score.item.gold, prediction, grading.options) or {}).get("html")
     if not isinstance(html, str):
         raise Http404("There is no prediction.")
     return html

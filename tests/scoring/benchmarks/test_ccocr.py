@@ -113,7 +113,7 @@ def test_option_units_reads_arabic_by_words() -> None:
     paper = CCOCR.check_options({"units": "paper"})
     assert unit_rule("multi_lan", "Arabic", paper) == UnitRule()
     assert unit_rule("multi_lan", "Korean", paper) == UnitRule(characters=True)
-    assert CCOCR.signature(paper) == "ccocr|v3|rules:factboard|units:paper"
+    assert CCOCR.signature(paper) == "ccocr|v3|rules:factboard|units:paper|answer:shown"
     with pytest.raises(OptionError, match="reference or paper"):
         CCOCR.check_options({"units": "words"})
 
@@ -607,7 +607,8 @@ def test_published_predictions_that_cannot_be_used_are_refused(tmp_path: Path) -
 # --- the reference ------------------------------------------------------------------------
 
 
-REFERENCE = CCOCR.check_options({"rules": "reference"})
+# The published evaluators grade the whole output.
+REFERENCE = CCOCR.check_options({"rules": "reference", "answer": "whole"})
 
 
 def grade(name: str) -> tuple[dict[tuple[str, str], dict[str, Any]], Scores, dict[str, Any]]:

@@ -25,7 +25,7 @@ from tests.shared import ORACLE, needs_oracle
 
 OPTIONS = FCMBENCH.check_options({})
 SKIP = FCMBENCH.check_options({"missing": "skip"})
-REFERENCE = FCMBENCH.check_options({"rules": "reference"})
+REFERENCE = FCMBENCH.check_options({"rules": "reference", "answer": "whole"})
 PAPER = FCMBENCH.check_options({"tolerance": "paper"})
 
 
@@ -729,7 +729,7 @@ def test_pages_are_refused(tmp_path: Path) -> None:
 def test_the_signature_names_what_can_change_a_figure() -> None:
     assert FCMBENCH.signature(SKIP) == (
         "fcmbench|v3|rules:factboard|identifiers:text|tolerance:relative|missing:skip"
-        "|num_cal_005:left-out|relative:same-tasks-without-IQE"
+        "|num_cal_005:left-out|relative:same-tasks-without-IQE|answer:shown"
     )
     assert "|rules:reference|identifiers:reference|tolerance:reference|" in FCMBENCH.signature(
         REFERENCE

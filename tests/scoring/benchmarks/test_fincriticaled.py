@@ -42,7 +42,7 @@ def graded(pairs: list[tuple[dict[str, Any], dict[str, Any] | None]], **options:
 def test_signature_names_every_option() -> None:
     assert BENCHMARK.signature(DEFAULTS) == (
         "fincriticaled|v4|labels:Number,Date|matcher:aligned|text:visible"
-        "|text_rules:factboard|missing:zero|severity:2"
+        "|text_rules:factboard|missing:zero|severity:2|answer:shown"
     )
     assert "labels:Number,Temporal,MonetaryUnit" in BENCHMARK.signature(
         BENCHMARK.check_options({"labels": "v2"})
@@ -495,7 +495,7 @@ def test_it_is_shown_next_to_ffa() -> None:
 
 def test_the_version_is_in_the_signature_and_above_the_table() -> None:
     (table,) = FINCRITICALED.rules
-    assert FINCRITICALED.signature(OPTIONS).endswith(f"|severity:{SEVERITY.version}")
+    assert FINCRITICALED.signature(OPTIONS).endswith(f"|severity:{SEVERITY.version}|answer:shown")
     assert table.help.startswith(f"Version {SEVERITY.version}.")
     assert table.rows[0][1] == "1"
     assert table.rows[-1][:2] == ("Spacing", "0.1")

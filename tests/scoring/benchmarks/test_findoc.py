@@ -150,7 +150,7 @@ def test_the_signature_distinguishes_options_and_stays_short() -> None:
         "findoc|v1|matching:exact"
         "|sections:auditor,balance sheet,cash flow,statement of profit and loss"
         "|disclosures:as at march,earnings per equity share,for the year ended,true and fair"
-        "|missing:zero"
+        "|missing:zero|answer:shown"
     )
     many = [f"a long phrase with the number {n}" for n in range(40)]
     signatures = {

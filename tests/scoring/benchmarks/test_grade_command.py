@@ -226,7 +226,7 @@ def test_nothing_of_the_head_of_a_gold_page_counts(tmp_path: Path) -> None:
     scores = json.loads(done.stdout)["scores"]
     assert (scores["r1"], scores["rl"], scores["edit_distance"], scores["ffa"]) == (1, 1, 0, 1)
     # The published script's rule keeps the title: 4 of 4 tokens found, of 9 (P = 1, R = 4/9).
-    done = grade_here("fincriticaled", *files, "--raw-gold")
+    done = grade_here("fincriticaled", *files, "--raw-gold", "--option", "answer=whole")
     assert json.loads(done.stdout)["scores"]["r1"] == pytest.approx(2 * 4 / (4 + 9))
 
 

@@ -326,6 +326,7 @@ def test_options_and_signature() -> None:
         "missing": "zero",
         "semantic": "levenshtein",
         "embedding": "none",
+        "answer": "shown",
     }
     signatures = {
         RECEIPTBENCH.signature(RECEIPTBENCH.check_options(raw))

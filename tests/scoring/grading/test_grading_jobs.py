@@ -105,7 +105,7 @@ def test_scores_are_those_of_the_known_flaws(graded: Submission) -> None:
     assert (grading.counts["err_sign"], grading.counts["err_date"]) == (1, 1)
     assert grading.signature == (
         "fincriticaled|v4|labels:Number,Date|matcher:aligned|text:visible"
-        "|text_rules:factboard|missing:zero|severity:2"
+        "|text_rules:factboard|missing:zero|severity:2|answer:shown"
     )
 
 
