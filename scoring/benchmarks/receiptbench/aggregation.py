@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from scoring.benchmarks.base import Scores
 from scoring.benchmarks.items import ItemResult, Options, mean, share
-from scoring.metrics.receipts import ERRORS, FIELDS, TASKS, Counts, Rates, rates
+from scoring.metrics.receipts import ERRORS, FIELDS, TASKS, Counts, Rates, Strict, rates
 from scoring.metrics.receipts.values import WEIGHTS
 
 from .columns import (
@@ -28,7 +28,7 @@ from .columns import (
     part_key,
     weights_key,
 )
-from .scorer import LEFT_OUT, OVERALL, UNPARSEABLE
+from .scorer import LEFT_OUT, OVERALL, STRICT, UNPARSEABLE
 
 _ENGLISH = "en"
 
@@ -65,6 +65,7 @@ class _Sums:
     """The sums behind all figures of a submission."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    strict: Strict = field(default_factory=lambda: Strict(0, 0))
     rewards: "array[float]" = field(default_factory=lambda: array("d"))
     all: _Part = field(default_factory=_Part)
     balanced: _Part = field(default_factory=_Part)
@@ -74,6 +75,8 @@ class _Sums:
 
     def add(self, result: ItemResult) -> None:
         self._count(result)
+        right, counted = result["strict"]
+        self.strict = Strict(self.strict.right + right, self.strict.counted + counted)
         if result["outcome"] == LEFT_OUT:
             return
         table = _table_of(result)
@@ -110,7 +113,8 @@ class _Sums:
 def aggregate(results: Iterable[ItemResult], _: Options) -> Scores:
     """Compute the figures of all receipts, in any order; `results` may be a stream.
 
-    A sub-task adds up the counts of its fields, `overall` those of all (micro average).
+    A sub-task adds up the counts of its fields, `overall` those of all (micro average), and
+    `overall_strict` those with every value that is not answered counted like a wrong one.
     """
     sums = _Sums()
     for result in results:
@@ -143,6 +147,7 @@ def _scores(sums: _Sums) -> dict[str, float | None]:
     errors = table[:, _WIDTH:].sum(axis=0).tolist()
     scores: dict[str, float | None] = dict(_by_task(table))
     scores |= _rates(table, _ROWS[OVERALL])._asdict()
+    scores[STRICT] = share(*sums.strict)
     scores["reward"] = mean(sums.rewards)
     for key in ("arithmetic", "arithmetic_gold"):
         scores[key] = share(counts[f"{key}_right"], counts[f"{key}_checked"])

@@ -48,6 +48,7 @@ from scoring.metrics.receipts import (
     compare_weighted,
     receipt_currency,
     receipt_reward,
+    strict_counts,
 )
 from scoring.metrics.receipts.values import WEIGHTS, Weights
 
@@ -55,7 +56,8 @@ from .embedding import Helpers, embedding_for
 from .options import SEMANTIC, check_options, judge_model, judge_version, reader_of
 from .readers import UnparseableError, read_fields
 
-OVERALL = "overall"
+# The published score, and the one that ranks.
+OVERALL, STRICT = "overall", "overall_strict"
 READ, MISSING, LEFT_OUT, UNPARSEABLE = "read", "missing", "left_out", "unparseable"
 
 _NAMES = frozenset(rule.name for rule in FIELDS)
@@ -79,8 +81,9 @@ def score_item(
     its `problem`. `fields` has for every field its counts [TP, FP, FN, TN], `reward` and `errors`
     by type, and, if it has errors, the beginnings of both values; it is empty if left out. Without
     readable fields there are no true negatives and the reward is 0. `weights` has the counts of the
-    lists under other weights. Raises OptionError if a judge decides, whose answers are not
-    available here, and for an embedding that is not set up.
+    lists under other weights, and `strict` those of the ranked score, whether left out or not.
+    Raises OptionError if a judge decides, whose answers are not available here, and for an
+    embedding that is not set up.
     """
     if judge_model(options):
         raise OptionError("a judge must be asked first: manage.py judge does")
@@ -118,6 +121,7 @@ def score_with(
         "outcome": outcome,
         "problem": problem,
         **_groups_of(gold),
+        "strict": list(strict_counts(compared.outcomes.values(), is_answered=outcome == READ)),
         "reward": None if outcome == LEFT_OUT else receipt_reward(outcomes.values()),
         "arithmetic": adds_up(predicted, protocol.read),
         "arithmetic_gold": adds_up(gold["fields"], protocol.read),
@@ -226,7 +230,11 @@ def _weighted_counts(weighted: Mapping[str, Mapping[str, Outcome]]) -> ItemResul
 
 
 def contributions(result: Mapping[str, Any], _: Mapping[str, str]) -> Iterator[Contribution]:
-    """F1 = 2 TP / (2 TP + FP + FN), over all fields of a sub-task and over all fields."""
+    """F1 = 2 TP / (2 TP + FP + FN), over all fields of a sub-task and over all fields; for the rank
+    with every value that is not answered counted like a wrong one."""
+    # Old gradings do not have it.
+    if any(strict := result.get("strict", ())):
+        yield Contribution(STRICT, *strict)
     if result["outcome"] == LEFT_OUT:
         return
     for rule in FIELDS:
@@ -238,11 +246,11 @@ def contributions(result: Mapping[str, Any], _: Mapping[str, str]) -> Iterator[C
 
 
 def summarise(result: Mapping[str, Any], options: Mapping[str, str]) -> ItemSummary:
-    """Return its F1 over all fields, its category, and the error types of its fields."""
+    """Return its ranked F1, its category, and the error types of its fields."""
     kinds = {error for field in result["fields"].values() for error in field.get("errors", ())}
     if result["outcome"] == UNPARSEABLE:
         kinds.add(UNPARSEABLE)
-    score = own_score(contributions(result, options), OVERALL)
+    score = own_score(contributions(result, options), STRICT)
     return ItemSummary(score, result["category"], tuple(sorted(kinds)))
 
 

@@ -20,12 +20,14 @@ from .fields import (
     Protocol,
     Rates,
     Rule,
+    Strict,
     adds_up,
     compare_field,
     compare_weighted,
     rates,
     receipt_currency,
     receipt_reward,
+    strict_counts,
 )
 
 __all__ = [
@@ -42,10 +44,12 @@ __all__ = [
     "Protocol",
     "Rates",
     "Rule",
+    "Strict",
     "adds_up",
     "compare_field",
     "compare_weighted",
     "rates",
     "receipt_currency",
     "receipt_reward",
+    "strict_counts",
 ]

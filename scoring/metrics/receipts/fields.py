@@ -93,6 +93,14 @@ class Counts(NamedTuple):
     tn: float = 0
 
 
+class Strict(NamedTuple):
+    """The numerator and the denominator of F1 with every gold value that is not answered counted
+    like a wrong one."""
+
+    right: float
+    counted: float
+
+
 class Rates(NamedTuple):
     """Rates in [0, 1], higher is better; None if nothing was counted."""
 
@@ -104,13 +112,14 @@ class Rates(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a field: its counts, its reward, its errors by type, and the number of
-    predicted values of a type that the field cannot have."""
+    """The outcome of a field: its counts, its reward, its errors by type, the number of predicted
+    values of a type that the field cannot have, and the number of gold values."""
 
     counts: Counts
     reward: float
     errors: Mapping[str, int] = field(default_factory=dict)
     wrong_kind: int = 0
+    expected: int = 0
 
 
 @dataclass(frozen=True)
@@ -185,6 +194,32 @@ def receipt_reward(outcomes: Iterable[Outcome]) -> float:
     """
     rewards = [outcome.reward for outcome in outcomes]
     return math.fsum(rewards) / len(rewards) if rewards else 0.0
+
+
+def strict_counts(outcomes: Iterable[Outcome], *, is_answered: bool = True) -> Strict:
+    """Return 2·TP and 2·TP + FP + FN of a receipt, where no answer costs as much as a wrong one.
+
+    A gold value without a match is FN and FP. Of a field with n gold values, FP beyond those are
+    counted too, up to n + TP; with more, nothing in the field is right, and it counts like n wrong
+    values. Values in a field that should be empty are one FP, as is each such field of a receipt
+    without an answer. So no answer, no value and no item costs at least as much as any other.
+
+    >>> wrong, missed = Counts(fp=1, fn=1), Counts(fn=1)
+    >>> [strict_counts([Outcome(counts, 0, expected=1)]) for counts in (wrong, missed)]
+    [Strict(right=0, counted=2), Strict(right=0, counted=2)]
+    """
+    parts = [_strict(outcome, is_answered=is_answered) for outcome in outcomes]
+    return Strict(sum(part.right for part in parts), sum(part.counted for part in parts))
+
+
+def _strict(outcome: Outcome, *, is_answered: bool) -> Strict:
+    expected, right, invented = outcome.expected, outcome.counts.tp, outcome.counts.fp
+    if not expected:
+        return Strict(0, int(invented > 0 or not is_answered))
+    if invented > expected + right:
+        return Strict(0, 2 * expected)
+    missed = expected - right
+    return Strict(2 * right, 2 * right + missed + max(missed, invented))
 
 
 def rates(counts: Counts) -> Rates:
@@ -311,6 +346,7 @@ def _outcome(
         _reward(expected, len(predicted), matches),
         {name: number for name, number in errors.items() if number},
         sum(item.text is None for item in predicted),
+        expected,
     )
 
 

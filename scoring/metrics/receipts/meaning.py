@@ -156,7 +156,8 @@ def _is_misspelt(first: str, second: str, *, is_place: bool) -> bool:
 
 
 def _is_misread(first: str, second: str) -> bool:
-    """Whether few characters of two long words without spaces differ, and none of _TELLING_CHARACTERS."""
+    """Whether two long words without spaces differ in few characters, and those are not
+    _TELLING_CHARACTERS."""
     edits = Levenshtein.editops(first, second)
     if len(edits) * _IDEOGRAPHS_PER_EDIT > min(len(first), len(second)):
         return False

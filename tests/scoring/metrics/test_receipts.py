@@ -22,6 +22,7 @@ from scoring.metrics.receipts import (
     compare_field,
     rates,
     receipt_reward,
+    strict_counts,
 )
 from scoring.metrics.receipts.amounts import read_amount, read_amount_as_published
 from scoring.metrics.receipts.values import (
@@ -565,3 +566,22 @@ def test_numbers_beyond_all_bounds() -> None:
     assert not is_empty(huge)
     assert counts("std_total", 5, huge) == BOTH
     assert [item.amounts for item in line_items([line("x", 1e300)])] == [()]
+
+
+@given(RECEIPTS, RECEIPTS, st.integers(0, 50), st.integers(0, 50))
+def test_removing_a_field_or_a_receipt_never_raises_strict_f1(
+    gold: dict[str, Any], prediction: dict[str, Any], right: int, wrong: int
+) -> None:
+    """Together with any other receipts, which have `right` of `right + wrong` counts."""
+
+    def f1(fields: dict[str, Any], *, is_answered: bool = True) -> float:
+        outcomes = compare_receipt(gold, fields).values()
+        found = strict_counts(outcomes, is_answered=is_answered)
+        return (right + found.right) / max(1, right + wrong + found.counted)
+
+    before = f1(prediction) + 1e-12
+    assert f1({}, is_answered=False) <= before
+    for name, outcome in compare_receipt(gold, prediction).items():
+        if outcome.expected:
+            assert f1({**prediction, name: None}) <= before
+    assert f1(gold) >= before - 2e-12
