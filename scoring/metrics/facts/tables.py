@@ -77,6 +77,12 @@ class Table:
         before = [c for c in cells if values and c.start < values[0].start and not is_mark(c.text)]
         return before or [c for c in cells if not is_value(c.text) and not is_mark(c.text)]
 
+    def cells_before(self, row: int, cell: GridCell) -> int:
+        """Return the number of cells between a row's label and a value, whatever they hold."""
+        cells = [c for c in self.grid.rows[row] if not is_mark(c.text)]
+        has_label = not is_value(cells[0].text)
+        return sum(c.start < cell.start for c in cells) - has_label
+
     def column_of(self, row: int, cell: GridCell) -> int | None:
         """Return the column of a value cell; None if the row does not show it."""
         return self.slots[row].get(cell.start)
@@ -417,12 +423,14 @@ class TableJudge:
         mine, others = table.order[r], read.order[s]
         if cell.start not in others:
             return 0
-        # In rows with the same number of values, their order decides; in a table of cells that has
-        # all columns elsewhere, so does the place of a value in a row that has lost some.
-        lost = not read.grid.is_spaced and len(others) < len(mine) <= len(read.columns)
-        if len(mine) != len(others) and not lost:
+        # In rows with the same number of values, their order decides.
+        if len(mine) == len(others):
+            return 1 if mine[gold_cell.start] == others[cell.start] else -1
+        # So does the number of the cell in a table that has all columns in other rows.
+        if read.grid.is_spaced or not len(others) < len(mine) <= len(read.columns):
             return 0
-        return 1 if mine[gold_cell.start] == others[cell.start] else -1
+        lost = mine[gold_cell.start] - read.cells_before(s, cell)
+        return -1 if lost > 0 else 1 if lost == 0 else 0
 
     def _columns(
         self, t: int, band: int, u: int, other_band: int
