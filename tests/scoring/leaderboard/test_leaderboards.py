@@ -1,12 +1,13 @@
 """The leaderboard's sections, ranks, best values and order."""
 
 import pytest
+from django.test import Client
 
 from portal.accounts.models import User
 from scoring.leaderboard.rows import Row
 from scoring.leaderboard.selectors import Leaderboard, leaderboard
 from scoring.leaderboard.services import load_reported
-from scoring.models import Board, Category, Entry
+from scoring.models import Board, Category, Entry, Phase
 from tests.scoring.factories import first_phase, make_board, make_entry
 
 pytestmark = pytest.mark.django_db
@@ -248,6 +249,36 @@ def test_reported_rows_are_in_the_view_of_their_table() -> None:
     }
     row = row_of(found["chinese"], "Gemini 3 Flash")
     assert row.ranks == {"rank_zh_without_iqe": 1}
+
+
+def test_rows_of_papers_are_ranked_by_their_published_score() -> None:
+    table = leaderboard(fcmbench_board(), None)
+    best, last = row_of(table, "Gemini 3 Pro"), table.sections[0].rows[-1]
+    assert best.ranks == {"rank_overall_strict": 1}
+    assert all(row.ranks["rank_overall_strict"] for row in table.sections[0].rows)
+    assert last.unranked == ""
+    figures = shown(table, best)
+    assert figures["overall_strict"] == figures["overall"] == "65.16"
+
+
+def test_a_row_without_a_task_has_no_rank_and_says_why(researcher: User, client: Client) -> None:
+    Phase.objects.filter(board=make_board()).update(options={})
+    Board.objects.update(benchmark="fcmbench")
+    board = Board.objects.get()
+    tasks = dict.fromkeys(("IQE", "DTR", "KIE", "CC", "VC", "NC", "RR"), 0.9)
+    make_entry(board, researcher, name="All", overall=0.5, overall_strict=0.5, **tasks)
+    rest = tasks | {"NC": None}
+    make_entry(board, researcher, name="Part", overall=0.9, overall_strict=None, **rest)
+    table = table_of(board)
+    whole, part = row_of(table, "All"), row_of(table, "Part")
+    assert (whole.ranks["rank_overall_strict"], whole.unranked) == (1, "")
+    # Its published score does not stand in for the one that ranks.
+    assert part.ranks == {"rank_overall_strict": None}
+    assert shown(table, part)["overall_strict"] == "–"
+    assert part.unranked == "No rank, because there is no score for NC"
+    for view in ("", "?view=scores"):
+        page = client.get(f"/boards/board/{view}").content.decode()
+        assert page.count(part.unranked) == 1
 
 
 def test_a_human_row_with_some_figures_is_in_the_benchmarks_own_table() -> None:
