@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .alignment import Alignment, align
-from .errors import explain
+from .errors import explain, is_found
 from .normalise import alnum_of, digits_of
 from .occurrences import FactKind, GoldFact
 from .places import FormFinder, PlaceJudge, Span, similarity
@@ -29,20 +29,27 @@ _OFFERS = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^ ]+")
-_DATE = re.compile(r"[^\W\d_]+\.? \d[\d, ]*\d|\d[\d/.-]*\d|\d")
+_DATE = re.compile(
+    r"[^\W\d_]{3,}\.? \d{1,2}(?:, ?|\s)\d{4}|\d{1,2} [^\W\d_]{3,}\.? \d{4}|[^\W\d_]{3,}\.? \d{1,4}"
+    r"|\d{1,4}([/.-])\d{1,2}\1\d{1,4}|(?:19|20)\d\d"
+)
+_NUMBER = re.compile(r"[-+($€£¥]*\d[\d.,']*[%)]*")
 _EDGE = " .,;:|\"'*=~!_[]{}<>?"
 # Without an offer, a number is a second reading if it is this similar.
 _LEAST_ALIKE = 0.6
 # Errors that leave the reading the same value.
 _SAME_READING = frozenset({"", "separator", "spacing", "other"})
+# How well a reading must fit a fact's place (PlaceJudge.fit) in another copy.
+_SURE = 1.2
 # Letters and digits that a text must have to be another copy of something.
 _LEAST_COPY = 12
 _MOST_COPIES = 4
 
 
 def is_reading(fact: GoldFact, text: str) -> bool:
-    """Whether a text in the place of a fact is another reading of it."""
-    return _has_content(text, fact.kind) and not says(fact, text)
+    """Whether a text in the place of a fact is another reading of it: a form of its value, with
+    differences."""
+    return is_found(fact.value, text, fact.kind) and not says(fact, text)
 
 
 def says(fact: GoldFact, text: str) -> bool:
@@ -96,15 +103,18 @@ class Beside:
         readings = list(_readings(around, fact.kind))
         for reading in readings:
             around = around.replace(reading, " ")
-        is_offered = bool(_OFFERS.search(around)) or (in_cell and not alnum_of(around))
-        return any(self._is_reading(fact, reading, is_offered) for reading in readings)
+        is_offered = bool(_OFFERS.search(around))
+        is_alone = in_cell and not alnum_of(around)
+        return any(self._is_reading(fact, reading, is_offered, is_alone) for reading in readings)
 
-    def _is_reading(self, fact: GoldFact, reading: str, is_offered: bool) -> bool:
+    def _is_reading(
+        self, fact: GoldFact, reading: str, is_offered: bool, is_alone: bool
+    ) -> bool:
         if not differs(fact.value, reading, fact.kind):
             return False
         own, other = digits_of(fact.value), digits_of(reading)
         is_close = abs(len(own) - len(other)) <= 1 and similarity(own, other) >= _LEAST_ALIKE
-        return is_offered or (is_close and len(own) > 1)
+        return is_offered or (len(own) == len(other) if is_alone else is_close and len(own) > 1)
 
     def _free(self, words: Sequence[Span], span: Span, own: Span) -> Iterator[Span]:
         """Yield the words from the value outwards, up to one that belongs to something else."""
@@ -133,7 +143,7 @@ def _readings(text: str, kind: FactKind) -> Iterator[str]:
         return
     for word in text.split():
         bare = word.strip(_EDGE)
-        if kind == "text" or digits_of(bare):
+        if kind == "text" or _NUMBER.fullmatch(bare):
             yield bare
 
 
@@ -174,7 +184,7 @@ def in_other_copies(
                 continue
             own = alignment.gold.span(fact.place.start, fact.place.end)
             fit = judge.fit(own, [alignment.prediction.span(*form)])
-            if fit[0] >= PlaceJudge.LEAST:
+            if fit[0] >= _SURE:
                 yield Reading(fact.n, says(fact, text[slice(*form)]))
         if not (alignment.to_gold >= 0).any():
             return
