@@ -3,13 +3,16 @@ that its OCR text contains.
 
 Source: "Financial Document Accuracy Evaluation (Enhanced Version)". For numbers,
 `matching="unique-substring"` is the rule as its README words it, `"substring"` the rule of its
-program, and `"exact"` compares whole numbers. Nothing is rounded.
+program, and `"exact"` compares whole numbers: those of texts as written, those of JSON by value.
+Nothing is rounded.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple, TypedDict
+from unicodedata import decimal, normalize
 
 Matching = Literal["exact", "substring", "unique-substring"]
 
@@ -22,6 +25,30 @@ DISCLOSURES = (
 )
 
 NUMBER = re.compile(r"-?\d[\d,.]*")
+# Numbers of the exact rule. A dash is a sign unless it is between numbers or words; commas are part
+# of a number only if they group its digits.
+_DASH = "-\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
+_COMMA, _POINT = "[,\uff0c\u066c]", "[.\uff0e\u066b]"
+_CURRENCY = "$\u00a2-\u00a5\u20a0-\u20c0\uff04\uffe0\uffe1\uffe5"
+_WRITTEN = re.compile(
+    rf"""
+    (?P<sign>(?<![\w)%\]])[{_DASH}])?+ (?:(?<=[{_DASH}])[{_CURRENCY}]\ ?)?
+    (?: (?: (?!0)\d{{1,2}}(?:{_COMMA}\d\d){{1,9}}{_COMMA}\d{{3}}(?!\d)
+          | (?!0)\d{{1,3}}(?:{_COMMA}\d{{3}}(?!\d))+
+          | \d++
+        ) (?:{_POINT}\d++)*
+      | (?<![\w.]){_POINT}\d++ )
+    """,
+    re.VERBOSE,
+)
+_DATE = re.compile(r"\d\d?\.\d\d?\.(?:\d{4}|\d\d)|\d{4}\.\d\d?\.\d\d?")
+_TYPOGRAPHY = str.maketrans(
+    {
+        **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
+        **dict.fromkeys("‘’‚‛", "'"),
+        **dict.fromkeys("“”„‟", '"'),
+    }
+)
 _NOT_OF_ANUMBER = re.compile(r"[^\d.-]")
 _SHORT = 3
 
@@ -108,6 +135,76 @@ def normalize_number(number: str) -> str:
     return _NOT_OF_ANUMBER.sub("", number)
 
 
+class Written(NamedTuple):
+    """A number in a text: its place, and its digits as written, with a minus and a point but
+    without marks that group them. `in_parentheses` is how accounts write negative ones."""
+
+    start: int
+    end: int
+    digits: str
+    in_parentheses: bool
+
+    def shown(self) -> Iterator[str]:
+        """Yield its digits and its possible values."""
+        yield self.digits
+        yield number_value(self.digits)
+        if self.in_parentheses:
+            yield number_value(f"-{self.digits}")
+
+
+def written_numbers(text: str) -> Iterator[Written]:
+    """Yield the numbers of a text by the exact rule, in any digits.
+
+    A hyphen in a range, a date or a word is no minus, a comma that does not group digits separates
+    numbers, and so do the points of a date.
+
+    >>> [number.digits for number in written_numbers("−1,200 in 2019-2020, 31.03.2024: [7,8]")]
+    ['-1200', '2019', '2020', '31', '03', '2024', '7', '8']
+    """
+    for match in _WRITTEN.finditer(text):
+        digits = "".join(map(_plain_digit, match[0]))
+        start, end = match.span()
+        if _DATE.fullmatch(digits):
+            for part in re.finditer(r"\d+", match[0]):
+                plain = "".join(map(_plain_digit, part[0]))
+                yield Written(start + part.start(), start + part.end(), plain, False)
+            continue
+        sign = "-" if match["sign"] else ""
+        is_enclosed = text[start - 1 : start] == "(" and text[end : end + 1] == ")"
+        yield Written(
+            start, end, sign + (f"0{digits}" if digits[0] == "." else digits), is_enclosed
+        )
+
+
+def _plain_digit(char: str) -> str:
+    """Return a digit or point in ASCII; nothing for other characters."""
+    if char in ".\uff0e\u066b":
+        return "."
+    return str(decimal(char)) if char.isdecimal() else ""
+
+
+def number_value(digits: str) -> str:
+    """Return the value of a number as written, without zeros that do not change it.
+
+    >>> number_value("2.10"), number_value("007"), number_value("-0.0"), number_value("1.2.30")
+    ('2.1', '7', '0', '1.2.30')
+    """
+    if digits.count(".") > 1:
+        return digits
+    whole, _, fraction = digits.removeprefix("-").partition(".")
+    value = f"{whole.lstrip('0') or '0'}.{fraction.rstrip('0')}".rstrip(".")
+    return f"-{value}" if digits.startswith("-") and value != "0" else value
+
+
+def plain_text(text: str) -> str:
+    """Return the text in lower case with one form of each character, dash, quote and space.
+
+    >>> plain_text("Cash\N{NO-BREAK SPACE}Flow – ２０２４")
+    'cash flow - 2024'
+    """
+    return normalize_text(normalize("NFKC", text).translate(_TYPOGRAPHY))
+
+
 def extract_all_numbers(value: Any) -> list[str]:
     """Return every number in a JSON value as text, in document order, including numbers in strings.
 
@@ -146,22 +243,25 @@ def match_document(
 ) -> DocumentMatch:
     """Search OCR text for the numbers and strings of a gold JSON value, and for fixed phrases.
 
-    - numbers, `exact`: the distinct normalised numbers of the gold that are among the normalised
-      numbers of the text; a point at the end is a full stop and not part of a number.
+    - numbers, `exact`: the distinct numbers of the gold that are among those of the text, see
+      `written_numbers`. Numbers in strings must have the same digits, those of JSON the same value.
     - numbers, `substring` (the published program): every number of the gold, as often as it occurs,
       that is a substring of the text reduced to digits, points and minus signs.
     - numbers, `unique-substring` (the published README): the same, but equal normalised numbers of
       the gold count once.
     - line items: the strings of more than three characters that the text contains, both normalised.
     - sections and disclosures: the phrases, normalised, that the text contains.
+
+    With `exact`, typography is normalised, too (`plain_text`).
     """
-    normalised = normalize_text(text)
+    plain = plain_text if matching == "exact" else normalize_text
+    normalised = plain(text)
     strings = [string for string in extract_all_text(gold) if len(string) > _SHORT]
     return DocumentMatch(
         numbers=_match_numbers(gold, text, matching),
-        line_items=_contained(map(normalize_text, strings), normalised),
-        sections=_contained(map(normalize_text, sections), normalised),
-        disclosures=_contained(map(normalize_text, disclosures), normalised),
+        line_items=_contained(map(plain, strings), normalised),
+        sections=_contained(map(plain, sections), normalised),
+        disclosures=_contained(map(plain, disclosures), normalised),
     )
 
 
@@ -192,16 +292,41 @@ def financial_accuracy_report(
 
 def _match_numbers(gold: Any, text: str, matching: Matching) -> Containment:
     if matching == "exact":
-        unique = dict.fromkeys(map(_whole_number, extract_all_numbers(gold)))
-        return _contained(filter(None, unique), set(map(_whole_number, NUMBER.findall(text))))
+        return _match_written(gold, text)
     numbers: Iterable[str] = map(normalize_number, extract_all_numbers(gold))
     if matching == "unique-substring":
         numbers = dict.fromkeys(numbers)
     return _contained(filter(None, numbers), normalize_number(text))
 
 
-def _whole_number(number: str) -> str:
-    return normalize_number(number).rstrip(".")
+def _match_written(gold: Any, text: str) -> Containment:
+    digits, values = set[str](), set[str]()
+    for number in written_numbers(text):
+        digits.add(number.digits)
+        values.update(number.shown())
+    # Whether a number is also wanted by its value.
+    wanted: dict[str, bool] = {}
+    for leaf in _leaves(gold):
+        if isinstance(leaf, str):
+            for number in written_numbers(leaf):
+                wanted.setdefault(number.digits, False)
+        elif isinstance(leaf, int | float) and not isinstance(leaf, bool):
+            wanted[json_number(leaf)] = True
+    missed = (
+        number
+        for number, by_value in wanted.items()
+        if number not in digits and not (by_value and number in values)
+    )
+    return Containment(tuple(wanted), tuple(missed))
+
+
+def json_number(number: float) -> str:
+    """Return the value of a number of JSON in digits.
+
+    >>> json_number(0.00001), json_number(1e16), json_number(2.10)
+    ('0.00001', '10000000000000000', '2.1')
+    """
+    return number_value(f"{Decimal(str(number)):f}")
 
 
 def _contained(wanted: Iterable[str], where: str | set[str]) -> Containment:

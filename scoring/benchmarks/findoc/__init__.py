@@ -9,7 +9,7 @@ FINDOC = Benchmark.of(
     readers,
     scorer,
     key="findoc",
-    version="1",
+    version="2",
     title="Financial document accuracy",
     field_grades=scorer.FIELD_GRADES,
     charts=scorer.FIGURES.charts,

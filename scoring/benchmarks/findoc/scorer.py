@@ -6,7 +6,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from itertools import accumulate
@@ -43,10 +43,12 @@ from scoring.metrics.document_accuracy import (
     Containment,
     DocumentMatch,
     Matching,
-    extract_all_numbers,
+    json_number,
     match_document,
     normalize_number,
     normalize_text,
+    plain_text,
+    written_numbers,
 )
 
 _MOST_PHRASES = 50
@@ -91,8 +93,9 @@ def phrases_of(options: Options, option: str) -> tuple[str, ...]:
 _sections = partial(canonical_phrases, option="sections")
 _disclosures = partial(canonical_phrases, option="disclosures")
 
+EXACT = "exact"
 OPTIONS = (
-    Option("matching", "exact", choices=get_args(Matching)),
+    Option("matching", EXACT, choices=get_args(Matching)),
     Option("sections", _sections(SECTIONS), canonical=_sections),
     Option("disclosures", _disclosures(DISCLOSURES), canonical=_disclosures),
     Option("missing", "zero", choices=("zero", "skip")),
@@ -289,31 +292,36 @@ def _graded(
     text = None if prediction is None else str(prediction["text"])
     return GradedItem(
         tuple(fields),
-        record_sheet(record, list(_paths(record, fields))),
-        None if text is None else text_sheet(text, _places(text, fields)),
+        record_sheet(record, list(_paths(record, fields, options))),
+        None if text is None else text_sheet(text, _places(text, fields, options)),
     )
 
 
-def _paths(record: Mapping[str, Any], fields: list[GradedField]) -> Iterator[tuple[str, str]]:
+def _paths(
+    record: Mapping[str, Any], fields: list[GradedField], options: Options
+) -> Iterator[tuple[str, str]]:
     """Return the path of each value in the gold. The phrases of sections and disclosures are fixed
     and may be in no path."""
-    found: dict[str, tuple[str, str]] = {}
+    plain, found = _plain(options), dict[str, tuple[str, str]]()
     for row in field_rows(record):
         path = re.sub(r"\[\d+\]", "", row.path)
-        found.setdefault(normalize_text(row.text), (path, row.text))
-        for number in extract_all_numbers(row.text):
-            found.setdefault(normalize_number(number).rstrip("."), (path, number))
+        found.setdefault(plain(row.text), (path, row.text))
+        if _FLOAT.fullmatch(row.text):
+            found.setdefault(json_number(float(row.text)), (path, row.text))
+        for number, start, end in _numbers(row.text, options):
+            found.setdefault(number, (path, row.text[start:end]))
     for field in fields:
         yield found.get(field.value, ("", ""))
 
 
-def _places(text: str, fields: list[GradedField]) -> Iterator[tuple[int, int, int]]:
+def _places(
+    text: str, fields: list[GradedField], options: Options
+) -> Iterator[tuple[int, int, int]]:
     """Return the first place of each value that was found."""
     numbers: dict[str, tuple[int, int]] = {}
-    for each in NUMBER.finditer(text):
-        digits = each.group().rstrip(".,")
-        numbers.setdefault(normalize_number(digits), (each.start(), each.start() + len(digits)))
-    phrases = _Phrases(text)
+    for number, start, end in _numbers(text, options):
+        numbers.setdefault(number, (start, end))
+    phrases = _Phrases(text, _plain(options))
     for at, field in enumerate(fields):
         if field.error:
             continue
@@ -322,15 +330,35 @@ def _places(text: str, fields: list[GradedField]) -> Iterator[tuple[int, int, in
             yield *place, at
 
 
+# A number of JSON with decimals or an exponent.
+_FLOAT = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+
+
+def _plain(options: Options) -> Callable[[str], str]:
+    return plain_text if options["matching"] == EXACT else normalize_text
+
+
+def _numbers(text: str, options: Options) -> Iterator[tuple[str, int, int]]:
+    """Yield the numbers of a text as they are compared, and their places."""
+    if options["matching"] == EXACT:
+        for each in written_numbers(text):
+            for shown in each.shown():
+                yield shown, each.start, each.end
+        return
+    for match in NUMBER.finditer(text):
+        digits = match.group().rstrip(".,")
+        yield normalize_number(digits), match.start(), match.start() + len(digits)
+
+
 class _Phrases:
     """Finds normalised phrases in a text."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, plain: Callable[[str], str]) -> None:
         words = list(re.finditer(r"\S+", text))
-        self.lower = [word.group().lower() for word in words]
-        self.text = " ".join(self.lower)
-        self.original = [word.start() for word in words]
-        self.starts = [0, *accumulate(len(word) + 1 for word in self.lower)][:-1]
+        self.words = [plain(word.group()) for word in words]
+        self.text = " ".join(self.words)
+        self.original = [word.span() for word in words]
+        self.starts = [0, *accumulate(len(word) + 1 for word in self.words)][:-1]
 
     def find(self, phrase: str) -> tuple[int, int] | None:
         start = self.text.find(phrase) if phrase else -1
@@ -338,7 +366,8 @@ class _Phrases:
 
     def _place(self, at: int) -> int:
         word = bisect_right(self.starts, at) - 1
-        return self.original[word] + at - self.starts[word]
+        start, end = self.original[word]
+        return min(start + at - self.starts[word], end - 1)
 
 
 FIELD_GRADES = FieldGrades(_wrong, _graded, noun="check")

@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,69 @@ def test_any_text_is_scored(words: str) -> None:
         json.dumps(result, allow_nan=False)
 
 
+# --- edits of the sample ------------------------------------------------------------------
+
+SAMPLE = Path(__file__).parents[3] / "sample" / "benchmarks" / "findoc"
+
+
+def sample(path: str) -> dict[str, dict[str, Any]]:
+    lines = map(json.loads, (SAMPLE / path).read_text(encoding="utf-8").splitlines())
+    return {line["id"]: line for line in lines}
+
+
+@pytest.mark.parametrize("system", ["tesseract", "tesseract_72dpi"])
+def test_an_edit_that_cannot_help_never_raises_the_score(system: str) -> None:
+    chance = random.Random(7)
+    for item, prediction in sample(f"submissions/dev/{system}.jsonl").items():
+        line, lines = sample("gold/dev.jsonl")[item], prediction["text"].split("\n")
+        before = FINDOC.score_item(line, prediction, OPTIONS)
+        digits = [at for at, char in enumerate(prediction["text"]) if char.isdigit()]
+        edits = ["", "cannot read this", prediction["text"].replace(" ", " \u2212")]
+        for at in chance.sample(range(len(lines)), 8):
+            edits.append("\n".join([*lines[:at], *lines[at + 1 :]]))
+        for at in chance.sample(digits, min(8, len(digits))):
+            kept = prediction["text"]
+            edits.append(f"{kept[:at]}#{kept[at + 1 :]}")
+        for edit in edits:
+            result = FINDOC.score_item(line, {"id": item, "text": edit}, OPTIONS)
+            assert result["final_score"] <= before["final_score"] + 1e-12
+        assert FINDOC.score_item(line, None, OPTIONS)["final_score"] == 0
+
+
+def as_it_may_be_printed(text: str) -> list[str]:
+    return [
+        text.upper(),
+        text.replace(" ", "\u00a0 "),
+        unicodedata.normalize("NFD", text),
+        text.replace("-", "\u2212"),
+        "".join(chr(ord(char) + 0xFEE0) if char.isdigit() else char for char in text),
+        f"\n{text}\n\n",
+    ]
+
+
+@pytest.mark.parametrize("system", ["tesseract", "tesseract_72dpi"])
+def test_an_edit_that_cannot_hurt_changes_nothing(system: str) -> None:
+    for item, prediction in sample(f"submissions/dev/{system}.jsonl").items():
+        line = sample("gold/dev.jsonl")[item]
+        before = FINDOC.score_item(line, prediction, OPTIONS)
+        for edit in as_it_may_be_printed(prediction["text"]):
+            after = FINDOC.score_item(line, {"id": item, "text": edit}, OPTIONS)
+            assert [after[key] for key in KEYS] == [before[key] for key in KEYS]
+
+
+def test_found_values_are_linked_to_both_sides() -> None:
+    line = {"id": "d1", "gold": {"Loss": "−1,200", "eps": 2.1, "par": 1e-05, "Café": "Rao’s"}}
+    prediction = text("Loss -1,200; EPS 2.10; par 0.00001; RAO'S")
+    result = FINDOC.score_item(line, prediction, OPTIONS)
+    assert FINDOC.field_grades
+    item = FINDOC.field_grades.item(line, prediction, result, OPTIONS)
+    assert item
+    numbers = [field for field in item.fields if field.kind == "number"]
+    assert [(field.value, field.error) for field in numbers] == [
+        ("-1200", ""), ("2.1", ""), ("0.00001", ""),
+    ]  # fmt: skip
+
+
 # --- options ------------------------------------------------------------------------------
 
 
@@ -147,7 +211,7 @@ def test_wrong_options_are_refused(raw: dict[str, object], message: str) -> None
 
 def test_the_signature_distinguishes_options_and_stays_short() -> None:
     assert FINDOC.signature(OPTIONS) == (
-        "findoc|v1|matching:exact"
+        "findoc|v2|matching:exact"
         "|sections:auditor,balance sheet,cash flow,statement of profit and loss"
         "|disclosures:as at march,earnings per equity share,for the year ended,true and fair"
         "|missing:zero|answer:shown"

@@ -18,7 +18,9 @@ from scoring.metrics.document_accuracy import (
     match_document,
     normalize_number,
     normalize_text,
+    written_numbers,
 )
+from tests.counting import LINEAR, growth
 from tests.shared import ORACLE, needs_oracle
 
 STATEMENT = {
@@ -131,6 +133,89 @@ def test_numbers_by_each_rule(
     expected = {"exact": exact, "substring": substring, "unique-substring": unique}
     found = {rule: match_document(gold, text, matching=rule).numbers for rule in RULES}
     assert {rule: (part.total, part.found) for rule, part in found.items()} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,200.50 and (350)", ["1200.50", "350"]),
+        ("12,34,567.5", ["1234567.5"]),
+        # Signs.
+        ("-12.5", ["-12.5"]),
+        ("−1,200 –350", ["-1200", "-350"]),
+        ("-$1,200 $-5 −₹ 7", ["-1200", "-5", "-7"]),
+        # Ranges, dates and words.
+        ("2019-2020", ["2019", "2020"]),
+        ("31-03-2024, 2024-03-31", ["31", "03", "2024", "2024", "03", "31"]),
+        ("31.03.2024", ["31", "03", "2024"]),
+        ("rates 3.5–4.5%, notes 1-3", ["3.5", "4.5", "1", "3"]),
+        ("COVID-19 (a)-3 5%-6", ["19", "3", "5", "6"]),
+        # Lists.
+        ("1,2", ["1", "2"]),
+        ("[1200,1300]", ["1200", "1300"]),
+        ("1,200,1300", ["1200", "1300"]),
+        ("0,123", ["0", "123"]),
+        # Points.
+        ("1,200... Total....5 .5 Rs.500", ["1200", "5", "0.5", "500"]),
+        ("1.2.3", ["1.2.3"]),
+        # Other digits, and footnote marks.
+        ("１，２００ ٣٫٥ 12²", ["1200", "3.5", "12"]),
+        ("none", []),
+    ],
+)
+def test_numbers_as_written(text: str, expected: list[str]) -> None:
+    assert [number.digits for number in written_numbers(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "found"),
+    [
+        (0.00001, "$0.00001", 1),
+        (1e16, "10,000,000,000,000,000", 1),
+        (1e16, "item 116", 0),
+        (2.10, "EPS 2.10", 1),
+        (2.10, "EPS 2.01", 0),
+        (12.0, "12", 1),
+        (-350, "(350)", 1),
+        (-350, "350", 0),
+        (350, "-350", 0),
+        # Digits of a text are compared as written.
+        ("2.10", "2.1", 0),
+        ("2.10", "2.10", 1),
+        ("1,200", "−1,200", 0),
+        ("−1,200", "-1200", 1),
+    ],
+)
+def test_numbers_of_json_by_value_and_of_texts_as_written(gold: Any, text: str, found: int) -> None:
+    numbers = match_document([gold], text).numbers
+    assert (numbers.total, numbers.found) == (1, found)
+
+
+@given(st.integers(-(10**15), 10**15), st.integers(0, 99))
+def test_a_number_is_found_in_every_form(whole: int, cents: int) -> None:
+    sign, digits = "-" if whole < 0 else "", abs(whole)
+    number = float(f"{sign}{digits}.{cents:02}") if digits < 10**12 else whole
+    forms = [f"{digits:,}", f"{digits}"]
+    if number != whole:
+        forms = [f"{form}.{cents:02}" for form in forms]
+    for form in forms:
+        for minus in ("-", "−", "－") if sign else ("",):
+            text = f"Total {minus}{form}."
+            assert match_document([number], text).numbers.found == 1
+            # A digit more is another number.
+            assert match_document([number], text.replace(form, f"9{form}")).numbers.found == 0
+
+
+def test_typography_changes_nothing_with_the_exact_rule() -> None:
+    gold = ["Rao’s Café – Notes"]
+    text = "RAO'S\u00a0Cafe\u0301 - Notes"
+    assert match_document(gold, text).line_items.found == 1
+    assert match_document(gold, text, matching="substring").line_items.found == 0
+
+
+@pytest.mark.parametrize("part", ["1,11,", "1,", "1,111", "1-", "1.", "($", "-"])
+def test_the_work_grows_with_the_text(part: str) -> None:
+    assert growth(lambda size: list(written_numbers(part * size)), 1_000) <= LINEAR
 
 
 def test_nothing_to_look_for_gives_zero() -> None:
