@@ -50,6 +50,8 @@ def form_of(benchmark: str, kind: str) -> Form:
 
 SHOWN, WHOLE_OUTPUT = "shown", "whole"
 ANSWER = Option("answer", SHOWN, choices=(SHOWN, WHOLE_OUTPUT))
+# The key of the whole output, next to the answer in it that is graded.
+OUTPUT = "output"
 # The key of an item's result that lists the changes, and the end of the names of their counts.
 CHANGES = "answer_changes"
 
@@ -124,8 +126,10 @@ def with_answers(parts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_options(check: Callable[..., Options], raw: Mapping[str, object], *rest: Any) -> Options:
     others = {name: value for name, value in raw.items() if name != ANSWER.name}
-    chosen = ANSWER.check(raw.get(ANSWER.name, ANSWER.default))
-    return check(others, *rest) | {ANSWER.name: chosen}
+    checked = check(others, *rest)
+    # The published evaluators grade the whole output.
+    default = WHOLE_OUTPUT if checked.get("rules") == "reference" else ANSWER.default
+    return checked | {ANSWER.name: ANSWER.check(raw.get(ANSWER.name, default))}
 
 
 def _signed(signed: Callable[[Options], Iterable[str]], options: Options) -> Iterator[str]:
@@ -142,6 +146,8 @@ def _score_item(
     *answers: Sequence[Any],
 ) -> ItemResult:
     shown, changes = shown_prediction(benchmark, gold, prediction, options)
+    if shown and prediction and changes:
+        shown = shown | {OUTPUT: prediction[ANSWER_KEYS[benchmark]]}
     result = score(shown_gold(gold, options), shown, options, *answers)
     return result | {CHANGES: list(changes)} if changes else result
 

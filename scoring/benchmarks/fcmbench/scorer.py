@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scoring.benchmarks.answers import OUTPUT
 from scoring.benchmarks.base import sign_options
 from scoring.benchmarks.graded import (
     FieldGrades,
@@ -117,9 +118,7 @@ def score_item(gold: Payload, prediction: Payload | None, options: Options) -> I
     """
     answer, comparison = _compared(gold, prediction, options)
     outcome = _outcome(gold["subtask"], is_missing=prediction is None, is_read=not answer.problem)
-    published = comparison
-    if options | {"missing": ""} != PUBLISHED | {"missing": ""}:
-        _, published = _compared(gold, prediction, PUBLISHED)
+    _, published = _compared(gold, _whole(prediction), PUBLISHED)
     return {
         "id": gold["id"],
         "missing": prediction is None,
@@ -134,6 +133,13 @@ def score_item(gold: Payload, prediction: Payload | None, options: Options) -> I
         **_details(comparison),
         "output_tokens": prediction.get("output_tokens") if prediction else None,
     }
+
+
+def _whole(prediction: Payload | None) -> Payload | None:
+    """Return the prediction with its whole output, which the published evaluator reads."""
+    if prediction is None or OUTPUT not in prediction:
+        return prediction
+    return prediction | {"response": prediction[OUTPUT]}
 
 
 def _compared(

@@ -25,7 +25,7 @@ from tests.shared import ORACLE, needs_oracle
 
 OPTIONS = FCMBENCH.check_options({})
 SKIP = FCMBENCH.check_options({"missing": "skip"})
-REFERENCE = FCMBENCH.check_options({"rules": "reference", "answer": "whole"})
+REFERENCE = FCMBENCH.check_options({"rules": "reference"})
 PAPER = FCMBENCH.check_options({"tolerance": "paper"})
 
 
@@ -155,6 +155,13 @@ def test_more_than_one_answer_where_one_is_asked_is_wrong(
 ) -> None:
     result = score(gold(answer=answer), response)
     assert (result["f1"], result["published"]) == pytest.approx((f1, published))
+
+
+def test_the_published_score_is_of_the_whole_output() -> None:
+    response = '<think>{"answer": "B"}</think>{"answer": "A"}'
+    result = score(gold(), response)
+    assert (result["f1"], result["published"]) == (1, 0)
+    assert score(gold(), response, REFERENCE)["f1"] == 0
 
 
 def test_an_image_has_one_defect() -> None:
