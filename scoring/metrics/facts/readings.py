@@ -35,7 +35,7 @@ _DATE = re.compile(
 )
 _NUMBER = re.compile(r"[-+($€£¥]*\d[\d.,']*[%)]*")
 _EDGE = " .,;:|\"'*=~!_[]{}<>?"
-# Without an offer, a number is a second reading if it is this similar.
+# Without an offer, a number is a second reading if it is this similar, or written in the same form.
 _LEAST_ALIKE = 0.6
 # Errors that leave the reading the same value.
 _SAME_READING = frozenset({"", "separator", "spacing", "other"})
@@ -114,7 +114,12 @@ class Beside:
             return False
         own, other = digits_of(fact.value), digits_of(reading)
         is_close = abs(len(own) - len(other)) <= 1 and similarity(own, other) >= _LEAST_ALIKE
-        return is_offered or (len(own) == len(other) if is_alone else is_close and len(own) > 1)
+        return (
+            is_offered
+            or (is_close and len(own) > 1)
+            or (is_alone and len(own) == len(other))
+            or _shape(fact.value) == _shape(reading)
+        )
 
     def _free(self, words: Sequence[Span], span: Span, own: Span) -> Iterator[Span]:
         """Yield the words from the value outwards, up to one that belongs to something else."""
@@ -135,6 +140,10 @@ class Beside:
         faces = self._alignment.to_gold[slice(*self._alignment.prediction.span(start, end))]
         away = (faces >= 0) & ((faces < own[0]) | (faces >= own[1]))
         return 2 * int(away.sum()) > len(faces)
+
+
+def _shape(text: str) -> str:
+    return re.sub(r"\d", "0", text.strip("()"))
 
 
 def _readings(text: str, kind: FactKind) -> Iterator[str]:
