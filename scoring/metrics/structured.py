@@ -143,6 +143,8 @@ def read_record(text: str, *, numbers_as_written: bool = True) -> Record:
 
 
 _OPENING = re.compile(r"[{\[]")
+# Brackets of a sentence that are tried; each takes a scan of the text before it.
+_MOST_FAILURES = 100
 
 
 def _records_in(text: str, decoder: json.JSONDecoder) -> list[Record]:
@@ -152,13 +154,14 @@ def _records_in(text: str, decoder: json.JSONDecoder) -> list[Record]:
     except json.JSONDecodeError as error:
         fault = error
     found: list[Record] = []
-    position = 0
-    while (opening := _OPENING.search(text, position)) is not None:
+    position = failures = 0
+    while failures < _MOST_FAILURES and (opening := _OPENING.search(text, position)) is not None:
         try:
             value, position = decoder.raw_decode(text, opening.start())
             found.append(value)
         except json.JSONDecodeError as error:
             position = max(error.pos, opening.end())
+            failures += 1
     if not found:
         raise fault
     return found

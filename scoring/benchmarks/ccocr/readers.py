@@ -40,6 +40,7 @@ from scoring.benchmarks.reading import (
 from scoring.metrics import TooLargeError, is_deeper
 from scoring.metrics.reading import check_words, word_of
 from scoring.metrics.structured import DEEPEST, UnparseableError, check_gold_record, parse_record
+from scoring.metrics.table_forms import check_gold_tables
 from scoring.metrics.tables import check_gold_table
 
 from .figures import OPS, TRACKS, find_subset
@@ -278,6 +279,7 @@ def _answer_problem(record: Record, limits: ReadLimits) -> str | None:
     if op == "table":
         try:
             check_gold_table(record.value["answer"])
+            check_gold_tables(record.value["answer"])
         except TooLargeError as error:
             return f"'answer' contains too large a table: {error}"
     return None

@@ -24,6 +24,8 @@ from tests.many import short_id
 from tests.shared import ORACLE, needs_oracle
 
 OPTIONS = CCOCR.check_options({})
+# The published evaluators grade the whole output.
+REFERENCE = CCOCR.check_options({"rules": "reference", "answer": "whole"})
 TABLE = "<table><tr><td>Net loss</td><td>1,200</td></tr></table>"
 WORD = {"text": "Total", "point": [10, 20]}
 # A gold answer and a perfect response for every op.
@@ -225,6 +227,23 @@ def test_a_response_that_cannot_be_used_is_a_counted_fault(
 def test_entries_that_are_no_words_count_as_wrong() -> None:
     result = score(gold("grounding"), json.dumps([WORD, {"text": "x"}, 7]))
     assert (result["tp"], result["fp"], result["fn"]) == (1, 2, 0)
+
+
+def test_the_published_teds_is_next_to_the_score_of_tables() -> None:
+    """By the published rules, one of three nodes differs."""
+    response = TABLE.replace("<td>Net loss</td>", "<th>Net loss</th>")
+    ours = score(gold("table"), response)
+    assert (ours["score"], ours["teds"]) == (1.0, pytest.approx(2 / 3))
+    theirs = CCOCR.score_item(gold("table"), {"response": response}, REFERENCE)
+    assert theirs["score"] == theirs["teds"] == ours["teds"]
+    assert CCOCR.aggregate([ours], OPTIONS).scores["tables"] == 1.0
+    assert CCOCR.aggregate([ours], OPTIONS).scores["teds"] == ours["teds"]
+
+
+def test_old_gradings_are_read_by_the_published_rules() -> None:
+    sides = CCOCR.sides(gold("kie", {"a": None}), {"response": '{"a": null}'}, {"units": "paper"})
+    assert sides is not None
+    assert sides.gold == sides.prediction == {"a": ["None"]}
 
 
 @given(st.sampled_from(OPS), st.text())
@@ -445,6 +464,7 @@ def test_images_of_different_subsets_may_share_an_id() -> None:
         ({"op": "grounding", "answer": {}}, "must be a list of words"),
         ({"op": "grounding", "answer": [WORD, {"text": "x"}]}, "word 2 of 'answer'"),
         ({"op": "table", "answer": f"<table>{'<td>x</td>' * 4000}"}, "too large a table"),
+        ({"op": "table", "answer": f"<table>{'<tr><td>x' * 2000}"}, "too large a table"),
     ],
 )
 def test_gold_that_cannot_be_used_is_refused(change: dict[str, Any], message: str) -> None:
@@ -605,10 +625,6 @@ def test_published_predictions_that_cannot_be_used_are_refused(tmp_path: Path) -
 
 
 # --- the reference ------------------------------------------------------------------------
-
-
-# The published evaluators grade the whole output.
-REFERENCE = CCOCR.check_options({"rules": "reference", "answer": "whole"})
 
 
 def grade(name: str) -> tuple[dict[tuple[str, str], dict[str, Any]], Scores, dict[str, Any]]:

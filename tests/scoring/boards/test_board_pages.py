@@ -276,6 +276,7 @@ def test_organiser_makes_a_draft_with_a_phase_and_reported_rows(
         "matcher": "aligned",
         "beside": "",
         "text": "visible",
+        "text_rules": "factboard",
         "missing": "skip",
     }
     assert board.entries.filter(kind=Entry.Kind.REPORTED).count() == 7

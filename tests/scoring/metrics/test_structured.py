@@ -2,6 +2,8 @@
 
 import json
 import re
+import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from scoring.metrics.structured import (
     FieldCounts,
     UnparseableError,
     check_gold_record,
+    comparable_record,
     field_counts,
     field_f1,
     fields_of,
@@ -23,7 +26,9 @@ from scoring.metrics.structured import (
     normalise_record,
     normalise_text,
     parse_record,
+    read_record,
     tree_accuracy,
+    with_single_values,
 )
 from tests.many import drawn, short_id
 
@@ -281,3 +286,81 @@ def test_records_that_are_too_large_are_refused() -> None:
     long = {"a": ["x" * 300_000]}
     with pytest.raises(TooLargeError, match="300,000"):
         tree_accuracy(long, {"a": ["y" * 300_000]})
+
+
+# --- records in any form --------------------------------------------------------------------------
+GOLD = {"total": "9.80", "paid": {"by": "card", "on": ""}, "menu": [{"nm": "tea"}, {"nm": "cake"}]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(GOLD),
+        f"```\n{json.dumps(GOLD)}\n```",
+        f"```JSON {json.dumps(GOLD)}",
+        f"Sure [1], {{as read}}: {json.dumps(GOLD, indent=1)} Anything else?",
+        json.dumps([GOLD, GOLD]),
+        json.dumps(GOLD | {"total": ["９.80", "9.80"]}),
+        json.dumps(GOLD | {"paid": [{"by": "card"}, {"on": None}]}),
+        json.dumps(GOLD).replace('"9.80"', "9.80"),
+        json.dumps(GOLD).replace("{", '{"total": "9.80", ', 1),
+    ],
+    ids=short_id,
+)
+def test_forms_of_a_record(text: str) -> None:
+    assert comparable_record(with_single_values(read_record(text), GOLD)) == comparable_record(GOLD)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"total": ["9.80", "9.60"]}',
+        '{"total": "9.60", "total": "9.80"}',
+        '{"total": "9.80", "total": "9.60"}',
+        '{"total": "9.60"} {"total": "9.80"}',
+        '[{"total": "9.60"}, {"total": "9.80"}]',
+        '```json {"total": "9.60"}``` or ```json {"total": "9.80"}```',
+        '{"total": "9.80 or 9.60"}',
+        '{"paid": [{"by": "card"}, {"by": "cash"}]}',
+    ],
+)
+def test_several_values_for_one_field_are_wrong(text: str) -> None:
+    found = comparable_record(with_single_values(read_record(text), GOLD))
+    counts = field_counts(fields_of(comparable_record(GOLD)), fields_of(found))
+    assert counts == FieldCounts(0, 1, 5)
+
+
+def test_lists_of_the_gold_may_have_several_values() -> None:
+    gold = {"names": ["a", "b"], "rows": [{"x": "1"}]}
+    found = {"names": ["a", "b", "c"], "rows": [{"x": "1"}, {"x": "2"}], "more": ["y", "z"]}
+    assert with_single_values(found, gold) == found
+
+
+@given(RECORDS, RECORDS, KEYS, TEXTS)
+def test_another_value_never_helps(gold: Any, prediction: Any, key: str, text: str) -> None:
+    """Where the field has one value in the gold."""
+    if isinstance(gold.get(key), list) or key not in prediction:
+        return
+    hedged = prediction | {key: [prediction[key], text]}
+    fields = fields_of(comparable_record(gold))
+    found = [
+        field_counts(fields, fields_of(comparable_record(with_single_values(one, gold)))).tp
+        for one in (prediction, hedged)
+    ]
+    assert found[1] <= found[0] + (prediction[key] in ("", None, [], {}))
+
+
+@given(st.text(alphabet='{}[]",:ab1`. \n\\'))
+def test_any_text_is_read_or_unparseable(text: str) -> None:
+    try:
+        comparable_record(with_single_values(read_record(text), GOLD))
+    except UnparseableError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize("text", ['{"a":"b",', '{"x {', "[{", '{"a": "b"} ', "[1]"])
+def test_hostile_records_take_linear_time(text: str) -> None:
+    start = time.perf_counter()
+    with suppress(UnparseableError):
+        read_record(text * 100_000)
+    assert time.perf_counter() - start < 5
