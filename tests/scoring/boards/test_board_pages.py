@@ -278,6 +278,7 @@ def test_organiser_makes_a_draft_with_a_phase_and_reported_rows(
         "text": "visible",
         "text_rules": "factboard",
         "missing": "skip",
+        "answer": "shown",
     }
     assert board.entries.filter(kind=Entry.Kind.REPORTED).count() == 7
     verbs = set(Event.objects.filter(actor=organiser).values_list("verb", flat=True))
