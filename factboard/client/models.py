@@ -116,7 +116,8 @@ class Check(_Answer):
     missing_count: int
     predictions: int
     warnings: tuple[str, ...] = ()
-    """About the manifest; they do not prevent the submission."""
+    """About the manifest, and about answers that score nothing; they do not prevent the
+    submission."""
 
 
 class Grading(_Answer):

@@ -14,6 +14,7 @@ from typing import Any
 
 from portal.files.archives import Archive, ArchiveFault, ArchiveLimits, open_archive
 from scoring.benchmarks import ItemPrompt, ReadFault, UnknownBenchmarkError, get_benchmark
+from scoring.benchmarks.answers import kinds_of
 from scoring.benchmarks.reading import LONGEST_ID, UnusableError, parse_object, read_records
 from scoring.offline.terminal import BadInput
 
@@ -199,24 +200,6 @@ def _refuse_twice(items: Collection[KitItem], where: str) -> None:
         if item.id in seen:
             raise KitError(f"{where}: duplicate ID {item.id!r}")
         seen.add(item.id)
-
-
-def kinds_of(benchmark: str) -> Callable[[str], str]:
-    """Returns the kind of an item by its id: in CC-OCR that of its subset, if it is a known one."""
-    if benchmark != "ccocr":
-        return lambda _: ""
-    from scoring.benchmarks.ccocr.figures import SUBSETS
-
-    ops: dict[str, set[str]] = {}
-    for subset in SUBSETS:
-        for name in subset.names:
-            ops.setdefault(name.lower(), set()).add(subset.op)
-
-    def kind(item: str) -> str:
-        kinds = ops.get(item.partition(":")[0].lower(), set())
-        return next(iter(kinds)) if len(kinds) == 1 else ""
-
-    return kind
 
 
 # --- gold with images ------------------------------------------------------------------------

@@ -10,8 +10,16 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from scoring.metrics.answer import Form, read_answer
-from scoring.metrics.hidden import shown_html
+from scoring.metrics.answer import (
+    FENCE,
+    JSON_PART,
+    JSON_REPAIR,
+    MARKS,
+    REASONING,
+    Form,
+    read_answer,
+)
+from scoring.metrics.hidden import COMMENTS, HIDDEN, TITLE, shown_html
 
 from .graded import FieldGrades, GradedItem
 from .items import ItemResult, Options, Payload, Sides
@@ -46,6 +54,24 @@ _KIND_FORMS: dict[str, Form] = {
 def form_of(benchmark: str, kind: str) -> Form:
     """The expected form of an answer."""
     return _FORMS.get(benchmark) or _KIND_FORMS.get(kind, "text")
+
+
+def kinds_of(benchmark: str) -> Callable[[str], str]:
+    """Returns the kind of an item by its id: in CC-OCR that of its subset, if it is a known one."""
+    if benchmark != "ccocr":
+        return lambda _: ""
+    from scoring.benchmarks.ccocr.figures import SUBSETS
+
+    ops: dict[str, set[str]] = {}
+    for subset in SUBSETS:
+        for name in subset.names:
+            ops.setdefault(name.lower(), set()).add(subset.op)
+
+    def kind(item: str) -> str:
+        kinds = ops.get(item.partition(":")[0].lower(), set())
+        return next(iter(kinds)) if len(kinds) == 1 else ""
+
+    return kind
 
 
 SHOWN, WHOLE_OUTPUT = "shown", "whole"
@@ -99,6 +125,19 @@ def count_name(change: str) -> str:
     'reasoning_removed'
     """
     return change.replace(" ", "_").lower()
+
+
+_CHANGES = (REASONING, MARKS, HIDDEN, COMMENTS, TITLE, FENCE, JSON_PART, JSON_REPAIR)
+
+
+def changes_of(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return how many answers were changed, by the name of the change, from a submission's counts.
+
+    >>> changes_of({"facts": 7, "reasoning_removed": 30})
+    {'reasoning removed': 30}
+    """
+    known = {change: counts.get(count_name(change), 0) for change in _CHANGES}
+    return {change: count for change, count in known.items() if count}
 
 
 # --- the functions of a benchmark, with the option ----------------------------------------------

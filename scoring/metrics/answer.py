@@ -288,11 +288,22 @@ def _python_value(text: str) -> Any:
     """Return the object or list of a Python literal, such as `{'a': True}`; None for anything
     else."""
     try:
-        value = ast.literal_eval(text)
+        tree = ast.parse(text, mode="eval")
+        if any(map(_repeats_a_key, ast.walk(tree))):
+            return None
+        value = ast.literal_eval(tree)
         json.dumps(value, allow_nan=False)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
     return value if isinstance(value, dict | list) else None
+
+
+def _repeats_a_key(node: ast.AST) -> bool:
+    """Whether it is an object that names a key twice, of which only one value would be left."""
+    if not isinstance(node, ast.Dict):
+        return False
+    keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
+    return len(set(keys)) < len(keys)
 
 
 def _is_json(text: str) -> bool:
@@ -300,3 +311,29 @@ def _is_json(text: str) -> bool:
         return isinstance(json.loads(text), dict | list)
     except (ValueError, RecursionError):
         return False
+
+
+_PYTHON_WORDS = re.compile(r"\b(?:True|False|None)\b")
+
+
+def json_problem(text: str) -> str:
+    """Return why there is no JSON value in an answer; empty if there is one.
+
+    >>> json_problem("I cannot read it."), json_problem('{"total": 9.80'), json_problem("[1] ")
+    ('contains no JSON object', 'a bracket is not closed', '')
+    """
+    part = _PYTHON_WORDS.sub("null", _between(text))
+    if not part:
+        return "a bracket is not closed" if "{" in text or "[" in text else _NO_JSON
+    try:
+        # Text may follow the value.
+        _DECODER.raw_decode(part)
+    except json.JSONDecodeError as error:
+        return f"not valid JSON: {error.msg}"
+    except (ValueError, RecursionError):
+        return "JSON that is nested too deep or has a number with too many digits"
+    return ""
+
+
+_NO_JSON = "contains no JSON object"
+_DECODER = json.JSONDecoder(strict=False)

@@ -27,6 +27,8 @@ from scoring.benchmarks import (
     UnknownBenchmarkError,
     get_benchmark,
 )
+from scoring.benchmarks.answer_notes import changed_words
+from scoring.benchmarks.answers import changes_of
 from scoring.benchmarks.checking import FaultList, JoinedItems, jobs_for, score_items
 
 from .terminal import BadInput, Failure, add_command, key_and_value, positive, shown_value
@@ -258,6 +260,7 @@ def report(benchmark: Benchmark, options: Options, scores: Scores) -> dict[str, 
         "signature": benchmark.signature(options),
         "items": scores.items,
         "missing": scores.missing,
+        "changed_answers": changes_of(scores.counts),
         "scores": scores.scores,
         "views": {
             view.key: {column.key: scores.scores[column.key] for column in view.columns}
@@ -272,6 +275,9 @@ def text_report(benchmark: Benchmark, options: Options, scores: Scores) -> Itera
     yield f"{benchmark.title}  {benchmark.signature(options)}"
     yield from benchmark.words(options)
     yield f"{scores.items} items, {scores.missing} without a prediction"
+    answers = scores.items - scores.missing
+    for change, count in changes_of(scores.counts).items():
+        yield changed_words(change, count, answers)
     width = max(len(column.label) for column in benchmark.figures_for(options).values())
     yield from _table(benchmark.columns_for(options), scores, width)
     for view in benchmark.views_for(options):

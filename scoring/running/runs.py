@@ -36,10 +36,11 @@ from scoring.answering.core import (
     run_items,
 )
 from scoring.answering.endpoint import ChatEngine, EndpointError
-from scoring.answering.kits import Kit, KitItem, kinds_of
+from scoring.answering.kits import Kit, KitItem
 from scoring.answering.manifest import RunManifest, Tokens
 from scoring.answering.prompts import FILE, PromptError, PromptSet, system_prompts
 from scoring.answering.rendering import Outcome, storable, write_submission
+from scoring.benchmarks.answers import kinds_of
 from scoring.judge.endpoint import Backoff, Budget, Prices, Stopped, Usage
 from scoring.judging.services import (
     BoardJudge,

@@ -14,7 +14,6 @@ from django.utils import timezone
 from portal.accounts.models import User
 from portal.audit.models import record_event
 from portal.jobs.services import cancel_group, enqueue
-from scoring.answering.kits import kinds_of
 from scoring.answering.manifest import RunManifest
 from scoring.answering.prompts import (
     FILE,
@@ -26,6 +25,7 @@ from scoring.answering.prompts import (
     named_prompts,
 )
 from scoring.benchmarks import item_prompts
+from scoring.benchmarks.answers import kinds_of
 from scoring.judging.services import JudgingRefused, endpoint_of, own_judge
 from scoring.models import Board, JudgeEndpoint, ModelRun, Phase, Submission
 from scoring.models.judging import Purpose

@@ -316,11 +316,12 @@ class CheckSerializer(RefusalSerializer):
     detail = serializers.SerializerMethodField()  # type: ignore[assignment]
     predictions = serializers.SerializerMethodField()
     warnings = serializers.SerializerMethodField(
-        help_text="About the manifest; they do not prevent the submission."
+        help_text="About the manifest, and about answers that score nothing, such as empty ones. "
+        "They do not prevent the submission."
     )
 
-    def get_warnings(self, _: CheckedUpload) -> list[str]:
-        return list(self.context["warnings"])
+    def get_warnings(self, checked: CheckedUpload) -> list[str]:
+        return [*self.context["warnings"], *checked.notes]
 
     def get_detail(self, checked: CheckedUpload) -> str:
         is_clean = not checked.fault_count and not checked.missing

@@ -6,6 +6,7 @@ All faults of a file are reported, not only the first.
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import IO
 
 from django.contrib.auth.models import AnonymousUser
@@ -19,6 +20,7 @@ from portal.accounts.teams.selectors import team_called
 from portal.files.uploads import archive_limits
 from scoring.access import Viewer, may_open_release
 from scoring.benchmarks import Payload, ReadFault, ReadLimits, check_predictions
+from scoring.benchmarks.answer_notes import answer_notes
 from scoring.boards.limits import refusal_for
 from scoring.models import Board, Phase, Submission, Window
 from scoring.models.boards import moment
@@ -45,11 +47,21 @@ class CheckedUpload:
     missing: tuple[str, ...]
     completeness_rule: str = ""
     names_missing: bool = True
+    phase: Phase | None = None
 
     def can_be_taken(self, *, accept_missing: bool) -> bool:
         if self.fault_count:
             return False
         return not self.missing or (accept_missing and self.offers_missing)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """Which answers will score nothing and why, without gold. Reads every answer."""
+        if self.phase is None:
+            return []
+        spec = self.phase.board.spec
+        options = spec.check_options(self.phase.options)
+        return answer_notes(spec.key, self.predictions.values(), options)
 
     @property
     def offers_missing(self) -> bool:
@@ -124,6 +136,7 @@ def check_upload(
         missing=check.missing,
         completeness_rule=rule or phase.completeness_rule,
         names_missing=may_open_release(user or AnonymousUser(), phase.release),
+        phase=phase,
     )
 
 

@@ -38,6 +38,7 @@ FENCED = "Here it is:\n```{}\n{}\n```\nDone."
         ('{"a": ",}", "b": "",}', "json", '{"a": ",}", "b": ""}', [JSON_REPAIR]),
         ("{'a': True, 'b': None}", "json", '{"a": true, "b": null}', [JSON_REPAIR]),
         ("{'a': float('nan')}", "json", "{'a': float('nan')}", []),
+        ("{'a': 1, 'a': 2}", "json", "{'a': 1, 'a': 2}", []),
         ("no idea", "json", "no idea", []),
         ('{"a": 1', "json", '{"a": 1', []),
         ("{'a': True}", "text", "{'a': True}", []),
