@@ -105,5 +105,5 @@ def test_text_scores_equal_the_published_figures(engine: str) -> None:
             visible_text((REALDATA / folder / f"{name}.html").read_bytes().decode())
             for folder in ("pages", f"predictions/{engine}")
         ]
-        scores = text_scores(*texts)
+        scores = text_scores(texts[0], texts[1])
         assert (scores.r1, scores.rl, scores.edit_distance) == pytest.approx((r1, rl, e), abs=1e-6)
