@@ -1,7 +1,7 @@
 """Reads answers of FCMBench and compares them with the gold, by our rules or the published ones."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,12 @@ RELATIVE, PAPER = "relative", "paper"
 _TOLERANCES: dict[str, Tolerance] = {RELATIVE: relative_tolerance, PAPER: below_two}
 
 
+def by_reference(options: Mapping[str, str]) -> bool:
+    """Whether answers are read by the published rules. Old gradings, whose options do not say,
+    read them so."""
+    return options.get("rules", REFERENCE) == REFERENCE
+
+
 @dataclass(frozen=True)
 class Answer:
     """A parsed answer: its value (None if there is none), its fields, and the reason why there is
@@ -74,14 +80,14 @@ class Comparison:
 def read_gold_answer(text: str, question: Payload, options: Options) -> Answer:
     """Return the gold answer; the whole text is JSON. Raises UnparseableError."""
     value = unwrap_answer(parse_json(text))
-    if options["rules"] == FACTBOARD:
+    if not by_reference(options):
         value = with_plain_keys(value)
     return _answer(value, question, options)
 
 
 def read_answer(response: str, question: Payload, options: Options) -> Answer:
     """Return the answer in a model's response. Never raises."""
-    is_ours = options["rules"] == FACTBOARD
+    is_ours = not by_reference(options)
     try:
         value = _answered(response) if is_ours else unwrap_answer(extract_json(response))
         if is_ours:
@@ -123,7 +129,7 @@ def _answer(value: Any, question: Payload, options: Options) -> Answer:
 
 def _normaliser(options: Options) -> Callable[[str, Any], str]:
     is_text = options["identifiers"] == TEXT
-    if options["rules"] == REFERENCE:
+    if by_reference(options):
         return normalise_text if is_text else normalise_float
     return normalise_plain if is_text else _plain_float
 
@@ -135,7 +141,7 @@ def _plain_float(_key: str, value: Any) -> str:
 def compare(gold: Answer, answer: Answer, question: Payload, options: Options) -> Comparison:
     """Compute F1 of the fields. In calculations numbers need only be close."""
     tolerance = _tolerance(gold, question, options)
-    if options["rules"] == FACTBOARD:
+    if not by_reference(options):
         return _compare(gold, answer, tolerance)
     if tolerance and question["subtask"].endswith(_NUMBER):
         return _compare_numbers(gold, answer, tolerance)

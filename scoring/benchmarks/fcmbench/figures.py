@@ -34,6 +34,7 @@ from .scorer import (
     TASKS,
     UNPARSEABLE,
     counted,
+    published_score,
 )
 
 _FOLDER = Path(__file__).parent
@@ -190,7 +191,7 @@ def aggregate(results: Iterable[ItemResult], options: Options) -> Scores:
         for cells, value in (
             (scored, score),
             (strict, result["strict"]),
-            (published, result["published"]),
+            (published, published_score(result)),
         ):
             if value is not None:
                 cells[cell].append(value)

@@ -38,6 +38,7 @@ from .comparing import (
     TEXT,
     Answer,
     Comparison,
+    by_reference,
     compare,
     read_answer,
     read_gold_answer,
@@ -199,7 +200,13 @@ PUBLISHED_OVERALL, OVERALL = "overall", "overall_strict"
 def counted(result: Mapping[str, Any], options: Mapping[str, str]) -> float | None:
     """Return the score that the figures of tasks, languages and conditions count: under the rules
     of the published evaluator its F1, which ignores some answers."""
-    score: float | None = result["f1" if options["rules"] == REFERENCE else "strict"]
+    score: float | None = result["f1" if by_reference(options) else "strict"]
+    return score
+
+
+def published_score(result: Mapping[str, Any]) -> float | None:
+    """Return F1 by the published rules, which was the only one in old gradings."""
+    score: float | None = result.get("published", result["f1"])
     return score
 
 
@@ -211,7 +218,7 @@ def contributions(result: Mapping[str, Any], options: Mapping[str, str]) -> Iter
         yield Contribution(task, score, part=(subtask,))
     if (strict := result["strict"]) is not None:
         yield Contribution(OVERALL, strict, part=(task, subtask))
-    if (published := result["published"]) is not None:
+    if (published := published_score(result)) is not None:
         yield Contribution(PUBLISHED_OVERALL, published, part=(task, subtask))
 
 

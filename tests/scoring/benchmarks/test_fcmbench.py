@@ -490,6 +490,19 @@ def test_a_task_without_a_score_leaves_no_score_that_ranks(
     assert (scores["NC"], scores["CC"], scores["overall_strict"]) == (None, 1, None)
 
 
+def test_results_of_version_2_are_still_read() -> None:
+    old = {"identifiers": "text", "tolerance": "paper", "missing": "zero"}
+    line, response = gold(answer="A", subtask="con_cnk_001"), '{"answer": "A,B"}'
+    result = score(line, response, REFERENCE)
+    del result["published"]
+    scores = FCMBENCH.aggregate([result], old).scores
+    assert scores["overall"] == scores["overall_strict"] == pytest.approx(2 / 3)
+    assert FCMBENCH.sides(line, said(response), old) == ({"answer": "A"}, {"answer": "A,B"})
+    assert dict.fromkeys(["CC", "overall", "overall_strict"], pytest.approx(2 / 3)) == {
+        each.figure: each.numerator for each in FCMBENCH.contributions(result, old)
+    }
+
+
 def test_tasks_that_the_gold_does_not_have_do_not_count() -> None:
     scores = graded([(gold("1", "A"), '{"answer": "A"}')]).scores
     assert (scores["NC"], scores["overall_strict"]) == (None, 1)

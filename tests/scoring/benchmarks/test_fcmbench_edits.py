@@ -51,7 +51,7 @@ HARMLESS: dict[str, Edit] = {
     "keys in another order": lambda v: _json(dict(reversed(v.items()))),
 }
 
-# What makes an answer wrong that has a value.
+# Edits that make any answer with a value wrong.
 HARMFUL: dict[str, Edit] = {
     "nothing": lambda _: "",
     "cannot tell": lambda _: "I cannot tell.",

@@ -272,7 +272,7 @@ def test_a_row_without_a_task_has_no_rank_and_says_why(researcher: User, client:
     table = table_of(board)
     whole, part = row_of(table, "All"), row_of(table, "Part")
     assert (whole.ranks["rank_overall_strict"], whole.unranked) == (1, "")
-    # Its published score does not stand in for the one that ranks.
+    # Its published score does not replace the one that ranks.
     assert part.ranks == {"rank_overall_strict": None}
     assert shown(table, part)["overall_strict"] == "–"
     assert part.unranked == "No rank, because there is no score for NC"
