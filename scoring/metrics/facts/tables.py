@@ -388,6 +388,8 @@ class TableJudge:
             return 0
         in_row = self._in_row(own[:2], other[:2])
         in_column = self._in_column(own, other) if in_row >= 0 else -1
+        if in_row == 0 and not self._have_headers(own[:2], other[:2]):
+            return 0
         return -1 if in_column < 0 else min(in_row, in_column)
 
     def place_of(self, own: Located | None) -> list[Located]:
@@ -431,6 +433,17 @@ class TableJudge:
             return 0
         lost = mine[gold_cell.start] - read.cells_before(s, cell)
         return -1 if lost > 0 else 1 if lost == 0 else 0
+
+    def _have_headers(self, gold: RowKey, other: RowKey) -> bool:
+        """Whether the headers of two rows' columns say which columns correspond."""
+        bands = [
+            table.bands[table.band_of[row]].headers if row in table.band_of else []
+            for table, row in (
+                (self._gold.tables[gold[0]], gold[1]),
+                (self._other.tables[other[0]], other[1]),
+            )
+        ]
+        return bool(header_likeness(*bands).any())
 
     def _columns(
         self, t: int, band: int, u: int, other_band: int
