@@ -72,7 +72,7 @@ def _single(text: str, left: int, right: int, start: int, end: int) -> Iterator[
     cell = _cell(text, left, right, start, end)
     if cell is None:
         return
-    words = [Word(*match.span(), match.start(), 0) for match in _WORD.finditer(text, start, end)]
+    words = list(_words(text, start, end))
     content = [text[word.start : word.end] for word in words]
     if len(words) == 1 or _GROUPS.search(cell.text) or not all(map(is_value_word, content)):
         yield cell
@@ -80,6 +80,17 @@ def _single(text: str, left: int, right: int, start: int, end: int) -> Iterator[
     for part in _joined_marks(text, words):
         if value := _cell(text, left, right, part[0].start, part[-1].end):
             yield value
+
+
+def _words(text: str, start: int, end: int) -> Iterator[Word]:
+    """Yield the words of a cell, between spaces and leaders."""
+    for stretch in _WORD.finditer(text, start, end):
+        at = stretch.start()
+        for leader in [*LEADER.finditer(text, *stretch.span()), None]:
+            stop = leader.start() if leader else stretch.end()
+            if at < stop:
+                yield Word(at, stop, at, 0)
+            at = leader.end() if leader else stop
 
 
 # --- HTML --------------------------------------------------------------------------------------
