@@ -49,6 +49,7 @@ _SPACED_SIGN = re.compile(
 _NOTES = "|".join(map(re.escape, sorted(_TABLE["beside"]["notes"].split(), key=len, reverse=True)))
 _NOTE = rf"(?:\( ?)?(?<![a-z])(?:{_NOTES})(?![a-z])(?: ?\))?"
 _BESIDE = re.compile(rf"\A(?:{_NOTE}|[ *])+|(?:{_NOTE}|[ *])+\Z", re.IGNORECASE)
+_BARE = re.compile("[-+0-9.,'() ]*")
 # A name is a currency if it is not part of a longer word.
 _CURRENCY = re.compile(rf"(?<![^\W\d_])(?:{_CURRENCIES})(?![^\W\d_])", re.IGNORECASE)
 # "12€50"
@@ -183,6 +184,8 @@ def _without_currency(text: str) -> tuple[str, list[str]]:
     """Remove signs and codes of the currency, and return the rest and the codes. A sign before two
     last digits is the mark before cents. Notes such as "tax included" are removed, too."""
     codes: list[str] = []
+    if _BARE.fullmatch(text):
+        return text, codes
     text = _BESIDE.sub("", _SPACED_SIGN.sub(r"\1\2\3", text))
     while len(codes) < _MOST_CURRENCIES and (match := _CURRENCY.search(text)):
         before, behind = text[: match.start()], text[match.end() :]

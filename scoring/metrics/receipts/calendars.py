@@ -40,6 +40,8 @@ def folded(text: str) -> str:
     >>> folded("１５\N{NO-BREAK SPACE}Août – ٢٠٢٤")
     '15 aout - 2024'
     """
+    if text.isascii():
+        return " ".join(text.lower().replace("`", "'").split())
     plain = normalize("NFKC", _DROPPED_MARKS.sub("", normalize("NFKD", text.lower())))
     return " ".join("".join(map(_folded_character, plain.translate(_QUOTES))).split())
 
@@ -231,10 +233,13 @@ _DAY_BEFORE = re.compile(r"\d ?(?:st|nd|rd|th|er|年|년|\.)?[ \-/.,']{0,3}(?:(?
 _NUMBER_AFTER = re.compile(r"[ \-/.,']{0,3}(?:(?:de|del|of|г\.?) )?\d")
 _HEBREW_IN = "ב"
 _LONGEST_NAME = 40
+_DIGIT = re.compile("[0-9]")
 
 
 def _with_months(text: str) -> str:
     """Replace names of months by their characters, and drop weekdays next to a date."""
+    if not _DIGIT.search(text):
+        return text
     words = [match.span() for match in _WORD.finditer(text)]
     pieces: list[str] = []
     done = index = 0

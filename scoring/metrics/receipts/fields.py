@@ -49,6 +49,11 @@ TASKS = ("perception", "normalization", "reasoning", "structure")
 ERRORS = ("missing", "hallucination", "perception", "formatting", "reasoning")
 
 
+# A text that is longer by this factor and number of characters than all of the other side has
+# another meaning and is not read.
+_LONGER_FORM, _LONGEST_NAME = 4, 100
+
+
 class Rule(NamedTuple):
     """A field: its name, how it is compared, its sub-task, and the name of a mismatch."""
 
@@ -307,11 +312,14 @@ def _mean_the_same(gold: Sequence[Item], prediction: Sequence[Item], *, is_place
     """Return which pairs have the same facts and words, as in `meaning`. Only similar ones are
     compared word by word, in any order of the words."""
     sides = [[item.text or "" for item in items] for items in (gold, prediction)]
-    read = [[meaning_of(text, is_place=is_place) for text in texts] for texts in sides]
+    longest = _LONGER_FORM * min(max(map(len, texts)) for texts in sides) + _LONGEST_NAME
+    read = [
+        [meaning_of(text if len(text) <= longest else "", is_place=is_place) for text in texts]
+        for texts in sides
+    ]
     shown = [[Item(meaning.text) for meaning in meanings] for meanings in read]
     in_order = [
-        [Item(" ".join(sorted(item.text.split()))) for item in items if item.text is not None]
-        for items in shown
+        [Item(" ".join(sorted(meaning.text.split()))) for meaning in meanings] for meanings in read
     ]
     similarity = np.maximum(text_similarities(*shown), text_similarities(*in_order))
     accepted: Mask = similarity >= SEMANTIC_THRESHOLD - ROUNDING

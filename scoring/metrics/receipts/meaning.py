@@ -88,7 +88,7 @@ def _without_legal_forms(words: Sequence[str]) -> list[str]:
 
 
 def same_meaning(first: Meaning, second: Meaning, *, is_place: bool = False) -> bool:
-    """Whether two texts have equal facts and the same words.
+    """Whether two texts have equal facts and the same words. A text without any means nothing.
 
     >>> def same(a, b, is_place): return same_meaning(
     ...     meaning_of(a, is_place=is_place), meaning_of(b, is_place=is_place), is_place=is_place)
@@ -97,7 +97,7 @@ def same_meaning(first: Meaning, second: Meaning, *, is_place: bool = False) -> 
     >>> same("China-Suzhou", "China-Fuzhou", True), same("Lyon, France", "France-Lyon", True)
     (False, True)
     """
-    if not are_same(first.facts, second.facts):
+    if not (first.words and second.words and are_same(first.facts, second.facts)):
         return False
     if "".join(first.words) == "".join(second.words):
         return True

@@ -80,6 +80,8 @@ def test_the_same_meaning(field: str, first: str, second: str) -> None:
         ("seller_name", "7-Eleven Store A", "7-Eleven Store B"),
         ("seller_name", "Grand Hotel 164", "Grand Hotel 165"),
         ("orig_invoice_time", "15-July-24", "16-July-24"),
+        ("seller_name", "!!!", "???"),
+        ("seller_name", "!!!", "Grand Hotel " * 500),
     ],
 )
 def test_another_meaning(field: str, first: str, second: str) -> None:
