@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sample.generator import hiding
 from sample.generator.annotators import annotators_json
 from sample.generator.layout import SamplePage
 from sample.generator.markup import without_tags
@@ -22,6 +23,8 @@ def built() -> Iterator[tuple[str, str]]:
         yield f"pages/{page_id}.html", without_tags(gold)
     yield "meta.jsonl", "".join(json_line(card(page, gold_pages[page.id])) for page in PAGES)
     yield "annotators.json", annotators_json(gold_pages)
+    yield f"submissions/{hiding.KEY}.jsonl", hiding.predictions(gold_pages)
+    yield f"submissions/{hiding.KEY}.json", json.dumps(hiding.model_card(), indent=2) + "\n"
 
 
 def card(page: SamplePage, gold: str) -> dict[str, Any]:

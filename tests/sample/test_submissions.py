@@ -17,6 +17,7 @@ from factboard.ocr import (
     rows_of,
 )
 from portal.facts import read_tags, visible_text
+from sample.generator import hiding
 from sample.generator.build import DATA
 from sample.generator.ocr import RUNS, Run, images_digest
 from sample.generator.pages import PAGES
@@ -110,7 +111,16 @@ def test_model_card_names_engine_version_date_and_command(run: Run) -> None:
 
 def test_submissions_hold_only_the_runs() -> None:
     names = {path.name for path in (DATA / "submissions").iterdir()}
-    assert names == {f"{run.key}.{suffix}" for run in RUNS for suffix in ("json", "jsonl")}
+    keys = [*(run.key for run in RUNS), hiding.KEY]
+    assert names == {f"{key}.{suffix}" for key in keys for suffix in ("json", "jsonl")}
+
+
+def test_row_that_hides_the_right_pages_is_caught() -> None:
+    """It would be first if the whole output were graded. Dates without digits are still right."""
+    caught, whole = graded(hiding.KEY), graded(hiding.KEY, answer="whole")
+    assert caught["n_ffa"] == 0
+    assert (caught["ffa"] or 0) < min(graded(run.key)["ffa"] or 0 for run in RUNS)
+    assert (whole["ffa"] or 0) > 0.5
 
 
 def test_full_resolution_finds_far_more_facts_than_half() -> None:
@@ -130,9 +140,9 @@ def test_engines_rank_differently_by_text_and_by_facts() -> None:
     assert by_facts == ["rapidocr", "tesseract_column", "tesseract"]
 
 
-def graded(key: str) -> dict[str, float | None]:
+def graded(key: str, answer: str = "shown") -> dict[str, float | None]:
     spec = get_benchmark("fincriticaled")
-    options = spec.check_options({})
+    options = spec.check_options({"answer": answer})
     gold = [line for line in spec.read_gold(DATA / "gold") if isinstance(line, GoldLine)]
     predictions = {
         line.id: line.payload
