@@ -21,7 +21,8 @@ from sample.generator import hiding
 from sample.generator.build import DATA
 from sample.generator.ocr import RUNS, Run, images_digest
 from sample.generator.pages import PAGES
-from scoring.benchmarks import GoldLine, PredictionLine, get_benchmark
+from scoring.benchmarks import GoldLine, PredictionLine, Scores, get_benchmark
+from scoring.benchmarks.answers import changes_of
 
 TSV = "\n".join(
     [
@@ -116,11 +117,11 @@ def test_submissions_hold_only_the_runs() -> None:
 
 
 def test_row_that_hides_the_right_pages_is_caught() -> None:
-    """It would be first if the whole output were graded. Dates without digits are still right."""
-    caught, whole = graded(hiding.KEY), graded(hiding.KEY, answer="whole")
-    assert caught["n_ffa"] == 0
-    assert (caught["ffa"] or 0) < min(graded(run.key)["ffa"] or 0 for run in RUNS)
-    assert (whole["ffa"] or 0) > 0.5
+    """No number of the hidden pages counts, and the row is the last of the board."""
+    caught = graded(hiding.KEY)
+    assert caught.scores["n_ffa"] == 0
+    assert ffa(caught) < min(ffa(graded(run.key)) for run in RUNS)
+    assert changes_of(caught.counts) == {"reasoning removed": 15, "hidden text removed": 15}
 
 
 def test_full_resolution_finds_far_more_facts_than_half() -> None:
@@ -133,16 +134,17 @@ def test_full_resolution_finds_far_more_facts_than_half() -> None:
 
 def test_engines_rank_differently_by_text_and_by_facts() -> None:
     """Each figure is over all pages of the engine's output, by the benchmark's own scorer."""
-    scores = {key: graded(key) for key in ("rapidocr", "tesseract", "tesseract_column")}
+    scores = {key: graded(key).scores for key in ("rapidocr", "tesseract", "tesseract_column")}
     by_text = sorted(scores, key=lambda key: scores[key]["general"] or 0, reverse=True)
     by_facts = sorted(scores, key=lambda key: scores[key]["ffa"] or 0, reverse=True)
     assert by_text == ["tesseract_column", "tesseract", "rapidocr"]
     assert by_facts == ["rapidocr", "tesseract_column", "tesseract"]
 
 
-def graded(key: str, answer: str = "shown") -> dict[str, float | None]:
+@cache
+def graded(key: str) -> Scores:
     spec = get_benchmark("fincriticaled")
-    options = spec.check_options({"answer": answer})
+    options = spec.check_options({})
     gold = [line for line in spec.read_gold(DATA / "gold") if isinstance(line, GoldLine)]
     predictions = {
         line.id: line.payload
@@ -150,7 +152,11 @@ def graded(key: str, answer: str = "shown") -> dict[str, float | None]:
         if isinstance(line, PredictionLine)
     }
     results = [spec.score_item(line.payload, predictions[line.id], options) for line in gold]
-    return spec.aggregate(results, options).scores
+    return spec.aggregate(results, options)
+
+
+def ffa(scores: Scores) -> float:
+    return scores.scores["ffa"] or 0
 
 
 @cache
