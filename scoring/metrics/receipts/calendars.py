@@ -96,6 +96,8 @@ def _names_of(table: Mapping[str, Mapping[str, Mapping[int, str]]]) -> Iterator[
                 text = re.sub("^(?:de |d'|di |ב)", "", folded(name)).rstrip(".")
                 if text and not any(map(str.isdigit, text)):
                     yield text, number
+                    if not text.isascii() and "." in text:
+                        yield text.replace(".", ""), number
 
 
 @cache
@@ -119,9 +121,10 @@ def plain_dates(text: str) -> str:
     ('2024-03-25', '15/06/2024')
     """
     if not text.isascii():
-        text = _HIJRI.sub(_from_hijri, _CJK_NUMBER.sub(_cjk_number, _CJK_WEEKDAY.sub("", text)))
+        text = _CJK_NUMBER.sub(_cjk_number, _CJK_WEEKDAY.sub("", text))
         text = _COMMON_ERA.sub(" ", text)
         text = _ERA.sub(_from_era, _THAI_YEAR.sub(_from_thai, text))
+    text = _HIJRI.sub(_from_hijri, text)
     text = _SPACED.sub(lambda match: match[0].replace(" ", ""), text)
     text = _ROC.sub(lambda match: str(int(match[0]) + _ERAS["民國"] - 1), text)
     text = _LETTER_ERA.sub(_from_letter, _VIETNAMESE.sub(_vietnamese_month, text))
@@ -135,7 +138,7 @@ _ERAS: Mapping[str, int] = _TABLE["eras"]
 _ERA_LETTERS: Mapping[str, int] = _TABLE["era_letters"]
 _ERA = re.compile(rf"(?:中[华華])?(?P<era>{'|'.join(_ERAS)}) ?(?P<year>元|\d{{1,3}}(?!\d))")
 _LETTER_ERA = re.compile(
-    r"(?<![a-z\d])(?P<era>[rhstm])\.? ?(?P<year>\d\d?)(?=([./-])\d\d?\3\d\d?(?!\d)|年)"
+    r"(?<![a-z\d])(?P<era>[rhstm令平昭大明])\.? ?(?P<year>\d\d?)(?=([./-])\d\d?\3\d\d?(?!\d)|年)"
 )
 # "15. 6. 2024"
 _SPACED = re.compile(
