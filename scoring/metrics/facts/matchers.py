@@ -29,6 +29,7 @@ from scoring.metrics.trees import one_to_one
 
 from .alignment import align
 from .errors import explain, is_found, misread
+from .marks import Surroundings, differ, marks_in
 from .neighbours import Neighbours
 from .occurrences import (
     FactKind,
@@ -49,6 +50,10 @@ ERROR_TYPES = tuple(
     "missing sign decimal separator unit digit date truncated merged misplaced hedged spacing "
     "other".split()
 )
+
+
+# What belongs to a number: also the marks beside its tag, or only what is inside of the tag.
+UNITS = ("beside", "tag")
 
 
 @dataclass(frozen=True)
@@ -79,8 +84,9 @@ class Verdict:
 MISSING = Verdict(False, False, None, None, None, "missing", None)
 
 
-def match_substring(gold: Page, prediction: Page) -> list[Verdict]:
-    """Return the verdict on every fact of `gold`, in order: correct, or missing.
+def match_substring(gold: Page, prediction: Page, unit: str = UNITS[0]) -> list[Verdict]:
+    """Return the verdict on every fact of `gold`, in order: correct, or missing. `unit` changes
+    nothing: the published script knows no marks.
 
     If case folding makes the text longer, the matched place is unknown and left out.
     """
@@ -111,13 +117,17 @@ _ADDRESS = 3.0
 Group = tuple[str, FactKind]
 
 
-def match_aligned(gold: Page, prediction: Page) -> list[Verdict]:
+def match_aligned(gold: Page, prediction: Page, unit: str = UNITS[0]) -> list[Verdict]:
     """Return the verdict on every fact of `gold`, in order.
+
+    `unit` is one of UNITS: with "beside", currency, scale and percent beside a number's tag belong
+    to it (`marks`); with "tag" only what is inside of it.
 
     Deterministic and one-to-one: no stretch of the prediction counts for two correct facts. Never
     raises on any text.
     """
-    return _Matcher(gold, prediction).run()
+    matcher = _Matcher(gold, prediction)
+    return matcher.run(with_marks=unit == UNITS[0])
 
 
 @dataclass(frozen=True)
@@ -152,7 +162,7 @@ class _Matcher:
         self._verdicts: dict[int, Verdict] = {}
         self._places: dict[int, Span] = {}
 
-    def run(self) -> list[Verdict]:
+    def run(self, *, with_marks: bool = True) -> list[Verdict]:
         groups: defaultdict[Group, list[GoldFact]] = defaultdict(list)
         for fact in self._facts:
             groups[fact.value, fact.kind].append(fact)
@@ -177,6 +187,8 @@ class _Matcher:
             if occurrence and self._is_free(occurrence):
                 self._settle(fact, occurrence.start, occurrence.end, "misplaced")
         self._find_readings()
+        if with_marks:
+            self._compare_marks()
         self._find_second_readings()
         return [self._verdicts.get(fact.n, MISSING) for fact in self._facts]
 
@@ -338,6 +350,22 @@ class _Matcher:
             reading = self._forms.anything_in_place(fact)
             if reading and not neighbours.is_beyond(fact, reading):
                 self._settle(fact, *reading, misread(fact.kind))
+
+    def _compare_marks(self) -> None:
+        """Mark the numbers whose currency, scale word or percent sign beside them is another."""
+        texts = self._pages[0].normalised, self._prediction
+        gold, read = (Surroundings(text.text, rows) for text, rows in zip(texts, self._rows, strict=True))
+        for fact in self._facts:
+            verdict = self._verdicts.get(fact.n, MISSING)
+            if fact.kind != "number" or not verdict.correct:
+                continue
+            place = fact.place.start, fact.place.end
+            cell = self._tables.gold_bounds_at(fact.fact.start, fact.fact.end)
+            own = gold.marks(*place)
+            lasting = gold.marks(*place, texts[0].span(*cell)) if cell else own
+            around = marks_in(self._tables.column_text(self._cell_of(fact)))
+            if differ(own, read.marks(*self._places[fact.n]), lasting, around):
+                self._verdicts[fact.n] = replace(verdict, correct=False, error="unit")
 
     def _find_second_readings(self) -> None:
         """Mark the facts that have another reading beside their value, in another cell of their

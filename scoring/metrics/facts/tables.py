@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 
 import numpy as np
@@ -329,6 +329,16 @@ class Tables:
         _, _, t, r, k = self._cells[index]
         return t, r, self.tables[t].grid.rows[r][k]
 
+    def bounds_at(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the stretch of the cell around `[start, end)`; None where only spaces end it."""
+        found = self.at(start, end)
+        if found is None or self.tables[found[0]].grid.is_spaced:
+            return None
+        t, r, cell = found
+        # Each of several values in one cell is a cell of the grid.
+        parts = [c for c in self.tables[t].grid.rows[r] if c.left == cell.left]
+        return parts[0].start, parts[-1].end
+
     def labels(self) -> dict[str, list[RowKey]]:
         """Return the rows of each label, by its letters and digits."""
         rows: defaultdict[str, list[RowKey]] = defaultdict(list)
@@ -373,13 +383,30 @@ class TableJudge:
     def bounds_at(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the stretch of the prediction's cell around `[start, end)`; None where no sign but
         spaces ends it."""
-        found = self._other.at(start, end)
-        if found is None or self._other.tables[found[0]].grid.is_spaced:
-            return None
-        t, r, cell = found
-        # Each of several values in one cell is a cell of the grid.
-        parts = [c for c in self._other.tables[t].grid.rows[r] if c.left == cell.left]
-        return parts[0].start, parts[-1].end
+        return self._other.bounds_at(start, end)
+
+    def gold_bounds_at(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the stretch of the gold's cell around `[start, end)`, as `bounds_at` does."""
+        return self._gold.bounds_at(start, end)
+
+    def column_text(self, own: Located | None) -> str:
+        """Return the text of the gold column of a cell, with its headers and the row's label."""
+        if own is None:
+            return ""
+        t, r, cell = own
+        table = self._gold.tables[t]
+        label = " ".join(c.text for c in table.label(r))
+        return f"{label} {self._column_text(t, table.band_of[r], table.column_of(r, cell))}"
+
+    @cache
+    def _column_text(self, t: int, band: int, column: int | None) -> str:
+        table = self._gold.tables[t]
+        if column is None:
+            return " ".join(table.bands[band].headers)
+        left = table.columns[column - 1][1] if column else table.columns[0][0] - 1
+        right = table.columns[column][1]
+        cells = (c for row in table.grid.rows for c in row if left < c.right and c.left < right)
+        return " ".join((table.bands[band].headers[column], *(c.text for c in cells)))
 
     def compare(self, own: Located | None, other: Located | None) -> int:
         """Return 1 if a cell of the prediction is the gold value's, -1 if it is in another row or

@@ -1,0 +1,172 @@
+"""Marks that stand beside a number: its currency, its scale word and its percent sign.
+
+Gold often tags `1,200` and leaves `$` and `million` outside the tag. They belong to the value all
+the same: `€1,200` or `$1,200 billion` is another amount.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .normalise import CURRENCY
+
+# Characters on either side of a number that may hold its marks.
+_REACH = 32
+
+# Signs and words of one meaning, by the kind of mark. Single letters count only right behind digits.
+_MEANINGS = {
+    "currency": """
+        $ us$ usd dollar dollars
+        € eur euro euros
+        £ gbp pound pounds sterling
+        ¥ jpy yen 円 圓 日元
+        ₹ inr rs rupee rupees
+        ₩ krw won 원
+        cny rmb renminbi yuan 元 人民币 人民幣
+        hkd hk$
+        cad c$
+        aud a$
+        chf franc francs
+        ¢ cent cents
+        brl r$ real reais
+        mxn peso pesos
+    """,
+    "scale": """
+        hundred hundreds 百
+        thousand thousands k 千
+        million millions mm mn m 百万 百萬
+        billion billions bn b 十亿 十億
+        trillion trillions tn t 兆
+        万 萬 만
+        亿 億 억
+        千万 千萬
+    """,
+    "percent": """
+        % percent pct 百分之
+        bps bp
+        ‰
+    """,
+}
+_MEANING = {
+    mark: (kind, number)
+    for kind, lines in _MEANINGS.items()
+    for number, line in enumerate(lines.strip().split("\n"))
+    for mark in line.split()
+}
+_LETTERS = frozenset("kmbt")
+_CJK = "|".join(sorted((m for m in _MEANING if "\u3000" <= m[0] <= "\ud7ff"), key=len, reverse=True))
+_MARK = re.compile(
+    rf"(?:us|hk|c|a|r)?\$|[{CURRENCY}%‰]|{_CJK}|[a-z]+", re.IGNORECASE
+)
+# Words between a mark and the next: "1,200 million of US dollars".
+_PASSED_OVER = frozenset({"of", "us", "u", "s"})
+_AMOUNT_FOLLOWS = re.compile(r"[ (\-+]*\d")
+
+
+class Marks(NamedTuple):
+    """The marks of a number, each by its meaning; None if there is none of that kind."""
+
+    currency: int | None = None
+    scale: int | None = None
+    percent: int | None = None
+
+
+def marks_beside(before: str, behind: str, value: str = "") -> Marks:
+    """Return the marks in a value and next to it. Both texts are lines of their own: `before` ends
+    at the value and `behind` begins there.
+
+    >>> marks_beside("sales of $", " million in 2024") == marks_beside("US$", "mn of them")
+    True
+    >>> marks_beside("5", "% of $9"), marks_beside("", " $900")
+    (Marks(currency=None, scale=None, percent=0), Marks(currency=None, scale=None, percent=None))
+    """
+    found: dict[str, int] = {}
+    for kind, number in (*_ahead(before), *_within(value), *_after(behind)):
+        found.setdefault(kind, number)
+    return Marks(**found)
+
+
+class Surroundings:
+    """The lines of a normalised text: `rows` are those of its characters."""
+
+    def __init__(self, text: str, rows: NDArray[np.int64]) -> None:
+        self._text = text
+        self._rows = rows
+
+    def marks(self, start: int, end: int, bounds: tuple[int, int] | None = None) -> Marks:
+        """Return the marks of the number `[start, end)` in its line, or within `bounds` of it."""
+        low, high = bounds or (0, len(self._text))
+        low, high = max(low, start - _REACH), min(high, end + _REACH)
+        before = self._same_row(range(start - 1, low - 1, -1), start)
+        behind = self._same_row(range(end, high), start)
+        return marks_beside(
+            self._text[start - before : start],
+            self._text[end : end + behind],
+            self._text[start:end],
+        )
+
+    def _same_row(self, places: range, start: int) -> int:
+        row = self._rows[start]
+        return next((k for k, at in enumerate(places) if self._rows[at] != row), len(places))
+
+
+def _ahead(text: str) -> Iterable[tuple[str, int]]:
+    """Yield the currency that ends a text."""
+    text = text.rstrip(" (-+").lower()
+    match = re.search(rf"(?:(?:us|hk|c|a|r)?\$|[{CURRENCY}]|(?<![^\W\d_])[a-z]{{3}}|百分之)$", text)
+    if match and _MEANING.get(match.group(), ("", 0))[0] in {"currency", "percent"}:
+        yield _MEANING[match.group()]
+
+
+def _within(value: str) -> Iterable[tuple[str, int]]:
+    for match in _MARK.finditer(value.lower()):
+        if match.group() in _MEANING:
+            yield _MEANING[match.group()]
+
+
+def _after(text: str) -> Iterable[tuple[str, int]]:
+    """Yield the marks that begin a text, as far as they follow each other."""
+    at = 0
+    text = text.lower()
+    while True:
+        gap = re.compile(r"[ )\-]*").match(text, at)
+        start = gap.end() if gap else at
+        match = _MARK.match(text, start)
+        if match is None:
+            return
+        word = match.group()
+        is_letter = word in _LETTERS
+        if word not in _MEANING and word not in _PASSED_OVER:
+            return
+        if is_letter and start > at:
+            return
+        if word in _MEANING:
+            kind, _ = _MEANING[word]
+            # A currency before another amount is that amount's.
+            if kind == "currency" and _AMOUNT_FOLLOWS.match(text, match.end()):
+                return
+            yield _MEANING[word]
+        at = match.end()
+
+
+def marks_in(text: str) -> frozenset[tuple[str, int]]:
+    """Return all marks in a text, such as the header of a column."""
+    found = (match.group() for match in _MARK.finditer(text.lower()))
+    return frozenset(_MEANING[word] for word in found if word in _MEANING and word not in _LETTERS)
+
+
+def differ(own: Marks, read: Marks, lasting: Marks, around: frozenset[tuple[str, int]]) -> bool:
+    """Whether the marks of a reading make it another amount.
+
+    `own` are the marks of the gold value, `lasting` those of them that must not be lost, and
+    `around` those of its column and table, which a reading may repeat.
+    """
+    for kind, mine, theirs, kept in zip(Marks._fields, own, read, lasting, strict=True):
+        if theirs is None and kept is not None:
+            return True
+        if theirs is not None and theirs != mine and (mine is not None or (kind, theirs) not in around):
+            return True
+    return False
