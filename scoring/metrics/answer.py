@@ -66,24 +66,27 @@ _NAMES = (
     "think(?:ing)?|thoughts?|(?:chain|train)_of_thoughts?|(?:inner|internal)_(?:thoughts?|monologue)"
     "|reason(?:ing)?|reflect(?:ion)?|scratch_?pad|analysis|rationale|deliberation|cot"
 )
-_LESS = "(?:<|＜|&(?:amp;){0,3}(?:lt|[#]0{0,5}60|[#]x0{0,5}3c);)"
+_LESS = "(?:(?<=[<＜])|(?<=&)(?:amp;){0,3}(?:lt|[#]0{0,5}60|[#]x0{0,5}3c);)"
 _MORE = "(?:>|＞|&(?:amp;){0,3}(?:gt|[#]0{0,5}62|[#]x0{0,5}3e);)"
 # Tags, also with escaped brackets; the marks of models that have their own; and those of interfaces
 # that fold reasoning.
 _TRACE = re.compile(
     rf"""
-    {_LESS}[ \t]*(?P<end>/?)[ \t]*(?:[\w-]{{1,20}}:)?(?P<name>{_NAMES})
-      (?:\s[^<>＜＞&]{{0,200}})?(?P<void>/?)[ \t]*{_MORE}
-    | (?-i:\[(?P<end_square>/?)(?:THINK|THINKING|THOUGHT|REASONING)\])
-    | ◁(?P<end_triangle>/?)(?:think|thinking)▷
-    | <\|(?:(?P<end_bar>end_(?:of_)?|/)|begin_(?:of_)?|start_(?:of_)?)?
-      (?:think|thinking|thoughts?|reasoning)\|>
-    | <unused94>(?:thought)?
-    | (?P<end_unused><unused95>)
-    | <\|channel>thought
-    | (?P<end_channel><channel\|>)
-    | (?P<fold><details\b[^<>]*\btype\s*=\s*["']?reasoning\b[^<>]*>)
-    | (?P<end_fold></details\s*>)
+    # All marks begin with one of these, so that the search can jump from one to the next.
+    [<＜&[◁](?:
+      {_LESS}[ \t]*(?P<end>/?)[ \t]*(?:[\w-]{{1,20}}:)?(?P<name>{_NAMES})
+        (?:\s[^<>＜＞&]{{0,200}})?(?P<void>/?)[ \t]*{_MORE}
+      | (?-i:(?<=\[)(?P<end_square>/?)(?:THINK|THINKING|THOUGHT|REASONING)\])
+      | (?<=◁)(?P<end_triangle>/?)(?:think|thinking)▷
+      | (?<=<)\|(?:(?P<end_bar>end_(?:of_)?|/)|begin_(?:of_)?|start_(?:of_)?)?
+        (?:think|thinking|thoughts?|reasoning)\|>
+      | (?<=<)unused94>(?:thought)?
+      | (?<=<)(?P<end_unused>unused95>)
+      | (?<=<)\|channel>thought
+      | (?<=<)(?P<end_channel>channel\|>)
+      | (?<=<)(?P<fold>details\b[^<>]*\btype\s*=\s*["']?reasoning\b[^<>]*>)
+      | (?<=<)(?P<end_fold>/details\s*>)
+    )
     """,
     re.IGNORECASE | re.VERBOSE,
 )

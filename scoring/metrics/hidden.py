@@ -21,19 +21,6 @@ HIDDEN = "hidden text removed"
 COMMENTS = "comments removed"
 TITLE = "page title removed"
 
-# Without any of these, no part of a page is hidden. Most pages have styles, so that their values
-# count, not their presence.
-_MAY_HIDE = re.compile(
-    r"""<!--|<title|<script|<iframe|<noembed|<noframes|<template|<noscript|<dialog|<details|<datalist|<rp\b|<font|hidden|collapse
-    |:\s*none|opacity|clip|scale|translate|zoom|transparent|\\|/\*|[^-\w]color\s*=
-    |(?<![-\w])color\s*:\s*(?!(?:[#]000000|[#]000|black)\b)
-    |font(?:-size)?\s*:\s*\+?(?:0|[.]|1(?:[.]\d*)?(?:px|pt|%|[;"'\s]))
-    |font\s*:[^;"']{0,60}\s\+?[0.]
-    |indent\s*:\s*-\s*(?:\d{3}|\d+(?:[.]\d*)?(?:r?em|%|v|in|c))
-    |(?:left|top|right|bottom)\s*:\s*(?:-|\d{4})
-    |(?:(?<!line-)height|width)\s*:\s*\+?(?:0|[.]|1(?:[.]\d*)?(?:px|pt|[;"'\s]))""",
-    re.IGNORECASE | re.VERBOSE,
-)
 # The content of these is never shown. That of a style is no text, and every reader leaves it out.
 _NOT_TEXT = HIDDEN_RAW - {"style"} | {"noembed", "noframes"}
 _GONE_ELEMENTS = HIDDEN_NESTING | {"datalist", "rp"}
@@ -46,7 +33,7 @@ def shown_html(html: str) -> tuple[str, list[str]]:
     >>> shown_html('<p>7,200 <span style="display:none">1,200</span></p>')
     ('<p>7,200 </p>', ['hidden text removed'])
     """
-    if "<" not in html or ">" not in html or not _MAY_HIDE.search(html):
+    if "<" not in html or ">" not in html or not _may_hide(html):
         return html, []
     page = list(tokens(html, xml=is_xhtml(html)))
     walk = _Walk(html, _style_rules(html, page))
@@ -119,6 +106,9 @@ class _Rules(NamedTuple):
 
     by_key: Mapping[str, Declared]
     knows_colors: bool
+
+
+_NO_RULES = _Rules({}, knows_colors=True)
 
 
 def _style_rules(html: str, page: Iterable[Token]) -> _Rules:
@@ -225,6 +215,9 @@ class Look(NamedTuple):
             or self.color == "transparent"
             or (self.color != "" and self.color == self.background)
         )
+
+
+_PLAIN_LOOK = Look()
 
 
 def _look(parent: Look, tag: Tag, rules: _Rules) -> Look:
@@ -404,6 +397,40 @@ def _own_background(parent: Look, tag: Tag, style: Declared) -> str:
     return tag.background or parent.background
 
 
+# --- pages that hide nothing --------------------------------------------------------------------
+
+_HIDING_TAG = re.compile(
+    r"<(?:!--|title|script|style|iframe|noembed|noframes|template|noscript|dialog|details|datalist|rp)"
+)
+_STYLE_ATTRIBUTE = re.compile(r"""style\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""")
+_COLOR_ATTRIBUTE = re.compile(r"""(?<!bg)(color|\stext)\s*=\s*["']?([^\s"'>]+)""")
+_BACKGROUND_ATTRIBUTE = re.compile(r"""bgcolor\s*=\s*["']?([^\s"'>]+)""")
+
+
+def _may_hide(html: str) -> bool:
+    """Whether any part of a page can be hidden: most pages hide nothing, and need no walk."""
+    low = html.lower()
+    if "hidden" in low or _HIDING_TAG.search(low):
+        return True
+    styles = {"".join(values) for values in _STYLE_ATTRIBUTE.findall(low)}
+    looks = [_look_of(style) for style in styles]
+    if any(look.gone or look.covered or look.invisible or look.tiny for look in looks):
+        return True
+    colors = {look.color for look in looks} | {_PLAIN_LOOK.color}
+    backgrounds = {look.background for look in looks} | {_PLAIN_LOOK.background}
+    if "color" in low or "text" in low:
+        colors |= {_color(value) for _, value in _COLOR_ATTRIBUTE.findall(low)}
+        backgrounds |= {_color(value) for value in _BACKGROUND_ATTRIBUTE.findall(low)}
+    return "transparent" in colors or bool((colors & backgrounds) - {""})
+
+
+@lru_cache(maxsize=4096)
+def _look_of(style: str) -> Look:
+    """Return how an element with this style looks on a plain page."""
+    tag = Tag("span", (), _declared(unescape(style)), False, False, "", "", False)
+    return _look(_PLAIN_LOOK, tag, _NO_RULES)
+
+
 # --- the walk -----------------------------------------------------------------------------------
 
 _TABLE = ("table",)
@@ -555,6 +582,3 @@ class _Walk:
         follows is hidden until its own end tag."""
         if self._look.is_shown and name not in self._reopened:
             self._reopened.append(name)
-
-
-_PLAIN_LOOK = Look()
