@@ -35,12 +35,14 @@ class Grid:
     """A table: its rows, from the top down, each from left to right.
 
     `is_aligned` is whether cells of one column overlap on the axis. Otherwise only their order
-    shows the columns. `is_spaced` is whether only spaces separate the cells.
+    shows the columns. `is_spaced` is whether only spaces separate the cells. `odd` has the rows of
+    another width than most: their cells may be anywhere.
     """
 
     rows: tuple[Row, ...]
     is_aligned: bool
     is_spaced: bool = False
+    odd: frozenset[int] = frozenset()
 
     def transposed(self) -> "Grid":
         """Return the same table with its columns as rows."""
@@ -49,7 +51,7 @@ class Grid:
             for cell in row:
                 columns[cell.left].append(replace(cell, left=number, right=number + 1))
         rows = tuple(tuple(cells) for _, cells in sorted(columns.items()))
-        return replace(self, rows=rows, is_aligned=True)
+        return Grid(rows, is_aligned=True)
 
 
 def read_grids(page: Page) -> list[Grid]:
@@ -74,7 +76,7 @@ def _single(text: str, left: int, right: int, start: int, end: int) -> Iterator[
         return
     words = list(_words(text, start, end))
     content = [text[word.start : word.end] for word in words]
-    if len(words) == 1 or _GROUPS.search(cell.text) or not all(map(is_value_word, content)):
+    if len(words) == 1 or _GROUPS.search(cell.text) or not all(map(_is_value_or_scrap, content)):
         yield cell
         return
     for part in _joined_marks(text, words):
@@ -106,14 +108,22 @@ def _html_grids(page: Page) -> Iterator[Grid]:
         rows: defaultdict[int, list[Cell]] = defaultdict(list)
         for cell in cells:
             rows[cell.row].append(cell)
-        widths = [row[0].row_columns for row in rows.values() if len(row) > 1]
-        yield Grid(
-            tuple(
+        in_order = [row for _, row in sorted(rows.items())]
+        yield _grid(
+            [
                 tuple(k for c in row for k in _single(page.text, *_span(c), c.start, c.end))
-                for _, row in sorted(rows.items())
-            ),
-            is_aligned=_is_regular(widths),
+                for row in in_order
+            ],
+            [row[0].row_columns for row in in_order],
         )
+
+
+def _grid(rows: Sequence[Row], widths: Sequence[int]) -> Grid:
+    """Return the grid of rows that have so many columns, with the empty ones."""
+    counts = Counter(width for row, width in zip(rows, widths, strict=True) if len(row) > 1)
+    usual, count = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
+    odd = frozenset(k for k, width in enumerate(widths) if width != usual and len(rows[k]) > 1)
+    return Grid(tuple(rows), count >= _REGULAR * counts.total(), odd=odd)
 
 
 def _span(cell: Cell) -> tuple[int, int]:
@@ -151,9 +161,8 @@ def _line_grids(page: Page) -> Iterator[Grid]:
             yield from _spaced_grids(page.text, list(lines))
         else:
             found = [row for line in lines for row in _separated(page.text, line, separator)]
-            widths = [width for row, width in found if len(row) > 1]
-            if widths:
-                yield Grid(tuple(row for row, _ in found), _is_regular(widths))
+            if any(len(row) > 1 for row, _ in found):
+                yield _grid([row for row, _ in found], [width for _, width in found])
 
 
 def _separator(text: str, line: Line) -> re.Pattern[str] | None:
@@ -211,11 +220,6 @@ def _cells(text: str, start: int, end: int, separator: re.Pattern[str]) -> tuple
 def _blanks(text: str, start: int, end: int) -> int:
     content = text[start:end]
     return len(content) - len(content.lstrip())
-
-
-def _is_regular(widths: Sequence[int]) -> bool:
-    """Whether most rows of a table have the same width."""
-    return max(Counter(widths).values(), default=0) >= _REGULAR * len(widths)
 
 
 def _spaced_grids(text: str, lines: list[Line]) -> Iterator[Grid]:
@@ -351,6 +355,7 @@ _WORD = re.compile(r"[^ ]+")
 # Digits in groups between spaces are one number.
 _GROUPS = re.compile(r"(?<!\d)\d{1,3} \d{3}(?!\d)")
 _NIL = re.compile(rf"[{CURRENCY}]? ?\(?[-–—−]+\)? ?%?|[Nn]/?[AaMm]|[Nn]il|NIL")
+_SCRAP = 2
 _FOOTNOTE = re.compile(r"\(\w{1,2}\)")
 _SMALL = re.compile(r"\(?\w{1,2}\)?")
 
@@ -369,6 +374,11 @@ def is_value(text: str) -> bool:
     letters = sum(map(str.isalpha, text))
     digits = sum(map(str.isdigit, text))
     return digits > 2 * letters and not _YEAR.fullmatch(text) and not _DATE.search(text)
+
+
+def _is_value_or_scrap(word: str) -> bool:
+    """Whether a word is one of a cell of values, or perhaps a misread mark."""
+    return is_value_word(word) or (len(word) <= _SCRAP and not any(map(str.isdigit, word)))
 
 
 def is_value_word(text: str) -> bool:

@@ -16,7 +16,8 @@ from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
+
+from scoring.metrics.trees import one_to_one
 
 from .alignment import Alignment
 from .grids import Grid, GridCell, Row, is_mark, is_value, read_grids
@@ -80,8 +81,9 @@ class Table:
     def cells_before(self, row: int, cell: GridCell) -> int:
         """Return the number of cells between a row's label and a value, whatever they hold."""
         cells = [c for c in self.grid.rows[row] if not is_mark(c.text)]
+        before = [c for c in cells if c.start < cell.start]
         has_label = not is_value(cells[0].text)
-        return sum(c.start < cell.start for c in cells) - has_label
+        return sum(max(1, len(_DASH.findall(c.text))) for c in before[has_label:])
 
     def column_of(self, row: int, cell: GridCell) -> int | None:
         """Return the column of a value cell; None if the row does not show it."""
@@ -90,7 +92,12 @@ class Table:
     @cached_property
     def slots(self) -> list[dict[int, int]]:
         """The column of each value of each row, by the cell's start."""
-        return [_slots(values, self.columns, self.is_aligned) for values in self.values]
+        return [
+            {}
+            if self.is_aligned and row in self.grid.odd
+            else _slots(values, self.columns, self.is_aligned)
+            for row, values in enumerate(self.values)
+        ]
 
     def _shows_columns(self) -> bool:
         """Whether the places of the values on the axis show their columns."""
@@ -218,6 +225,8 @@ def _slots(
 
 
 # --- headers -----------------------------------------------------------------------------------
+# Dashes that are read as one cell.
+_DASH = re.compile(r"(?<![^\W_])[-–—−](?![^\W_])")
 _YEAR_OR_DATE = re.compile(
     r"(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? ?\d{1,2},? ?)?(?:19|20)\d\d"
     r"|Q[1-4](?: \d{4})?",
@@ -415,9 +424,7 @@ class TableJudge:
             return 0
         in_row = self._in_row(own[:2], other[:2])
         in_column = self._in_column(own, other) if in_row >= 0 else -1
-        if in_row == 0 and not self._have_headers(own[:2], other[:2]):
-            return 0
-        return -1 if in_column < 0 else min(in_row, in_column)
+        return in_row and (-1 if in_column < 0 else min(in_row, in_column))
 
     def place_of(self, own: Located | None) -> list[Located]:
         """Return the cells of the prediction that are the gold value's."""
@@ -461,17 +468,6 @@ class TableJudge:
         lost = mine[gold_cell.start] - read.cells_before(s, cell)
         return -1 if lost > 0 else 1 if lost == 0 else 0
 
-    def _have_headers(self, gold: RowKey, other: RowKey) -> bool:
-        """Whether the headers of two rows' columns say which columns correspond."""
-        bands = [
-            table.bands[table.band_of[row]].headers if row in table.band_of else []
-            for table, row in (
-                (self._gold.tables[gold[0]], gold[1]),
-                (self._other.tables[other[0]], other[1]),
-            )
-        ]
-        return bool(header_likeness(*bands).any())
-
     def _columns(
         self, t: int, band: int, u: int, other_band: int
     ) -> tuple[dict[int, int], frozenset[int]]:
@@ -489,9 +485,9 @@ class TableJudge:
             for r, s in self._pairs.get((t, u), ())
             if table.band_of.get(r) == band and read.band_of.get(s) == other_band
         ]
-        likeness = header_likeness(
-            table.bands[band].headers, read.bands[other_band].headers
-        )
+        if not read.is_aligned and len(read.columns) < len(table.columns):
+            return {}  # a header may be lost like a value
+        likeness = header_likeness(table.bands[band].headers, read.bands[other_band].headers)
         return match_columns(likeness, self._contents(table, read, rows))
 
     def _contents(
@@ -517,12 +513,14 @@ class TableJudge:
         gold, prediction = self._pages
         rows = self._gold_rows()
         faces = self._alignment.to_gold
+        others = self._other.labels()
         shares: dict[RowKey, dict[RowKey, float]] = {}
         for u, table in enumerate(self._other.tables):
             for s in range(len(table.grid.rows)):
                 label = table.label(s)
                 key = _key(label)
-                if len(known := self._labels.get(key, ())) == 1:
+                known = self._labels.get(key, ())
+                if len(known) == len(others.get(key, ())) == 1:
                     shares[u, s] = dict.fromkeys(self._continued(known[0]), 1.0)
                     continue
                 votes: Counter[RowKey] = Counter()
@@ -633,11 +631,13 @@ def match_columns(
     if not rows or not columns:
         return {}
     in_order = _in_order(_HEADER * likeness + _PAIR + _CONTENT * contents)
-    best = linear_sum_assignment(likeness, maximize=True)
+    best = one_to_one(likeness, maximize=True)
     free = [(int(i), int(j)) for i, j in zip(*best, strict=True) if likeness[i, j] >= _SURE]
     gain = sum(likeness[i, j] for i, j in free) - sum(likeness[i, j] for i, j in in_order)
     if gain > _CLEARLY:
         return dict(free)
+    if not likeness.any():
+        return {}
     if rows == columns:
         return dict(in_order)
     return {i: j for i, j in in_order if likeness[i, j] > 0 or contents[i, j] >= _SURE}
