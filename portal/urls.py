@@ -2,10 +2,12 @@
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.generic import RedirectView
 
 import annotation.urls
 import portal.datasets.urls
 import scoring.urls
+from portal.accounts.second_factor import admin_login
 from portal.accounts.urls import invitation_urlpatterns, team_urlpatterns
 from portal.home import api, docs, views
 
@@ -42,6 +44,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("datasets/", include("portal.datasets.urls")),
     path("", include("annotation.urls")),
     path("", include("scoring.urls")),
+    path("admin/login/", admin_login),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
 ]
 

@@ -29,14 +29,7 @@ from .account_data import (
 )
 from .emails import is_email_confirmed
 from .models import AccountExport, ApiToken, User
-
-
-def has_second_factor(user: User) -> bool:
-    # Imported here, as in `invitations.selectors.accounts_of`.
-    from allauth.mfa.models import Authenticator
-
-    app = Authenticator.objects.filter(user=user, type=Authenticator.Type.TOTP)
-    return bool(app.exists())
+from .second_factor import has_second_factor
 
 
 class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]

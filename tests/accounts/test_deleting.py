@@ -70,10 +70,10 @@ def busy(ann: User, ben: User, cleo: User, organiser: User, client_of: ClientOf)
     """Ann has data wherever an email address or a name can be stored."""
     EmailAddress.objects.filter(user=ann).update(email=ADDRESSES[0])
     EmailAddress.objects.create(user=ann, email=ADDRESSES[1], verified=True)
-    Authenticator.objects.create(user=ann, type="totp", data={"secret": "x"})
     User.objects.filter(pk=ann.pk).update(name="Annabel Leigh", affiliation="Leigh University")
     ann.refresh_from_db()
     client = client_of(ann)
+    Authenticator.objects.create(user=ann, type="totp", data={"secret": "x"})
     client.get("/account/")
     session = client.session
     session["noted"] = ann.email
