@@ -1,6 +1,6 @@
 """Metrics: pure functions over plain values. No Django, no input or output, no rounding."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 # The code for unmarked text. No label may have this name.
 OUTSIDE = "O"
@@ -9,6 +9,14 @@ OUTSIDE = "O"
 # Characters of all texts on one side times those on the other. An edit distance handles 64 of these
 # pairs in one step, so that this many take about a second.
 MOST_CHARACTER_PAIRS = 50_000_000_000
+
+
+class Strict(NamedTuple):
+    """The numerator and the denominator of F1 with every gold value that is not answered counted
+    like a wrong one."""
+
+    right: float
+    counted: float
 
 
 class TooLargeError(ValueError):

@@ -191,7 +191,8 @@ _LANGUAGES: dict[Form, frozenset[str]] = {
 }
 _FENCE = "```"
 _LANGUAGE = re.compile(r"`*[ \t]*([\w+-]*)")
-_CLOSING = re.compile(r"\n[ \t]*```+")
+# On a line of its own, or at the end of the answer.
+_CLOSING = re.compile(r"\n[ \t]*```+|(?<!`)```++\s*+\Z")
 # A part of a page rather than prose about it: a tag, a row of a table, a heading.
 _SHORT = 200
 _PAGE_PART = re.compile(r"<[a-z!/]|^[ \t]*[|#]|\\begin\{", re.IGNORECASE | re.MULTILINE)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from scoring.metrics import TooLargeError, check_characters
+from scoring.metrics import Strict, TooLargeError, check_characters
 
 _FENCE = "```"
 
@@ -313,11 +313,12 @@ class Word:
 @dataclass(frozen=True)
 class Matches:
     """Words read correctly in their place, words that only the prediction has, and words that only
-    the gold has."""
+    the gold has. `extra` of `fp` are not the one word that is compared with a gold word."""
 
     tp: int
     fp: int
     fn: int
+    extra: int
 
 
 def word_of(entry: Any) -> Word | None:
@@ -369,10 +370,10 @@ def match_words(gold: Sequence[Word], prediction: Sequence[Word], rule: UnitRule
 
     >>> words = [Word("Net", (0.0, 0.0)), Word("loss", (9.0, 0.0))]
     >>> match_words(words, [Word("net", (1.0, 0.0)), Word("gain", (8.0, 0.0))], UnitRule())
-    Matches(tp=1, fp=1, fn=1)
+    Matches(tp=1, fp=1, fn=1, extra=0)
     """
     if not gold or not prediction:
-        return Matches(0, len(prediction), len(gold))
+        return Matches(0, len(prediction), len(gold), len(prediction))
     check_words(len(gold), len(prediction))
     targets = sorted(gold, key=lambda word: (word.centre, word.text))
     nearest, distances = _nearest(targets, prediction)
@@ -396,7 +397,8 @@ def match_words(gold: Sequence[Word], prediction: Sequence[Word], rule: UnitRule
         if target not in matched:
             matched.add(target)
             right += keys[target] == key
-    return Matches(right, len(prediction) - right, len(gold) - right)
+    extra = len(prediction) - len(matched)
+    return Matches(right, len(prediction) - right, len(gold) - right, extra)
 
 
 def _confidence(word: Word) -> float:
@@ -429,13 +431,12 @@ def _nearest(
     return nearest, distances
 
 
-def grounding_f1(tp: int, fp: int, fn: int) -> float:
+def grounding_f1(counts: Strict) -> float:
     """F1 of the words of one image or of all, in [0, 1]; higher is better.
 
     2·TP / (2·TP + FP + FN). No words in gold and prediction: 1.
 
-    >>> grounding_f1(3, 1, 1)
+    >>> grounding_f1(Strict(right=6, counted=8))
     0.75
     """
-    words = 2 * tp + fp + fn
-    return 2 * tp / words if words else 1.0
+    return counts.right / counts.counted if counts.counted else 1.0

@@ -18,7 +18,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from scoring.metrics import TooLargeError, check_characters, is_deeper
+from scoring.metrics import Strict, TooLargeError, check_characters, is_deeper
 
 from .forms import fold, unfenced
 from .trees import Costs, Floats, Tree, check_size, tree_edit_distance, tree_of
@@ -66,6 +66,11 @@ class FieldCounts:
 
     def __add__(self, other: "FieldCounts") -> "FieldCounts":
         return FieldCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
+
+    @property
+    def published(self) -> Strict:
+        """2·TP and 2·TP + FP + FN, by which a wrong field costs twice as much as a missing one."""
+        return Strict(2 * self.tp, 2 * self.tp + self.fp + self.fn)
 
 
 def check_gold_record(record: Record) -> None:
@@ -365,6 +370,48 @@ def field_counts(gold: Fields, prediction: Fields) -> FieldCounts:
     return FieldCounts(shared, prediction.total() - shared, gold.total() - shared)
 
 
+def strict_counts(gold: Fields, prediction: Fields) -> Strict:
+    """Return 2·TP and 2·TP + FP + FN of a record, where no answer costs as much as a wrong one.
+
+    A gold value without a match is FN and FP. Of a path with n gold values, FP beyond those are
+    counted too, up to n + TP; with more, nothing at the path is right. Values at other paths are
+    FP, see `strict_of`.
+
+    >>> gold = Counter({("total", "9.80"): 1})
+    >>> strict_counts(gold, Counter({("total", "9.60"): 1})), strict_counts(gold, Counter())
+    (Strict(right=0, counted=2), Strict(right=0, counted=2))
+    """
+    expected, given, right = (_by_path(fields) for fields in (gold, prediction, gold & prediction))
+    extra = sum(count for path, count in given.items() if path not in expected)
+    found = 0
+    for path, count in expected.items():
+        beyond = max(0, given[path] - count)
+        if beyond <= 2 * right[path]:
+            found += right[path]
+            extra += beyond
+    return strict_of(gold.total(), found, extra)
+
+
+def _by_path(fields: Fields) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for (path, _), count in fields.items():
+        counts[path] += count
+    return counts
+
+
+def strict_of(expected: int, right: int, extra: int) -> Strict:
+    """Return 2·TP and 2·TP + FP + FN of an answer to `expected` gold values.
+
+    Those that are not right are FN and FP, `extra` values FP. All of these cost at most as much as
+    the right ones are worth, so that an answer never costs more than none.
+
+    >>> strict_of(expected=3, right=2, extra=1), strict_of(expected=3, right=0, extra=1)
+    (Strict(right=4, counted=7), Strict(right=0, counted=6))
+    """
+    most = 2 * (expected + right) or 1
+    return Strict(2 * right, min(2 * expected + extra, most))
+
+
 def field_f1(counts: Iterable[FieldCounts]) -> float:
     """F1 of the fields of all records together, in [0, 1]; higher is better.
 
@@ -374,8 +421,12 @@ def field_f1(counts: Iterable[FieldCounts]) -> float:
     >>> round(field_f1([FieldCounts(3, 1, 1)]), 6)
     0.75
     """
-    total = sum(counts, FieldCounts(0, 0, 0))
-    return total.tp / (total.tp + (total.fp + total.fn) / 2 + _EPSILON)
+    return strict_f1(sum(counts, FieldCounts(0, 0, 0)).published)
+
+
+def strict_f1(strict: Strict) -> float:
+    """`field_f1` of fields that are counted in another way."""
+    return strict.right / (strict.counted + 2 * _EPSILON)
 
 
 def tree_accuracy(gold: Record, prediction: Record) -> float:

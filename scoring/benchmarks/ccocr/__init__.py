@@ -11,7 +11,7 @@ CCOCR = Benchmark.of(
     scorer,
     figures,
     key="ccocr",
-    version="3",
+    version="4",
     title="CC-OCR",
     field_grades=scorer.FIELD_GRADES,
     part_name="Subset",

@@ -15,10 +15,11 @@ from typing import Literal, NamedTuple, get_args
 
 from scoring.benchmarks.base import Column, Headline, Scores, View, load_figures, load_reported
 from scoring.benchmarks.items import ItemResult, Options, mean
+from scoring.metrics import Strict
 from scoring.metrics.reading import Overlap, grounding_f1, macro_f1, micro_f1
-from scoring.metrics.structured import FieldCounts, field_f1, mean_accuracy
+from scoring.metrics.structured import FieldCounts, field_f1, mean_accuracy, strict_f1
 
-from .scorer import TOO_LARGE, UNPARSEABLE
+from .scorer import TOO_LARGE, UNPARSEABLE, strict_of_result
 
 _FOLDER = Path(__file__).parent
 FIGURES = load_figures(_FOLDER / "figures.toml")
@@ -194,6 +195,12 @@ class Part:
             self.values[name].append(result[name])
         for name in _SUMS.get(result["op"], ()):
             self.sums[name] += result[name]
+        if result["op"] in _COUNTED:
+            self.sums.update(strict_of_result(result)._asdict())
+
+    @property
+    def strict(self) -> Strict:
+        return Strict(*(self.sums[name] for name in Strict._fields))
 
     def absorb(self, other: "Part") -> None:
         self.items += other.items
@@ -218,8 +225,8 @@ _VALUES: dict[str, tuple[str, ...]] = {
 _SUMS = {
     "ocr": ("gold_units", "prediction_units", "right_units"),
     "kie": ("tp", "fp", "fn"),
-    "grounding": ("tp", "fp", "fn"),
 }
+_COUNTED = ("kie", "grounding")
 
 
 def aggregate(results: Iterable[ItemResult], _: Options) -> Scores:
@@ -279,11 +286,12 @@ def _table(part: Part) -> dict[str, float]:
 
 def _record(part: Part) -> dict[str, float]:
     counts = FieldCounts(*(part.sums[name] for name in _SUMS["kie"]))
-    return {"f1": field_f1([counts]), "acc": mean_accuracy(part.values["acc"])}
+    accuracy = mean_accuracy(part.values["acc"])
+    return {"fields": strict_f1(part.strict), "f1": field_f1([counts]), "acc": accuracy}
 
 
 def _grounding(part: Part) -> dict[str, float]:
-    return {"grounding": grounding_f1(*(part.sums[name] for name in _SUMS["grounding"]))}
+    return {"grounding": grounding_f1(part.strict)}
 
 
 _BY_OP: dict[str, Callable[[Part], dict[str, float]]] = {
@@ -327,7 +335,7 @@ def _measures(normal: Parts) -> dict[str, float | None]:
     for key, part in normal.items():
         for name, value in figures_of(key.op, part).items():
             values[name].append(value)
-    names = ("macro_f1", "micro_f1", "score", "tables", "teds", "teds_s", "f1", "acc")
+    names = ("macro_f1", "micro_f1", "score", "tables", "teds", "teds_s", "fields", "f1", "acc")
     return {name: mean(values[name]) for name in names}
 
 

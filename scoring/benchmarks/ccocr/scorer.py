@@ -32,7 +32,7 @@ from scoring.benchmarks.items import (
     named_errors,
 )
 from scoring.benchmarks.options import Option, complete_options
-from scoring.metrics import TooLargeError
+from scoring.metrics import Strict, TooLargeError
 from scoring.metrics.forms import (
     document_source,
     formula_source,
@@ -64,12 +64,14 @@ from scoring.metrics.structured import (
     UnparseableError,
     comparable_record,
     field_counts,
-    field_f1,
     fields_of,
     holds_decimals,
     normalise_record,
     parse_record,
     read_record,
+    strict_counts,
+    strict_f1,
+    strict_of,
     tree_accuracy,
     with_single_values,
 )
@@ -128,8 +130,9 @@ def score_item(gold: Payload, prediction: Payload | None, options: Options) -> I
     `score` is the image's own figure in [0, 1] (by the published rules, TEDS can be negative). The
     other keys are what its subset sums up: `gold_units`, `prediction_units`, `right_units` and `f1`
     in reading; the published `teds` and `teds_s` of a table; `tp`, `fp`, `fn`, `acc`, and the
-    `missed` and `extra` fields of a record; `tp`, `fp`, `fn` in grounding. `fault` gives the reason
-    why a response could not be used.
+    `missed` and `extra` fields of a record; `tp`, `fp`, `fn` in grounding. `strict` are the
+    numerator and denominator of the F1 that counts. `fault` gives the reason why a response could
+    not be used.
     """
     response = None if prediction is None else prediction["response"]
     return {
@@ -217,10 +220,11 @@ def _record(gold: Payload, response: str | None, options: Options) -> Figures:
     except TooLargeError as error:
         accuracy, fault = 0.0, _fault(TOO_LARGE, error)
     counts = field_counts(fields, found_fields)
+    strict = counts.published if by_reference(options) else strict_counts(fields, found_fields)
     return {
-        "score": field_f1([counts]),
+        "score": strict_f1(strict),
         "acc": accuracy,
-        **_counts(counts),
+        **_counts(counts, strict),
         "missed": _shown(fields - found_fields),
         "extra": _shown(found_fields - fields),
         **fault,
@@ -254,9 +258,13 @@ def _grounding(gold: Payload, response: str | None, options: Options) -> Figures
     try:
         matches = match_words(words, usable, unit_rule(gold["track"], gold["subset"], options))
     except TooLargeError as error:
-        matches, fault = Matches(0, len(usable), len(words)), _fault(TOO_LARGE, error)
-    counts = FieldCounts(matches.tp, matches.fp + len(entries) - len(usable), matches.fn)
-    return {"score": grounding_f1(counts.tp, counts.fp, counts.fn), **_counts(counts), **fault}
+        matches, fault = Matches(0, len(usable), len(words), 0), _fault(TOO_LARGE, error)
+    invalid = len(entries) - len(usable)
+    counts = FieldCounts(matches.tp, matches.fp + invalid, matches.fn)
+    strict = counts.published
+    if not by_reference(options):
+        strict = strict_of(len(words), matches.tp, matches.extra + invalid)
+    return {"score": grounding_f1(strict), **_counts(counts, strict), **fault}
 
 
 def _place_list(response: str) -> Record:
@@ -269,8 +277,8 @@ def _words(entries: Record) -> list[Word | None]:
     return [word_of(entry) for entry in entries]
 
 
-def _counts(counts: FieldCounts) -> Figures:
-    return {"tp": counts.tp, "fp": counts.fp, "fn": counts.fn}
+def _counts(counts: FieldCounts, strict: Strict) -> Figures:
+    return {"tp": counts.tp, "fp": counts.fp, "fn": counts.fn, "strict": list(strict)}
 
 
 def _shown(fields: Fields) -> list[list[str]]:
@@ -321,11 +329,18 @@ def stratum(result: Mapping[str, Any]) -> str:
 
 
 def _of_subset(result: Mapping[str, Any]) -> tuple[float, float]:
-    """Return numerator and denominator. F1 = TP / (TP + (FP + FN) / 2), over all fields of a
+    """Return numerator and denominator. For records they are those of the F1 over all fields of a
     subset."""
     if result["op"] != _RECORD:
         return result[_VALUES[result["op"]]], 1.0
-    return result["tp"], result["tp"] + (result["fp"] + result["fn"]) / 2
+    return strict_of_result(result)
+
+
+def strict_of_result(result: Mapping[str, Any]) -> Strict:
+    """Return the counts of the F1 that counts. Older results have only the published ones."""
+    if "strict" in result:
+        return Strict(*result["strict"])
+    return FieldCounts(result["tp"], result["fp"], result["fn"]).published
 
 
 _ERRORS = {"extra": "extra fields", "missed": "missed fields", "repetitive": "repetitive"}

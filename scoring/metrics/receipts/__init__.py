@@ -6,6 +6,8 @@ amounts of any notation, `facts` finds the dates, times, numbers and identifiers
 named after it.
 """
 
+from scoring.metrics import Strict
+
 from .fields import (
     DEFAULT,
     DETAIL,
@@ -20,7 +22,6 @@ from .fields import (
     Protocol,
     Rates,
     Rule,
-    Strict,
     adds_up,
     compare_field,
     compare_weighted,

@@ -13,6 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from scoring.metrics import Strict
+
 from .amounts import Read, currency_of, read_amount
 from .meaning import SIMILAR, meaning_of, same_meaning
 from .values import (
@@ -96,14 +98,6 @@ class Counts(NamedTuple):
     fp: float = 0
     fn: float = 0
     tn: float = 0
-
-
-class Strict(NamedTuple):
-    """The numerator and the denominator of F1 with every gold value that is not answered counted
-    like a wrong one."""
-
-    right: float
-    counted: float
 
 
 class Rates(NamedTuple):

@@ -115,7 +115,7 @@ def test_option_units_reads_arabic_by_words() -> None:
     paper = CCOCR.check_options({"units": "paper"})
     assert unit_rule("multi_lan", "Arabic", paper) == UnitRule()
     assert unit_rule("multi_lan", "Korean", paper) == UnitRule(characters=True)
-    assert CCOCR.signature(paper) == "ccocr|v3|rules:factboard|units:paper|answer:shown"
+    assert CCOCR.signature(paper) == "ccocr|v4|rules:factboard|units:paper|answer:shown"
     with pytest.raises(OptionError, match="reference or paper"):
         CCOCR.check_options({"units": "words"})
 
@@ -279,7 +279,7 @@ def test_tracks_are_means_of_subsets_and_overall_of_tracks() -> None:
     assert found.subsets["IC15"]["micro_f1"] == pytest.approx(2 * 2 / (4 + 3), abs=1e-6)
     tables = {"items", "missing", "score", "tables", "teds", "teds_s"}
     assert set(found.subsets["Table_scan_en"]) == tables
-    assert set(found.subsets["POIE"]) == {"items", "missing", "f1", "acc"}
+    assert set(found.subsets["POIE"]) == {"items", "missing", "fields", "f1", "acc"}
 
 
 def test_overall_needs_all_four_tracks() -> None:
@@ -295,6 +295,31 @@ def test_field_f1_is_taken_over_all_images() -> None:
         (gold("kie", {"a": "1"}, item="2"), '{"a": "2"}'),
     ]
     assert graded(rows).scores["kie"] == pytest.approx(3 / 4, abs=1e-6)
+
+
+def test_a_field_that_is_left_out_costs_as_much_as_a_wrong_one() -> None:
+    answer = {"a": "1", "b": "2", "c": "3"}
+    wrong, missing = (
+        graded([(gold("kie", answer), json.dumps({"a": "1", "b": "2", **rest}))]).scores
+        for rest in ({"c": "4"}, {})
+    )
+    assert wrong["kie"] == missing["kie"] == wrong["fields"] == pytest.approx(2 / 3, abs=1e-6)
+    assert wrong["f1"] == pytest.approx(2 / 3, abs=1e-6)
+    assert missing["f1"] == pytest.approx(2 / 2.5, abs=1e-6)
+
+
+def test_a_word_that_is_left_out_costs_as_much_as_a_wrong_one() -> None:
+    words = [{"text": text, "point": [place, 0]} for place, text in enumerate("abcd")]
+    wrong = [*words[:3], {"text": "x", "point": [3, 0]}]
+    twice = [*words, {"text": "x", "point": [3, 0.1]}]
+    found = [
+        score(gold("grounding", words), json.dumps(each)) for each in (wrong, words[:3], twice)
+    ]
+    assert [each["score"] for each in found] == [3 / 4, 3 / 4, 4 / 4.5]
+    by_reference = CCOCR.score_item(
+        gold("grounding", words), {"response": json.dumps(words[:3])}, REFERENCE
+    )
+    assert by_reference["score"] == 3 / 3.5
 
 
 def test_repetition_is_the_share_of_outputs() -> None:

@@ -80,6 +80,7 @@ def test_valid_json_may_hold_any_text() -> None:
         ("<|begin_of_box|>7,200<|end_of_box|>", "7,200", (MARKS,)),
         ("<think>1</think><answer>7,200</answer>", "7,200", (REASONING, MARKS)),
         ("Here is the page:\n```markdown\n# Sales\n7,200\n```", "# Sales\n7,200", (FENCE,)),
+        ("```\nSales ``` 7,200``` \n", "Sales ``` 7,200", (FENCE,)),
         # The text around the block is a part of the page, too.
         ("# Report\n```html\n<p>7,200</p>\n```", "# Report\n```html\n<p>7,200</p>\n```", ()),
         (f"{40 * 'Words. '}\n```md\n7\n```", f"{40 * 'Words. '}\n```md\n7\n```", ()),

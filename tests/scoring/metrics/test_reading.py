@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from scoring.metrics import TooLargeError
+from scoring.metrics import Strict, TooLargeError
 from scoring.metrics import reading as fences
 from scoring.metrics.reading import (
     Matches,
@@ -32,6 +32,7 @@ from scoring.metrics.reading import (
     without_preamble,
     word_of,
 )
+from scoring.metrics.structured import FieldCounts
 from tests.counting import ScannedText
 from tests.many import drawn, short_id
 
@@ -266,21 +267,21 @@ def test_each_word_goes_to_the_nearest_and_must_read_the_same() -> None:
     gold = [Word("Net", (0, 0)), Word("loss", (10, 0))]
     prediction = [Word("net", (1, 1)), Word("less", (9, 0)), Word("loss", (100, 100))]
     # The distant `loss` is nearest to the gold one as well, but `less` is nearer.
-    assert match_words(gold, prediction, RULE) == Matches(tp=1, fp=2, fn=1)
+    assert match_words(gold, prediction, RULE) == Matches(tp=1, fp=2, fn=1, extra=1)
 
 
 def test_the_most_confident_of_several_is_kept() -> None:
     gold = [Word("loss", (0, 0))]
     near, far = Word("less", (1, 0), 0.4), Word("loss", (5, 0), 0.6)
-    assert match_words(gold, [near, far], RULE) == Matches(1, 1, 0)
-    assert match_words(gold, [near, Word("loss", (5, 0), 0.2)], RULE) == Matches(0, 2, 1)
+    assert match_words(gold, [near, far], RULE) == Matches(1, 1, 0, 1)
+    assert match_words(gold, [near, Word("loss", (5, 0), 0.2)], RULE) == Matches(0, 2, 1, 1)
     # A word with a confidence takes precedence over one without.
-    assert match_words(gold, [Word("less", (1, 0)), far], RULE) == Matches(1, 1, 0)
+    assert match_words(gold, [Word("less", (1, 0)), far], RULE) == Matches(1, 1, 0, 1)
 
 
 def test_the_same_word_is_taken_of_equally_near_gold_words() -> None:
     gold = [Word("net", (0, 0)), Word("loss", (0, 0)), Word("loss", (0, 0))]
-    assert match_words(gold, gold, RULE) == Matches(3, 0, 0)
+    assert match_words(gold, gold, RULE) == Matches(3, 0, 0, 0)
 
 
 def test_words_without_units_must_be_written_the_same() -> None:
@@ -291,15 +292,15 @@ def test_words_without_units_must_be_written_the_same() -> None:
 
 def test_nothing_to_match() -> None:
     word = Word("a", (0, 0))
-    assert match_words([], [word], RULE) == Matches(0, 1, 0)
-    assert match_words([word], [], RULE) == Matches(0, 0, 1)
-    assert match_words([], [], RULE) == Matches(0, 0, 0)
+    assert match_words([], [word], RULE) == Matches(0, 1, 0, 1)
+    assert match_words([word], [], RULE) == Matches(0, 0, 1, 0)
+    assert match_words([], [], RULE) == Matches(0, 0, 0, 0)
 
 
 def test_grounding_f1_by_hand() -> None:
-    assert grounding_f1(tp=2, fp=1, fn=3) == 0.5
-    assert grounding_f1(0, 0, 4) == 0.0
-    assert grounding_f1(0, 0, 0) == 1.0
+    assert grounding_f1(FieldCounts(tp=2, fp=1, fn=3).published) == 0.5
+    assert grounding_f1(Strict(0, 4)) == 0.0
+    assert grounding_f1(Strict(0, 0)) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -345,7 +346,7 @@ def test_a_perfect_response_in_any_order_is_all_right(
 ) -> None:
     prediction = list(gold)
     shuffle.shuffle(prediction)
-    assert match_words(gold, prediction, RULE) == Matches(len(gold), 0, 0)
+    assert match_words(gold, prediction, RULE) == Matches(len(gold), 0, 0, 0)
 
 
 @drawn(WORD_LISTS, WORD_LISTS, st.randoms())
@@ -367,7 +368,7 @@ def test_counts_add_up(gold: list[Word], prediction: list[Word]) -> None:
 
 def test_too_many_words_are_refused() -> None:
     word = Word("net", (1.0, 2.0))
-    assert match_words([word] * 40, [word] * 1_000, RULE) == Matches(40, 960, 0)
+    assert match_words([word] * 40, [word] * 1_000, RULE) == Matches(40, 960, 0, 960)
     with pytest.raises(TooLargeError, match="40 and 100,001 words are not compared"):
         match_words([word] * 40, [word] * 100_001, RULE)
 

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from collections import Counter
 from contextlib import suppress
 from typing import Any
 
@@ -12,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from scoring.metrics import TooLargeError, structured
+from scoring.metrics import Strict, TooLargeError, structured
 from scoring.metrics.structured import (
     DEEPEST,
     FieldCounts,
+    Fields,
     UnparseableError,
     check_gold_record,
     comparable_record,
@@ -27,6 +29,7 @@ from scoring.metrics.structured import (
     normalise_text,
     parse_record,
     read_record,
+    strict_counts,
     tree_accuracy,
     with_single_values,
 )
@@ -106,6 +109,61 @@ def test_field_f1_by_hand() -> None:
     assert field_f1([counts]) == pytest.approx(2 / 3.5, abs=1e-6)
     assert field_f1([counts, FieldCounts(4, 0, 0)]) == pytest.approx(6 / 7.5, abs=1e-6)
     assert field_f1([]) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("record", "right", "counted"),
+    [
+        ({"a": ["x", "x", "y"], "b": "z"}, 8, 8),
+        ({"a": ["x", "q", "q"], "b": "q"}, 2, 8),
+        ({"a": ["x"]}, 2, 8),
+        ({}, 0, 8),
+        # Two values too many.
+        ({"a": ["x", "x", "y", "p", "q"], "b": "z"}, 8, 10),
+        # More than twice as many extra values as right ones: none of them is right.
+        ({"a": ["x", "x", "y"], "b": ["z", "p", "q", "r"]}, 6, 8),
+        # A field that the gold has not. Such fields cost at most what is right.
+        ({"a": ["x", "x", "y"], "c": "p"}, 6, 9),
+        ({"b": "z", "c": ["p", "q", "r"]}, 2, 10),
+        ({"c": ["p", "q", "r"]}, 0, 8),
+    ],
+    ids=short_id,
+)
+def test_strict_counts_by_hand(record: Any, right: int, counted: int) -> None:
+    gold = fields_of(normalise_record({"a": ["x", "x", "y"], "b": "z"}))
+    found = strict_counts(gold, fields_of(normalise_record(record)))
+    assert found == Strict(right, counted)
+
+
+def test_an_invented_record_costs_a_value_where_there_is_none() -> None:
+    invented = fields_of({"a": ["x", "y"]})
+    assert strict_counts(Fields(), invented) == Strict(0, 1)
+    assert strict_counts(Fields(), Fields()) == Strict(0, 0)
+
+
+@given(RECORDS, RECORDS, st.integers(0, 50), st.integers(0, 50))
+def test_leaving_out_a_field_or_a_record_never_raises_strict_f1(
+    gold_record: Any, record: Any, right: int, wrong: int
+) -> None:
+    """Together with any other records, which have `right` of `right + wrong` counts."""
+
+    def f1(fields: Fields) -> float:
+        found = strict_counts(gold, fields)
+        assert 0 <= found.right <= found.counted
+        return (right + found.right) / max(1, right + wrong + found.counted)
+
+    gold, given_fields = (fields_of(normalise_record(each)) for each in (gold_record, record))
+    before = f1(given_fields) + 1e-12
+    assert not gold or f1(Fields()) <= before
+    asked, answered = (
+        Counter(path for path, _ in each.elements()) for each in (gold, given_fields)
+    )
+    for field in given_fields:
+        path = field[0]
+        without = Fields({key: n for key, n in given_fields.items() if key[0] != path})
+        assert path not in asked or f1(without) <= before
+        assert answered[path] > asked[path] or f1(given_fields - Fields([field])) <= before
+    assert f1(gold) >= before - 2e-12
 
 
 def test_tree_accuracy_by_hand() -> None:
