@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rapidfuzz.distance import Levenshtein
+
 from .normalise import CURRENCY
 
 # Characters on either side of a number that may hold its marks.
@@ -37,7 +39,7 @@ _MEANINGS = {
     "scale": """
         hundred hundreds 百
         thousand thousands k 千
-        million millions mm mn m 百万 百萬
+        million millions mm mn m mil mio 百万 百萬
         billion billions bn b 十亿 十億
         trillion trillions tn t 兆
         万 萬 만
@@ -59,8 +61,13 @@ _MEANING = {
 _LETTERS = frozenset("kmbt")
 _CJK = "|".join(sorted((m for m in _MEANING if "\u3000" <= m[0] <= "\ud7ff"), key=len, reverse=True))
 _MARK = re.compile(
-    rf"(?:us|hk|c|a|r)?\$|[{CURRENCY}%‰]|{_CJK}|[a-z]+", re.IGNORECASE
+    rf"(?:(?<![^\W_])(?:us|hk|c|a|r))?\$|[{CURRENCY}%‰]|{_CJK}|[a-z]+", re.IGNORECASE
 )
+_SCALES = ("thousand", "million", "billion", "trillion")
+# A word this similar to one of scale is a misreading of it, and the mark is there.
+_LEAST_ALIKE, _MISREAD = 0.7, 0.4
+_SHORTEST = 5
+_FIRST_WORD = re.compile(r"[ ,.]{0,2}([^ ]+)")
 # Words between a mark and the next: "1,200 million of US dollars".
 _PASSED_OVER = frozenset({"of", "us", "u", "s"})
 _AMOUNT_FOLLOWS = re.compile(r"[ (\-+]*\d")
@@ -97,26 +104,41 @@ class Surroundings:
         self._rows = rows
 
     def marks(self, start: int, end: int, bounds: tuple[int, int] | None = None) -> Marks:
-        """Return the marks of the number `[start, end)` in its line, or within `bounds` of it."""
+        """Return the marks of the number `[start, end)`: those before it in its line, or within
+        `bounds` of it, and those behind it, where a line may end before them."""
         low, high = bounds or (0, len(self._text))
         low, high = max(low, start - _REACH), min(high, end + _REACH)
-        before = self._same_row(range(start - 1, low - 1, -1), start)
-        behind = self._same_row(range(end, high), start)
-        return marks_beside(
-            self._text[start - before : start],
-            self._text[end : end + behind],
-            self._text[start:end],
-        )
+        while low < start and self._rows[low] != self._rows[start]:
+            low += 1
+        return marks_beside(self._text[low:start], self._text[end:high], self._text[start:end])
 
-    def _same_row(self, places: range, start: int) -> int:
-        row = self._rows[start]
-        return next((k for k, at in enumerate(places) if self._rows[at] != row), len(places))
+    def scraps(self, start: int, end: int) -> frozenset[str]:
+        """Return the kinds of marks that may have been misread next to the number `[start, end)`:
+        a currency as any character that is no digit, a word as a similar one."""
+        found = set()
+        before = self._text[max(0, start - _REACH) : start].rstrip("(-+")
+        word = before.rstrip()[before.rstrip().rfind(" ") + 1 :]
+        is_near = word and not word[-1].isdigit() and (before[-1] != " " or len(word) == 1)
+        if is_near or self._text[start].isalpha():
+            found.add("currency")
+        behind = _FIRST_WORD.match(self._text, end)
+        if behind and _similarity(behind.group(1), _SCALES) >= _MISREAD:
+            found.add("scale")
+        if behind and _similarity(behind.group(1), ("percent",)) >= _MISREAD:
+            found.add("percent")
+        return frozenset(found)
+
+
+def _similarity(word: str, known: Iterable[str]) -> float:
+    return max(Levenshtein.normalized_similarity(word.lower(), each) for each in known)
 
 
 def _ahead(text: str) -> Iterable[tuple[str, int]]:
     """Yield the currency that ends a text."""
     text = text.rstrip(" (-+").lower()
-    match = re.search(rf"(?:(?:us|hk|c|a|r)?\$|[{CURRENCY}]|(?<![^\W\d_])[a-z]{{3}}|百分之)$", text)
+    if text.endswith("¢"):
+        return
+    match = re.search(rf"(?:(?:(?<![^\W_])(?:us|hk|c|a|r))?\$|[{CURRENCY}]|(?<![^\W\d_])[a-z]{{3}}|百分之)$", text)
     if match and _MEANING.get(match.group(), ("", 0))[0] in {"currency", "percent"}:
         yield _MEANING[match.group()]
 
@@ -132,12 +154,11 @@ def _after(text: str) -> Iterable[tuple[str, int]]:
     at = 0
     text = text.lower()
     while True:
-        gap = re.compile(r"[ )\-]*").match(text, at)
-        start = gap.end() if gap else at
+        start = len(text) - len(text[at:].lstrip(" )-,"))
         match = _MARK.match(text, start)
         if match is None:
             return
-        word = match.group()
+        word = _as_scale(match.group())
         is_letter = word in _LETTERS
         if word not in _MEANING and word not in _PASSED_OVER:
             return
@@ -152,20 +173,37 @@ def _after(text: str) -> Iterable[tuple[str, int]]:
         at = match.end()
 
 
+def _as_scale(word: str) -> str:
+    """Return the word of scale that a word is, however it is spelt or what is joined to it."""
+    if word in _MEANING or len(word) < _SHORTEST:
+        return word
+    best = max(_SCALES, key=lambda scale: _similarity(word, [scale]))
+    joined = next((scale for scale in _SCALES if word.startswith(scale)), word)
+    return best if _similarity(word, [best]) >= _LEAST_ALIKE else joined
+
+
 def marks_in(text: str) -> frozenset[tuple[str, int]]:
     """Return all marks in a text, such as the header of a column."""
     found = (match.group() for match in _MARK.finditer(text.lower()))
     return frozenset(_MEANING[word] for word in found if word in _MEANING and word not in _LETTERS)
 
 
-def differ(own: Marks, read: Marks, lasting: Marks, around: frozenset[tuple[str, int]]) -> bool:
+def differ(
+    own: Marks,
+    read: Marks,
+    lasting: Marks,
+    around: frozenset[tuple[str, int]],
+    *,
+    scraps: frozenset[str] = frozenset(),
+) -> bool:
     """Whether the marks of a reading make it another amount.
 
     `own` are the marks of the gold value, `lasting` those of them that must not be lost, and
-    `around` those of its column and table, which a reading may repeat.
+    `around` those of its column and table, which a reading may repeat. Those of which `scraps` are
+    left were not lost.
     """
     for kind, mine, theirs, kept in zip(Marks._fields, own, read, lasting, strict=True):
-        if theirs is None and kept is not None:
+        if theirs is None and kept is not None and kind not in scraps:
             return True
         if theirs is not None and theirs != mine and (mine is not None or (kind, theirs) not in around):
             return True

@@ -364,7 +364,8 @@ class _Matcher:
             own = gold.marks(*place)
             lasting = gold.marks(*place, texts[0].span(*cell)) if cell else own
             around = marks_in(self._tables.column_text(self._cell_of(fact)))
-            if differ(own, read.marks(*self._places[fact.n]), lasting, around):
+            at = self._places[fact.n]
+            if differ(own, read.marks(*at), lasting, around, scraps=read.scraps(*at)):
                 self._verdicts[fact.n] = replace(verdict, correct=False, error="unit")
 
     def _find_second_readings(self) -> None:
