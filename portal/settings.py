@@ -6,6 +6,7 @@ that names the variable. `docs/operations.md` lists all variables.
 
 import secrets
 from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -59,6 +60,14 @@ def _folder(name: str) -> Path | None:
     if not path.is_dir():
         raise ImproperlyConfigured(f"{name} must be a folder, but {path} is not a folder")
     return path
+
+
+def _networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """IP addresses and networks, none by default, or an error that names the setting."""
+    try:
+        return [ip_network(each.strip()) for each in env.list(name, default=[])]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be IP addresses or networks: {error}") from error
 
 
 def _secret_key(var_dir: Path) -> str:
@@ -161,6 +170,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "portal.home.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -363,6 +373,15 @@ if ACCOUNT_EMAIL_VERIFICATION not in {"mandatory", "optional", "none"}:
     raise ImproperlyConfigured("ACCOUNT_EMAIL_VERIFICATION must be mandatory, optional or none")
 ACCOUNT_EMAIL_SUBJECT_PREFIX = f"[{SITE_NAME}] "
 ACCOUNT_USER_DISPLAY = "portal.accounts.models.display_name"
+# Only failed log-ins count: five of one account from one IP address, and five wrong codes of one
+# account. Many people can share an IP address, so its own limits are higher.
+ACCOUNT_RATE_LIMITS = {
+    "login": None,
+    "login_failed": "5/5m/key,100/5m/ip",
+    "reset_password": "5/m/key,100/m/ip",
+    "reset_password_from_key": "100/m/ip",
+    "signup": "100/m/ip",
+}
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 
 # --- operator -------------------------------------------------------------------------------
@@ -392,6 +411,8 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Only these may say in X-Forwarded-For for whom they ask.
+TRUSTED_PROXIES = _networks("TRUSTED_PROXIES")
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {

@@ -9,7 +9,7 @@ import portal.datasets.urls
 import scoring.urls
 from portal.accounts.second_factor import admin_login
 from portal.accounts.urls import invitation_urlpatterns, team_urlpatterns
-from portal.home import api, docs, views
+from portal.home import api, docs, health, views
 
 home_urlpatterns = [
     path("", views.home, name="home"),
@@ -17,7 +17,7 @@ home_urlpatterns = [
     path("terms/", views.legal, {"name": "terms"}, name="terms"),
     path("privacy/", views.legal, {"name": "privacy"}, name="privacy"),
     path("contact/", views.legal, {"name": "contact"}, name="contact"),
-    path("healthz", views.healthz, name="healthz"),
+    path(health.PATH, health.healthz, name="healthz"),
 ]
 
 api_urlpatterns: list[URLPattern | URLResolver] = [

@@ -1,11 +1,14 @@
-"""The allauth adapter, which decides who may sign up and which email addresses count as confirmed,
-and the forms of accounts."""
+"""The allauth adapter, which decides who may sign up, which email addresses count as confirmed and
+by what log-ins are limited, and the forms of accounts."""
 
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, ClassVar
 
 from allauth.account import forms as allauth_forms
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context
+from allauth.core.internal.ratelimit import get_ip
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -40,6 +43,37 @@ def invitation_behind(request: HttpRequest) -> Invitation | None:
     return invitation if invitation and invitation_state(invitation) == PENDING else None
 
 
+def client_address(peer: str, forwarded: str, trusted: Sequence[IPv4Network | IPv6Network]) -> str:
+    """Return the IP address nearest to us that is not a trusted proxy's.
+
+    `peer` opened the connection. Each proxy appends its own peer to `forwarded`, the value of
+    X-Forwarded-For; everything to the left of an untrusted IP address may be invented.
+    """
+    client = _parsed(peer)
+    for hop in reversed(forwarded.split(",")):
+        if client is None or not any(client in network for network in trusted):
+            break
+        before = _parsed(hop)
+        if before is None:
+            break
+        client = before
+    return str(client or peer)
+
+
+def _parsed(text: str) -> IPv4Address | IPv6Address | None:
+    """An IP address, which may have a port."""
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
     error_messages: ClassVar[dict[str, Any]] = DefaultAccountAdapter.error_messages | {
         "email_password_mismatch": "The email address or password is incorrect."
@@ -63,6 +97,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         if invitation is not None and invitation.email.lower() == email.lower():
             return not was_handed_over(invitation)
         return bool(super().is_email_verified(request, email))
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        forwarded = request.headers.get("X-Forwarded-For", "")
+        peer = request.META["REMOTE_ADDR"]
+        return client_address(peer, forwarded, settings.TRUSTED_PROXIES)
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """By account and IP address, so that wrong passwords of others do not lock out the owner."""
+        account = super()._get_login_attempts_cache_key(request, **credentials)
+        return f"{account}:{get_ip(request)}"
 
 
 class Relabelled(forms.Form):

@@ -1,35 +1,27 @@
-"""Home and start pages, terms and privacy, the health check, and error pages.
+"""Home and start pages, terms and privacy, and error pages.
 
 Terms, privacy and contact use the operator's Markdown files if they exist, or default texts that
 name the operator from the settings.
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from urllib.parse import urlencode
 
-import structlog
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
-from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from portal.accounts.access import UserRequest
-from portal.jobs.models import Job
 from portal.web.requests import UnknownParameter
 
 from . import selectors
-
-logger = structlog.get_logger(__name__)
 
 TITLES = {"terms": "Terms of use", "privacy": "Privacy", "contact": "Contact"}
 _HEADING = re.compile(r"\A\s*# +(.+?)\s*\n")
@@ -94,50 +86,6 @@ def api_docs(request: HttpRequest) -> HttpResponse:
         "board": selectors.first_board(),
     }
     return render(request, "home/api.html", context)
-
-
-# Workers start due jobs within seconds; a longer wait means that no worker is running.
-QUEUE_WAIT = timedelta(minutes=5)
-
-
-@never_cache
-@require_safe
-def healthz(_request: HttpRequest) -> JsonResponse:
-    database, waited = _answer("database", _oldest_due_job)
-    has_cache, _ = _answer("cache", _write_and_read_cache)
-    # The queue does not decide the status code: pages work without workers.
-    can_serve = database and has_cache
-    is_late = waited is not None and waited > QUEUE_WAIT
-    report = {
-        "status": "down" if not can_serve else "work is not taken up" if is_late else "ok",
-        "database": database,
-        "cache": has_cache,
-        "oldest_due_job_seconds": int(waited.total_seconds()) if waited else 0,
-    }
-    return JsonResponse(report, status=200 if can_serve else 503)
-
-
-def _answer(name: str, probe: Callable[[], timedelta | None]) -> tuple[bool, timedelta | None]:
-    # Backends raise different errors; any error means that the service is down.
-    try:
-        return True, probe()
-    except Exception:
-        logger.exception("health check failed", check=name)
-        return False, None
-
-
-def _oldest_due_job() -> timedelta | None:
-    """Run a real query, which also fails if migrations are missing."""
-    now = timezone.now()
-    job = Job.objects.due(now).only("not_before").first()
-    return now - job.not_before if job else None
-
-
-def _write_and_read_cache() -> None:
-    """Check that the cache stores values, because rate limits depend on it."""
-    cache.set("health", "written", timeout=60)
-    if cache.get("health") != "written":
-        raise RuntimeError("the cache did not store a value")
 
 
 API = "/api/"

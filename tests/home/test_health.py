@@ -8,7 +8,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from portal.home import views
+from portal.home import health
 from portal.jobs.models import Job
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def test_the_oldest_due_job_counts(client: Client) -> None:
 
 
 def test_work_nobody_takes_up_is_told_but_pages_are_served(client: Client) -> None:
-    _job(views.QUEUE_WAIT + timedelta(seconds=1))
+    _job(health.QUEUE_WAIT + timedelta(seconds=1))
     response = client.get("/healthz")
     assert response.status_code == 200
     assert response.json()["status"] == "work is not taken up"
@@ -71,3 +71,19 @@ def test_a_cache_that_forgets_is_down(client: Client, settings: Any) -> None:
 
 def test_health_is_only_read(client: Client) -> None:
     assert client.post("/healthz").status_code == 405
+
+
+@pytest.mark.parametrize("host", ["10.0.0.7:8000", "pod-7.internal", "bad_host/"])
+def test_health_is_asked_by_any_host_without_https(settings: Any, host: str) -> None:
+    settings.SECURE_SSL_REDIRECT = True
+    settings.ALLOWED_HOSTS = ["facts.example.org"]
+    # The middleware reads its settings when it is made.
+    fresh = Client(headers={"Host": host})
+    assert fresh.get("/healthz").status_code == 200
+    assert fresh.head("/healthz").status_code == 200
+    assert fresh.get("/").status_code in {301, 400}
+    assert fresh.get("/healthz/").status_code in {301, 400}
+
+
+def test_health_begins_no_session(client: Client) -> None:
+    assert not client.get("/healthz").cookies

@@ -44,6 +44,9 @@ def start_with(tmp_path: Path, **variables: str) -> subprocess.CompletedProcess[
         ("SIGN_UP", "closed"),
         ("EMAIL_URL", "pigeon://loft"),
         ("EMAIL_TIMEOUT_SECONDS", "0"),
+        ("TRUSTED_PROXIES", "1"),
+        ("TRUSTED_PROXIES", "10.0.0.1/8"),
+        ("TRUSTED_PROXIES", "10.0.0.0/8,proxy.internal"),
         ("EMBEDDING_MODEL", "/no/such/folder"),
     ],
 )
