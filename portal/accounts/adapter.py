@@ -104,7 +104,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return client_address(peer, forwarded, settings.TRUSTED_PROXIES)
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """By account and IP address, so that wrong passwords of others do not lock out the owner."""
+        """By account and client, so that wrong passwords of others do not lock out the owner."""
         account = super()._get_login_attempts_cache_key(request, **credentials)
         return f"{account}:{get_ip(request)}"
 
