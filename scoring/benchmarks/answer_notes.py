@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from scoring.metrics.answer import REASONING, Form, json_problem
+from scoring.metrics.answer import REASONING, Form
+from scoring.metrics.loose_json import json_problem
 
 from .answers import ANSWER_KEYS, form_of, kinds_of, shown_prediction
 from .items import Payload

@@ -5,13 +5,13 @@ code fences with prose around them, then hidden parts of a page (`scoring.metric
 surrounds and breaks a JSON value. Every step takes linear time on any text.
 """
 
-import ast
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from .hidden import shown_html
+from .loose_json import only_json
 
 Form = Literal["html", "latex", "json", "text"]
 
@@ -45,9 +45,13 @@ def read_answer(text: str, form: Form) -> Answer:
         if changed != text:
             changes.append(name)
             text = changed
+    if form == "json":
+        text, name = _json_only(text)
+        changes += [name] * bool(name)
     if form in ("html", "text"):
-        text, hidden = shown_html(text)
-        changes += hidden
+        shown, hidden = shown_html(text)
+        changes += hidden if shown != text else ()
+        text = shown
     return Answer(text, tuple(changes))
 
 
@@ -55,9 +59,6 @@ def _steps(form: Form) -> Iterator[tuple[str, Callable[[str], str]]]:
     yield REASONING, without_reasoning
     yield MARKS, _without_marks
     yield FENCE, lambda text: _unfenced(text, form)
-    if form == "json":
-        yield JSON_PART, _json_part
-        yield JSON_REPAIR, _json_repaired
 
 
 # --- reasoning ----------------------------------------------------------------------------------
@@ -239,75 +240,15 @@ def _unfenced(text: str, form: Form) -> str:
 
 # --- JSON ---------------------------------------------------------------------------------------
 
-_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
-_STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
-# Longer texts are not repaired: they are no answers to a question.
-_LONGEST_JSON = 1_000_000
 
-
-def _json_part(text: str) -> str:
-    """Return the text from the first bracket to the last one, if it is JSON and the whole is
-    not."""
+def _json_only(text: str) -> tuple[str, str]:
+    """Return the only JSON value of a text, as JSON, and the change this is, if any."""
     if _is_json(text):
-        return text
-    part = _between(text)
-    return part if part and _is_json(part) else text
-
-
-def _between(text: str) -> str:
-    starts = [at for at in (text.find("{"), text.find("[")) if at >= 0]
-    end = max(text.rfind("}"), text.rfind("]"))
-    return text[min(starts) : end + 1] if starts and end > min(starts) else ""
-
-
-def _json_repaired(text: str) -> str:
-    """Return JSON with commas before closing brackets, or with the words and quotes of Python, as
-    JSON."""
-    if len(text) > _LONGEST_JSON or _is_json(text):
-        return text
-    part = _between(text)
-    if not part:
-        return text
-    plain = _without_trailing_commas(part)
-    if _is_json(plain):
-        return plain
-    value = _python_value(part)
-    return text if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _without_trailing_commas(text: str) -> str:
-    """Leave commas in strings alone."""
-    kept: list[str] = []
-
-    def keep(found: re.Match[str]) -> str:
-        kept.append(found[0])
-        return '""'
-
-    bare = _TRAILING_COMMA.sub(r"\1", _STRINGS.sub(keep, text))
-    strings = iter(kept)
-    return re.sub('""', lambda _: next(strings), bare)
-
-
-def _python_value(text: str) -> Any:
-    """Return the object or list of a Python literal, such as `{'a': True}`; None for anything
-    else."""
-    try:
-        tree = ast.parse(text, mode="eval")
-        if any(map(_repeats_a_key, ast.walk(tree))):
-            return None
-        value = ast.literal_eval(tree)
-        json.dumps(value, allow_nan=False)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
-    return value if isinstance(value, dict | list) else None
-
-
-def _repeats_a_key(node: ast.AST) -> bool:
-    """Whether it is an object that names a key twice, of which only one value would be left."""
-    if not isinstance(node, ast.Dict):
-        return False
-    keys = [key.value for key in node.keys if isinstance(key, ast.Constant)]
-    return len(set(keys)) < len(keys)
+        return text, ""
+    found = only_json(text)
+    if found == text:
+        return text, ""
+    return found, JSON_PART if found in text else JSON_REPAIR
 
 
 def _is_json(text: str) -> bool:
@@ -315,29 +256,3 @@ def _is_json(text: str) -> bool:
         return isinstance(json.loads(text), dict | list)
     except (ValueError, RecursionError):
         return False
-
-
-_PYTHON_WORDS = re.compile(r"\b(?:True|False|None)\b")
-
-
-def json_problem(text: str) -> str:
-    """Return why there is no JSON value in an answer; empty if there is one.
-
-    >>> json_problem("I cannot read it."), json_problem('{"total": 9.80'), json_problem("[1] ")
-    ('contains no JSON object', 'a bracket is not closed', '')
-    """
-    part = _PYTHON_WORDS.sub("null", _between(text))
-    if not part:
-        return "a bracket is not closed" if "{" in text or "[" in text else _NO_JSON
-    try:
-        # Text may follow the value.
-        _DECODER.raw_decode(part)
-    except json.JSONDecodeError as error:
-        return f"not valid JSON: {error.msg}"
-    except (ValueError, RecursionError):
-        return "JSON that is nested too deep or has a number with too many digits"
-    return ""
-
-
-_NO_JSON = "contains no JSON object"
-_DECODER = json.JSONDecoder(strict=False)

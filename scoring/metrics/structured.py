@@ -20,7 +20,9 @@ from rapidfuzz.process import cdist
 
 from scoring.metrics import Strict, TooLargeError, check_characters, is_deeper
 
+from .fields import UnparseableError
 from .forms import fold, unfenced
+from .loose_json import read_values, with_all_values
 from .trees import Costs, Floats, Tree, check_size, tree_edit_distance, tree_of
 
 # Deeper records are refused, so that the result never depends on the stack size.
@@ -50,10 +52,6 @@ _ROOT, _UNNAMED, _LEAF = "<root>", "<subtree>", "<leaf>"
 
 Record = Any
 Fields = Counter[tuple[str, str]]
-
-
-class UnparseableError(ValueError):
-    """A text that is not a JSON record; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -126,50 +124,12 @@ def read_record(text: str, *, numbers_as_written: bool = True) -> Record:
     >>> read_record('The total is {"total": 9.80, "total": "9.60"}.')
     {'total': ['9.80', '9.60']}
     """
-    as_is = str if numbers_as_written else None
-    decoder = json.JSONDecoder(
-        strict=False, parse_float=as_is, parse_int=as_is, object_pairs_hook=_with_all_values
-    )
-    try:
-        found = _records_in(unfenced(text).strip(), decoder)
-    except RecursionError as error:
-        raise UnparseableError(f"nested more than {DEEPEST} deep") from error
-    except json.JSONDecodeError as error:
-        raise UnparseableError(f"not JSON: {error.msg} at character {error.pos}") from error
-    except ValueError as error:
-        raise UnparseableError("contains a number with too many digits") from error
-    objects = [value for value in found if isinstance(value, dict)]
-    value = _merged(objects) if objects else found[0]
-    if value is None:
-        raise UnparseableError("null is not a record")
+    values = read_values(unfenced(text), numbers_as_written=numbers_as_written)
+    objects = [value for value in values if isinstance(value, dict)]
+    value = _merged(objects) if objects else values[0]
     if is_deeper(value, DEEPEST):
         raise UnparseableError(f"nested more than {DEEPEST} deep")
     return value
-
-
-_OPENING = re.compile(r"[{\[]")
-# Brackets of a sentence that are tried; each takes a scan of the text before it.
-_MOST_FAILURES = 100
-
-
-def _records_in(text: str, decoder: json.JSONDecoder) -> list[Record]:
-    """Return the JSON value that is the text, or the objects and lists in it."""
-    try:
-        return [decoder.decode(text)]
-    except json.JSONDecodeError as error:
-        fault = error
-    found: list[Record] = []
-    position = failures = 0
-    while failures < _MOST_FAILURES and (opening := _OPENING.search(text, position)) is not None:
-        try:
-            value, position = decoder.raw_decode(text, opening.start())
-            found.append(value)
-        except json.JSONDecodeError as error:
-            position = max(error.pos, opening.end())
-            failures += 1
-    if not found:
-        raise fault
-    return found
 
 
 def holds_decimals(record: Record) -> bool:
@@ -184,27 +144,8 @@ def holds_decimals(record: Record) -> bool:
     return False
 
 
-def _with_all_values(pairs: Iterable[tuple[str, Record]]) -> dict[str, Record]:
-    """Return an object; a key with several different values has a list of them."""
-    values: dict[str, list[Record]] = {}
-    for key, value in pairs:
-        values.setdefault(key, []).append(value)
-    return {key: _single_or_all(several) for key, several in values.items()}
-
-
-def _single_or_all(values: list[Record]) -> Record:
-    if len(values) == 1:
-        return values[0]
-    different = {json.dumps(value, sort_keys=True): value for value in values}
-    return values[0] if len(different) == 1 else _flat(different.values())
-
-
-def _flat(values: Iterable[Record]) -> list[Record]:
-    return [item for value in values for item in (value if isinstance(value, list) else [value])]
-
-
 def _merged(objects: Sequence[dict[str, Record]]) -> dict[str, Record]:
-    return _with_all_values(pair for record in objects for pair in record.items())
+    return with_all_values([pair for record in objects for pair in record.items()])
 
 
 def normalise_text(text: str) -> str:

@@ -38,8 +38,9 @@ from scoring.benchmarks.reading import (
     read_records,
 )
 from scoring.metrics import TooLargeError, is_deeper
+from scoring.metrics.fields import UnparseableError
 from scoring.metrics.reading import check_words, word_of
-from scoring.metrics.structured import DEEPEST, UnparseableError, check_gold_record, parse_record
+from scoring.metrics.structured import DEEPEST, check_gold_record, parse_record
 from scoring.metrics.table_forms import check_gold_tables
 from scoring.metrics.tables import check_gold_table
 

@@ -33,6 +33,7 @@ from scoring.benchmarks.items import (
 )
 from scoring.benchmarks.options import Option, complete_options
 from scoring.metrics import Strict, TooLargeError
+from scoring.metrics.fields import UnparseableError
 from scoring.metrics.forms import (
     document_source,
     formula_source,
@@ -61,7 +62,6 @@ from scoring.metrics.structured import (
     FieldCounts,
     Fields,
     Record,
-    UnparseableError,
     comparable_record,
     field_counts,
     fields_of,

@@ -36,7 +36,7 @@ def test_unparseable_answers_are_counted_with_their_reason(benchmark: str) -> No
     outputs = ["I cannot read the image."] * 37 + ['{"a": 1', '{"a" 1}']
     assert notes(benchmark, *outputs, subset="SROIE") == [
         "37 of 39 answers are unparseable: contains no JSON object.",
-        "1 of 39 answers is unparseable: a bracket is not closed.",
+        "1 of 39 answers is unparseable: not valid JSON: a bracket is not closed.",
         "1 of 39 answers is unparseable: not valid JSON: Expecting ':' delimiter.",
     ]
 

@@ -1,6 +1,7 @@
 """JSON objects in any text: notations by hand, what is refused, and hostile text."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scoring.metrics.fields import LONGEST_TEXT, UnparseableError
-from scoring.metrics.loose_json import LONGEST_LOOSE, MOST_BRACES, read_objects
+from scoring.metrics.loose_json import LONGEST_LOOSE, MOST_BRACES, read_objects, read_values
 from tests.counting import LINEAR, growth
 
 VALUES = st.recursive(
@@ -43,6 +44,21 @@ OBJECTS = st.dictionaries(st.text(max_size=4), VALUES, max_size=4)
 )
 def test_objects_are_read_in_any_notation(text: str, values: list[Any]) -> None:
     assert read_objects(text) == values
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("{'a': 1.50} as in [1]", [{"a": "1.50"}]),
+        ("['a', 7,] or [[]]", [["a", "7"], [[]]]),
+        ('{"a": ["x"], "a": "y", "b": ["z"]}', [{"a": ["x", "y"], "b": ["z"]}]),
+        ('[unclosed {"a": 1}', [{"a": "1"}]),
+        # A list that is cut short has no parts of its own.
+        ('[1] [{"a": 1}, {"b"', [["1"]]),
+    ],
+)
+def test_lists_are_read_if_there_is_no_object(text: str, values: list[Any]) -> None:
+    assert read_values(text, numbers_as_written=True) == values
 
 
 @pytest.mark.parametrize(
@@ -102,13 +118,21 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         '{"a":1}',
         "''",
         "{]",
+        "[1] ",
+        "[{",
+        "[ ",
     ],
 )
-def test_work_grows_with_the_length_of_hostile_text(piece: str) -> None:
-    def read(size: int) -> None:
+@pytest.mark.parametrize(
+    ("read", "start"), [(read_objects, "{"), (read_values, "["), (read_values, "")]
+)
+def test_work_grows_with_the_length_of_hostile_text(
+    read: Callable[[str], list[Any]], start: str, piece: str
+) -> None:
+    def read_some(size: int) -> None:
         try:
-            read_objects("{" + piece * size)
+            read(start + piece * size)
         except UnparseableError:
             return
 
-    assert growth(read, 4000) <= LINEAR
+    assert growth(read_some, 4000) <= LINEAR

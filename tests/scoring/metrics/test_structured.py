@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from scoring.metrics import Strict, TooLargeError, structured
+from scoring.metrics.fields import UnparseableError
 from scoring.metrics.structured import (
     DEEPEST,
     FieldCounts,
     Fields,
-    UnparseableError,
     check_gold_record,
     comparable_record,
     field_counts,
