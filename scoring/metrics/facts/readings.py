@@ -25,9 +25,11 @@ _MOST_WORDS = 5
 # Words between two readings of one value, and what stands around the second.
 _OFFERS = re.compile(
     r"\b(?:or|and/or|either|alternatively|alternative|alt|maybe|perhaps|possibly|probably|versus|vs"
-    r"|not|rather|instead|corrected?|correction|sic|aka|oder|ou|o)\b|[/?\[\]→⇒≈≠]|->|=>|~~",
+    r"|not|rather|instead|corrected?|correction|sic|aka|oder|ou|o)\b|[→⇒≈≠]|->|=>|~~",
     re.IGNORECASE,
 )
+# What only may set a second reading apart.
+_APART = re.compile(r"[/?\[\]]")
 _WORD = re.compile(r"[^ ]+")
 _DATE = re.compile(
     r"[^\W\d_]{3,}\.? \d{1,2}(?:, ?|\s)\d{4}|\d{1,2} [^\W\d_]{3,}\.? \d{4}|[^\W\d_]{3,}\.? \d{1,4}"
@@ -42,14 +44,16 @@ _SAME_READING = frozenset({"", "separator", "spacing", "other"})
 # How well a reading must fit a fact's place (PlaceJudge.fit) in another copy.
 _SURE = 1.2
 # Letters and digits that a text must have to be another copy of something.
-_LEAST_COPY = 12
+_LEAST_COPY, _NEAR = 12, 50
 _MOST_COPIES = 4
 
 
 def is_reading(fact: GoldFact, text: str) -> bool:
-    """Whether a text in the place of a fact is another reading of it: a form of its value, with
-    differences."""
-    return is_found(fact.value, text, fact.kind) and not says(fact, text)
+    """Whether a text in the place of a fact is another reading of it."""
+    bare = text.strip(_EDGE)
+    if fact.kind == "number" and not (_NUMBER.fullmatch(bare) and _is_alike(fact.value, bare)):
+        return False
+    return is_found(fact.value, bare, fact.kind) and not says(fact, text)
 
 
 def says(fact: GoldFact, text: str) -> bool:
@@ -100,26 +104,13 @@ class Beside:
         if not words:
             return False
         around = self._text[min(words)[0] : max(words)[1]]
-        readings = list(_readings(around, fact.kind))
-        for reading in readings:
+        readings = [r for r in _readings(around, fact.kind) if differs(fact.value, r, fact.kind)]
+        for reading in _readings(around, fact.kind):
             around = around.replace(reading, " ")
-        is_offered = bool(_OFFERS.search(around))
-        is_alone = in_cell and not alnum_of(around)
-        return any(self._is_reading(fact, reading, is_offered, is_alone) for reading in readings)
-
-    def _is_reading(
-        self, fact: GoldFact, reading: str, is_offered: bool, is_alone: bool
-    ) -> bool:
-        if not differs(fact.value, reading, fact.kind):
-            return False
-        own, other = digits_of(fact.value), digits_of(reading)
-        is_close = abs(len(own) - len(other)) <= 1 and similarity(own, other) >= _LEAST_ALIKE
-        return (
-            is_offered
-            or (is_close and len(own) > 1)
-            or (is_alone and len(own) == len(other))
-            or _shape(fact.value) == _shape(reading)
-        )
+        if readings and _OFFERS.search(around):
+            return True
+        is_apart = bool(_APART.search(around)) or (in_cell and not alnum_of(around))
+        return any(_is_alike(fact.value, reading, is_apart=is_apart) for reading in readings)
 
     def _free(self, words: Sequence[Span], span: Span, own: Span) -> Iterator[Span]:
         """Yield the words from the value outwards, up to one that belongs to something else."""
@@ -142,8 +133,20 @@ class Beside:
         return 2 * int(away.sum()) > len(faces)
 
 
-def _shape(text: str) -> str:
-    return re.sub(r"\d", "0", text.strip("()"))
+def _is_alike(value: str, reading: str, *, is_apart: bool = False) -> bool:
+    """Whether a number or date may be a reading of a value: similar digits or, if it `is_apart`, as
+    many; or the same form."""
+    own, other = digits_of(value), digits_of(reading)
+    if len(own) == 1:
+        return _form(value) == _form(reading)
+    if _form(value.strip("()")) == _form(reading.strip("()")):
+        return True
+    is_long = len(own) == len(other) if is_apart else abs(len(own) - len(other)) <= 1
+    return is_long and (is_apart or similarity(own, other) >= _LEAST_ALIKE)
+
+
+def _form(text: str) -> str:
+    return re.sub(r"\d", "0", text)
 
 
 def _readings(text: str, kind: FactKind) -> Iterator[str]:
@@ -193,11 +196,25 @@ def in_other_copies(
                 continue
             own = alignment.gold.span(fact.place.start, fact.place.end)
             fit = judge.fit(own, [alignment.prediction.span(*form)])
-            if fit[0] >= _SURE:
+            at = alignment.prediction.span(*form)
+            if fit[0] >= _SURE and _is_copy(alignment, judge.surely_same, own, at):
                 yield Reading(fact.n, says(fact, text[slice(*form)]))
         if not (alignment.to_gold >= 0).any():
             return
         left = np.ones(len(text), dtype=bool)
+
+
+def _is_copy(
+    alignment: Alignment, sure: NDArray[np.bool_], own: Span, at: Span
+) -> bool:
+    """Whether there is enough of the gold text around a fact, at `own`, around a place of the
+    prediction."""
+    low, high = max(0, at[0] - _NEAR), at[1] + _NEAR
+    faces = alignment.to_gold[low:high]
+    near = sure[low:high] & (abs(faces - own[0]) <= 2 * _NEAR)
+    near[at[0] - low : at[1] - low] = False
+    gold = alignment.gold.chars
+    return sum(gold[face].isalpha() for face in faces[near].tolist()) >= _LEAST_COPY
 
 
 def _left_over(text: str, left: NDArray[np.bool_]) -> tuple[str, NDArray[np.int64]]:
