@@ -20,7 +20,7 @@ from scoring.benchmarks.options import (
 )
 from scoring.judge.checks import OVERRIDES
 from scoring.judge.questions import FACT_PROMPTS
-from scoring.metrics.facts import MATCHERS
+from scoring.metrics.facts import MATCHERS, UNITS
 
 _MOST_LABELS = 20
 
@@ -156,6 +156,7 @@ OPTIONS = (
     Option("labels", ",".join(LABEL_SETS["v1"]), canonical=canonical_labels),
     _MATCHER,
     _BESIDE,
+    Option("unit", UNITS[0], choices=UNITS),
     Option("text", "visible", choices=("visible", "markup")),
     Option("text_rules", FACTBOARD, choices=(FACTBOARD, REFERENCE)),
     Option("missing", "zero", choices=("zero", "skip")),

@@ -8,7 +8,7 @@ pure function of both.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, cast
 
 from portal.facts import visible_text
@@ -36,6 +36,7 @@ from scoring.metrics.facts import (
     Fact,
     Page,
     Verdict,
+    match_aligned,
     read_page,
     read_prediction,
 )
@@ -101,13 +102,14 @@ def score_item(gold: Payload, prediction: Payload | None, options: Options) -> I
     the numbers of the facts that are correct by it. Raises FactTagError for gold with unusable
     tags, and OptionError if a judge decides, whose answers are not available here.
     """
-    return score_with(_matcher, gold, prediction, options)
+    return score_with(partial(_matcher, options), gold, prediction, options)
 
 
-def _matcher(name: str) -> Matcher:
+def _matcher(options: Options, name: str) -> Matcher:
     if name not in MATCHERS:
         raise OptionError("a judge must be asked first: manage.py judge does")
-    return MATCHERS[name]
+    match = MATCHERS[name]
+    return partial(match_aligned, unit=options["unit"]) if match is match_aligned else match
 
 
 def score_with(
@@ -271,7 +273,7 @@ def score_judged(
     checked = _checked(page, prediction, options, answer)
 
     def matcher(name: str) -> Matcher:
-        return (lambda *_: checked.verdicts) if name == JUDGE else MATCHERS[name]
+        return (lambda *_: checked.verdicts) if name == JUDGE else _matcher(options, name)
 
     result = score_with(matcher, gold, prediction, options)
     rows = answer.rows if answer else {}

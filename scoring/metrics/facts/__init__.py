@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from portal.facts.spans import Fact
 
-from .matchers import ERROR_TYPES, MISSING, Verdict, match_aligned, match_substring
+from .matchers import ERROR_TYPES, MISSING, UNITS, Verdict, match_aligned, match_substring
 from .page import FactTagError, Page, read_page, read_prediction
 
 # All matchers have one signature, so that a benchmark can select one by name.
@@ -22,6 +22,7 @@ __all__ = [
     "ERROR_TYPES",
     "MATCHERS",
     "MISSING",
+    "UNITS",
     "Fact",
     "FactTagError",
     "Page",

@@ -18,7 +18,8 @@ from .occurrences import NO_ERRORS, REACH, Errors, FactKind, errors_before, erro
 
 # A number is cut off if this many digits are missing at an end; with fewer it lost a digit.
 _DIGITS_CUT_OFF = 2
-_SIGNS = "(-+)"
+# Also the minus of Japanese accounts, as a triangle.
+_SIGNS = "(-+)△▲"
 # Misreadings of a percent sign, "0/o" or "96", and of a parenthesis or currency mark.
 _PERCENT_READ_AS = re.compile(r"[^\s)]{1,3}")
 _MARK_READ_AS = re.compile(r"[^\s.,]")

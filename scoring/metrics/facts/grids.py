@@ -7,7 +7,7 @@ made by tabs or spaces, and lines of a label and its values. Cells lie on an axi
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, zip_longest
 
@@ -171,7 +171,7 @@ def _separator(text: str, line: Line) -> re.Pattern[str] | None:
         return None
     content = text[line[0].start : line[-1].end]
     if _AMPERSAND.search(content) and (
-        _ROW_END.search(content) or "|" not in content and content.count(" & ") >= 1
+        _ROW_END.search(content) or ("|" not in content and " & " in content)
     ):
         return _AMPERSAND
     if _PIPE.search(content):
@@ -179,10 +179,8 @@ def _separator(text: str, line: Line) -> re.Pattern[str] | None:
     return _AMPERSAND if _LATEX_COMMAND.fullmatch(content.strip()) else None
 
 
-def _separated(
-    text: str, line: Line, separator: re.Pattern[str]
-) -> Iterator[tuple[Row, int]]:
-    """Yield the rows of a line whose cells are separated by a character, and the columns of each."""
+def _separated(text: str, line: Line, separator: re.Pattern[str]) -> Iterator[tuple[Row, int]]:
+    """Yield the rows of a line whose cells are separated by a character, and their columns."""
     start, end = line[0].start, line[-1].end
     if separator is _PIPE:
         if not _RULE.fullmatch(text, start, end):
@@ -197,7 +195,7 @@ def _separated(
 
 
 def _cells(text: str, start: int, end: int, separator: re.Pattern[str]) -> tuple[Row, int]:
-    cells = []
+    cells: list[GridCell] = []
     column = 0
     if separator is _PIPE and text.startswith("|", start):
         start += 1
@@ -229,7 +227,7 @@ def _spaced_grids(text: str, lines: list[Line]) -> Iterator[Grid]:
     for line in [*lines, None]:
         cells = _split_line(text, line) if line else []
         has_values = any(is_value(cell.text) for cell in cells)
-        if line is not None and (len(cells) > 1 or has_values or _is_short(text, line)):
+        if line is not None and (len(cells) > 1 or has_values or _is_short(line)):
             block.append(cells)
             values += has_values and len(cells) > 1
             continue
@@ -238,7 +236,7 @@ def _spaced_grids(text: str, lines: list[Line]) -> Iterator[Grid]:
         block, values = [], 0
 
 
-def _is_short(text: str, line: Line) -> bool:
+def _is_short(line: Line) -> bool:
     return not line or line[-1].end - line[0].start <= _LONGEST_LABEL
 
 
@@ -361,7 +359,7 @@ _SMALL = re.compile(r"\(?\w{1,2}\)?")
 
 
 def is_mark(text: str) -> bool:
-    """Whether a cell holds only signs that belong to the number beside it, such as `$` or `)`."""
+    """Whether a cell holds only signs that belong to the number next to it, such as `$` or `)`."""
     return not text.strip(_MARKS) and not _NIL.fullmatch(text)
 
 

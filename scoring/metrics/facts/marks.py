@@ -1,4 +1,4 @@
-"""Marks that stand beside a number: its currency, its scale word and its percent sign.
+"""Marks next to a number: its currency, its scale word and its percent sign.
 
 Gold often tags `1,200` and leaves `$` and `million` outside the tag. They belong to the value all
 the same: `€1,200` or `$1,200 billion` is another amount.
@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
 from rapidfuzz.distance import Levenshtein
 
 from .normalise import CURRENCY
@@ -18,7 +17,8 @@ from .normalise import CURRENCY
 # Characters on either side of a number that may hold its marks.
 _REACH = 32
 
-# Signs and words of one meaning, by the kind of mark. Single letters count only right behind digits.
+# Signs and words of one meaning, by the kind of mark. A single letter only
+# counts right behind digits.
 _MEANINGS = {
     "currency": """
         $ us$ usd dollar dollars
@@ -59,7 +59,9 @@ _MEANING = {
     for mark in line.split()
 }
 _LETTERS = frozenset("kmbt")
-_CJK = "|".join(sorted((m for m in _MEANING if "\u3000" <= m[0] <= "\ud7ff"), key=len, reverse=True))
+_CJK = "|".join(
+    sorted((m for m in _MEANING if "\u3000" <= m[0] <= "\ud7ff"), key=len, reverse=True)
+)
 _MARK = re.compile(
     rf"(?:(?<![^\W_])(?:us|hk|c|a|r))?\$|[{CURRENCY}%‰]|{_CJK}|[a-z]+", re.IGNORECASE
 )
@@ -138,7 +140,9 @@ def _ahead(text: str) -> Iterable[tuple[str, int]]:
     text = text.rstrip(" (-+").lower()
     if text.endswith("¢"):
         return
-    match = re.search(rf"(?:(?:(?<![^\W_])(?:us|hk|c|a|r))?\$|[{CURRENCY}]|(?<![^\W\d_])[a-z]{{3}}|百分之)$", text)
+    match = re.search(
+        rf"(?:(?:(?<![^\W_])(?:us|hk|c|a|r))?\$|[{CURRENCY}]|(?<![^\W\d_])[a-z]{{3}}|百分之)$", text
+    )
     if match and _MEANING.get(match.group(), ("", 0))[0] in {"currency", "percent"}:
         yield _MEANING[match.group()]
 
@@ -205,6 +209,10 @@ def differ(
     for kind, mine, theirs, kept in zip(Marks._fields, own, read, lasting, strict=True):
         if theirs is None and kept is not None and kind not in scraps:
             return True
-        if theirs is not None and theirs != mine and (mine is not None or (kind, theirs) not in around):
+        if (
+            theirs is not None
+            and theirs != mine
+            and (mine is not None or (kind, theirs) not in around)
+        ):
             return True
     return False

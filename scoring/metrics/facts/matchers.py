@@ -52,7 +52,7 @@ ERROR_TYPES = tuple(
 )
 
 
-# What belongs to a number: also the marks beside its tag, or only what is inside of the tag.
+# Whether marks outside of its tag belong to a number.
 UNITS = ("beside", "tag")
 
 
@@ -84,9 +84,8 @@ class Verdict:
 MISSING = Verdict(False, False, None, None, None, "missing", None)
 
 
-def match_substring(gold: Page, prediction: Page, unit: str = UNITS[0]) -> list[Verdict]:
-    """Return the verdict on every fact of `gold`, in order: correct, or missing. `unit` changes
-    nothing: the published script knows no marks.
+def match_substring(gold: Page, prediction: Page) -> list[Verdict]:
+    """Return the verdict on every fact of `gold`, in order: correct, or missing.
 
     If case folding makes the text longer, the matched place is unknown and left out.
     """
@@ -120,8 +119,8 @@ Group = tuple[str, FactKind]
 def match_aligned(gold: Page, prediction: Page, unit: str = UNITS[0]) -> list[Verdict]:
     """Return the verdict on every fact of `gold`, in order.
 
-    `unit` is one of UNITS: with "beside", currency, scale and percent beside a number's tag belong
-    to it (`marks`); with "tag" only what is inside of it.
+    `unit` is one of UNITS: by the first, currency, scale and percent next to a number's tag belong
+    to it (`marks`); by the second only what is inside of it.
 
     Deterministic and one-to-one: no stretch of the prediction counts for two correct facts. Never
     raises on any text.
@@ -352,9 +351,11 @@ class _Matcher:
                 self._settle(fact, *reading, misread(fact.kind))
 
     def _compare_marks(self) -> None:
-        """Mark the numbers whose currency, scale word or percent sign beside them is another."""
+        """Mark the numbers whose currency, scale word or percent sign is another."""
         texts = self._pages[0].normalised, self._prediction
-        gold, read = (Surroundings(text.text, rows) for text, rows in zip(texts, self._rows, strict=True))
+        gold, read = (
+            Surroundings(text.text, rows) for text, rows in zip(texts, self._rows, strict=True)
+        )
         for fact in self._facts:
             verdict = self._verdicts.get(fact.n, MISSING)
             if fact.kind != "number" or not verdict.correct:
@@ -369,14 +370,16 @@ class _Matcher:
                 self._verdicts[fact.n] = replace(verdict, correct=False, error="unit")
 
     def _find_second_readings(self) -> None:
-        """Mark the facts that have another reading beside their value, in another cell of their
+        """Mark the facts that have another reading next to their value, in another cell of their
         place, or in another copy of the page."""
         rows = self._rows[1][self._alignment.prediction.places]
         beside = Beside(self._text, self._alignment, rows, self._taken)
         for fact in self._facts:
             verdict = self._verdicts.get(fact.n, MISSING)
             if verdict.correct and (
-                beside.another(fact, self._places[fact.n], self._gold_span(fact), self._bounds(fact))
+                beside.another(
+                    fact, self._places[fact.n], self._gold_span(fact), self._bounds(fact)
+                )
                 or self._differs_in_place(fact)
                 or self._differs_in_cells(fact)
             ):
@@ -401,8 +404,9 @@ class _Matcher:
 
     def _differs_in_cells(self, fact: GoldFact) -> bool:
         """Whether a cell in the row and column of the fact has another reading."""
-        cells = self._tables.place_of(self._cell_of(fact))
-        spans = [self._prediction.span(cell.start, cell.end) for _, _, cell in cells[1:] and cells]
+        own = self._cell_of(fact)
+        cells = self._tables.place_of(own) + self._tables.repeated(own)
+        spans = [self._prediction.span(cell.start, cell.end) for _, _, cell in cells]
         return any(
             is_reading(fact, self._text[start:end]) and not self._taken[start:end].any()
             for start, end in spans

@@ -89,8 +89,8 @@ def _errors_before_number(run: str, gold: str, edge: str) -> Errors:
         if bare != run or edge in CURRENCY:
             return NO_ERRORS
         return _letters_before(run, gold, edge)
-    if near == "(":
-        return frozenset({"sign"})
+    if near in "(△▲":
+        return NO_ERRORS if near == gold[:1] else frozenset({"sign"})
     if near in "-+":
         if gold[:1] == near:
             return NO_ERRORS

@@ -243,7 +243,10 @@ def _plain_page(text: str) -> Page:
 def _places(words: Sequence[str], start: int) -> list[tuple[int, int]]:
     """Return the places of words that follow each other with single spaces from `start` on."""
     ends = accumulate(len(word) + 1 for word in words)
-    return [(start + end - len(word) - 1, start + end - 1) for word, end in zip(words, ends, strict=True)]
+    return [
+        (start + end - len(word) - 1, start + end - 1)
+        for word, end in zip(words, ends, strict=True)
+    ]
 
 
 @dataclass

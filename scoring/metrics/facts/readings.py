@@ -1,9 +1,9 @@
-"""Second readings of a fact: what a prediction offers beside the value, or in another copy of it.
+"""Second readings of a fact, next to its value or in another copy of it.
 
-A prediction that gives two different readings in one place has not read the fact: whoever uses it
-must choose. Two readings may stand beside each other ("1,203 or 1,200", one of them in brackets or
-struck through), or the page, a table or a row may be given twice with differences. A second copy
-without a difference says nothing new.
+A prediction that gives two different readings in one place has not read the fact: a user must
+choose. Two readings may follow each other ("1,203 or 1,200", one of them in brackets or struck
+through), or the page, a table or a row may be given twice with differences. A second copy without
+a difference says nothing new.
 """
 
 import re
@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .alignment import Alignment, align
-from .errors import explain, is_found
+from .errors import explain, is_found, similarity
 from .normalise import alnum_of, digits_of
 from .occurrences import FactKind, GoldFact
-from .places import FormFinder, PlaceJudge, Span, similarity
+from .places import FormFinder, PlaceJudge, Span
 
 # A second reading has at most these characters between it and the first, in so many words.
 _REACH = 48
 _MOST_WORDS = 5
-# Words between two readings of one value, and what stands around the second.
+# Words and signs between two readings of one value.
 _OFFERS = re.compile(
     r"\b(?:or|and/or|either|alternatively|alternative|alt|maybe|perhaps|possibly|probably|versus|vs"
     r"|not|rather|instead|corrected?|correction|sic|aka|oder|ou|o)\b|[→⇒≈≠]|->|=>|~~",
     re.IGNORECASE,
 )
-# What only may set a second reading apart.
+# These may set a second reading apart, but are common elsewhere.
 _APART = re.compile(r"[/?\[\]]")
 _WORD = re.compile(r"[^ ]+")
 _DATE = re.compile(
@@ -44,7 +44,7 @@ _SAME_READING = frozenset({"", "separator", "spacing", "other"})
 # How well a reading must fit a fact's place (PlaceJudge.fit) in another copy.
 _SURE = 1.2
 # Letters and digits that a text must have to be another copy of something.
-_LEAST_COPY, _NEAR = 12, 50
+_LEAST_COPY, _LEAST_AROUND, _NEAR = 12, 8, 50
 _MOST_COPIES = 4
 
 
@@ -154,7 +154,7 @@ def _readings(text: str, kind: FactKind) -> Iterator[str]:
         yield from (match.group() for match in _DATE.finditer(text))
         return
     for word in text.split():
-        bare = word.strip(_EDGE)
+        bare = word.replace("~~", "").strip(_EDGE)
         if kind == "text" or _NUMBER.fullmatch(bare):
             yield bare
 
@@ -168,7 +168,11 @@ class Reading:
 
 
 def in_other_copies(
-    gold: str, text: str, alignment: Alignment, facts: Collection[GoldFact], rows: tuple[NDArray[np.int64], NDArray[np.int64]]
+    gold: str,
+    text: str,
+    alignment: Alignment,
+    facts: Collection[GoldFact],
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> Iterator[Reading]:
     """Yield the readings of `facts` in the parts of a prediction that the alignment left over, as
     far as these are another copy of gold text.
@@ -197,16 +201,17 @@ def in_other_copies(
             own = alignment.gold.span(fact.place.start, fact.place.end)
             fit = judge.fit(own, [alignment.prediction.span(*form)])
             at = alignment.prediction.span(*form)
+            reading = text[slice(*form)].strip(_EDGE)
+            if reading != fact.value and reading in values:
+                continue
             if fit[0] >= _SURE and _is_copy(alignment, judge.surely_same, own, at):
-                yield Reading(fact.n, says(fact, text[slice(*form)]))
+                yield Reading(fact.n, says(fact, reading))
         if not (alignment.to_gold >= 0).any():
             return
         left = np.ones(len(text), dtype=bool)
 
 
-def _is_copy(
-    alignment: Alignment, sure: NDArray[np.bool_], own: Span, at: Span
-) -> bool:
+def _is_copy(alignment: Alignment, sure: NDArray[np.bool_], own: Span, at: Span) -> bool:
     """Whether there is enough of the gold text around a fact, at `own`, around a place of the
     prediction."""
     low, high = max(0, at[0] - _NEAR), at[1] + _NEAR
@@ -214,7 +219,7 @@ def _is_copy(
     near = sure[low:high] & (abs(faces - own[0]) <= 2 * _NEAR)
     near[at[0] - low : at[1] - low] = False
     gold = alignment.gold.chars
-    return sum(gold[face].isalpha() for face in faces[near].tolist()) >= _LEAST_COPY
+    return sum(gold[face].isalpha() for face in faces[near].tolist()) >= _LEAST_AROUND
 
 
 def _left_over(text: str, left: NDArray[np.bool_]) -> tuple[str, NDArray[np.int64]]:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -140,7 +140,6 @@ class Table:
     def _bands(self) -> list[Band]:
         bands: list[Band] = []
         heads: list[Row] = []
-        is_open = False
         for number, row in enumerate(self.grid.rows):
             if self.values[number]:
                 if heads or not bands:
@@ -348,6 +347,7 @@ class Tables:
         parts = [c for c in self.tables[t].grid.rows[r] if c.left == cell.left]
         return parts[0].start, parts[-1].end
 
+    @cached_property
     def labels(self) -> dict[str, list[RowKey]]:
         """Return the rows of each label, by its letters and digits."""
         rows: defaultdict[str, list[RowKey]] = defaultdict(list)
@@ -363,9 +363,10 @@ class TableJudge:
 
     def __init__(self, gold: Page, prediction: Page, alignment: Alignment) -> None:
         self._gold = Tables(gold)
-        self._labels = self._gold.labels()
+        self._labels = self._gold.labels
         self._other = Tables(prediction, self._labels)
         self._pages = gold, prediction
+        self._column_texts: dict[tuple[int, int, int | None], str] = {}
         self._alignment = alignment
         self._shares = self._row_shares() if self._gold.tables and self._other.tables else {}
         self._column_maps: dict[
@@ -407,8 +408,13 @@ class TableJudge:
         label = " ".join(c.text for c in table.label(r))
         return f"{label} {self._column_text(t, table.band_of[r], table.column_of(r, cell))}"
 
-    @cache
     def _column_text(self, t: int, band: int, column: int | None) -> str:
+        key = (t, band, column)
+        if key not in self._column_texts:
+            self._column_texts[key] = self._read_column(*key)
+        return self._column_texts[key]
+
+    def _read_column(self, t: int, band: int, column: int | None) -> str:
         table = self._gold.tables[t]
         if column is None:
             return " ".join(table.bands[band].headers)
@@ -434,6 +440,19 @@ class TableJudge:
             for u, s in rows
             for cell in self._other.tables[u].values[s]
             if own and self._in_column(own, (u, s, cell)) > 0
+        ]
+
+    def repeated(self, own: Located | None) -> list[Located]:
+        """Return the cells of the prediction in the gold value's column, of all rows that have its
+        row's label."""
+        key = _key(self._gold.tables[own[0]].label(own[1])) if own else ""
+        if not own or len(self._labels.get(key, ())) != 1:
+            return []
+        return [
+            (u, s, cell)
+            for u, s in self._other.labels.get(key, ())
+            for cell in self._other.tables[u].values[s]
+            if self._in_column(own, (u, s, cell)) > 0
         ]
 
     def _in_row(self, gold: RowKey, other: RowKey) -> int:
@@ -510,10 +529,10 @@ class TableJudge:
     def _row_shares(self) -> dict[RowKey, dict[RowKey, float]]:
         """Return, for each row of the prediction, the gold rows that its label is aligned with, by
         share."""
-        gold, prediction = self._pages
+        prediction = self._pages[1]
         rows = self._gold_rows()
         faces = self._alignment.to_gold
-        others = self._other.labels()
+        others = self._other.labels
         shares: dict[RowKey, dict[RowKey, float]] = {}
         for u, table in enumerate(self._other.tables):
             for s in range(len(table.grid.rows)):
@@ -545,9 +564,7 @@ class TableJudge:
             for r in range(len(table.grid.rows)):
                 self._numbered.append((t, r))
                 for cell in table.label(r):
-                    start, end = _condensed(
-                        self._pages[0].normalised, self._alignment.gold, cell
-                    )
+                    start, end = _condensed(self._pages[0].normalised, self._alignment.gold, cell)
                     rows[start:end] = len(self._numbered) - 1
         return rows
 
@@ -570,13 +587,15 @@ class TableJudge:
         return [row, *((t, k) for k in (before, behind) if k is not None)]
 
     def _continued(self, row: RowKey) -> list[RowKey]:
-        """Return the row, and those that its label is part of: a line that begins with a small
-        letter continues the one before."""
+        """Return the row, and those that its label is part of: a line that begins in lower
+        case continues the one before."""
         t, r = row
         table = self._gold.tables[t]
         if table.values[r]:
             return [row]
-        lines = [k for k in (r, r + 1) if k and k < len(table.values) and _begins_small(table.label(k))]
+        lines = [
+            k for k in (r, r + 1) if k and k < len(table.values) and _begins_small(table.label(k))
+        ]
         return [row, *((t, k - 1 if k == r else k) for k in lines)]
 
     def _mapped_rows(self) -> dict[tuple[int, int], list[tuple[int, int]]]:
@@ -623,9 +642,7 @@ def header_likeness(gold: Sequence[str], other: Sequence[str]) -> NDArray[np.flo
     return likeness
 
 
-def match_columns(
-    likeness: NDArray[np.float64], contents: NDArray[np.float64]
-) -> dict[int, int]:
+def match_columns(likeness: NDArray[np.float64], contents: NDArray[np.float64]) -> dict[int, int]:
     """Return the prediction's column of each gold column, as far as it is known."""
     rows, columns = likeness.shape
     if not rows or not columns:
