@@ -26,6 +26,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
+from portal import schema
 from portal.accounts.models import User
 from portal.jobs.worker import SWEEPS
 
@@ -104,6 +105,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 def _migrated_template(config: pytest.Config) -> Path:
     """Returns the path of the migrated SQLite database. It changes with every migration."""
     digest = hashlib.sha256(django.__version__.encode())
+    digest.update(Path(schema.__file__).read_bytes())
     for app in apps.get_app_configs():
         for path in sorted(Path(app.path, "migrations").glob("*.py")):
             digest.update(f"{app.label} {path.name}\n".encode() + path.read_bytes())

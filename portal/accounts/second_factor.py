@@ -7,8 +7,10 @@ the sessions that began before the second factor was turned on.
 from typing import Any
 
 from allauth.account.internal.flows.login import get_authentication_records
+from allauth.mfa.signals import authenticator_added
 from django.contrib import admin
 from django.contrib.auth import logout
+from django.contrib.auth.signals import user_logged_in
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -47,3 +49,8 @@ def refuse_half_login(*, request: HttpRequest, user: User, **_: Any) -> None:
 def end_older_sessions(*, request: HttpRequest, user: User, **_: Any) -> None:
     """When a second factor is turned on: the other sessions began without it."""
     end_sessions(user, keep=request.session.session_key)
+
+
+def connect() -> None:
+    user_logged_in.connect(refuse_half_login)
+    authenticator_added.connect(end_older_sessions)

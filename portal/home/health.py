@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from portal import schema
 from portal.jobs.models import Job
 
 logger = structlog.get_logger(__name__)
@@ -24,13 +25,15 @@ QUEUE_WAIT = timedelta(minutes=5)
 def healthz(_request: HttpRequest) -> JsonResponse:
     database, waited = _answer("database", _oldest_due_job)
     has_cache, _ = _answer("cache", _write_and_read_cache)
+    has_schema, _ = _answer("schema", _check_schema)
     # The queue does not decide the status code: pages work without workers.
-    can_serve = database and has_cache
+    can_serve = database and has_cache and has_schema
     is_late = waited is not None and waited > QUEUE_WAIT
     report = {
         "status": "down" if not can_serve else "work is not taken up" if is_late else "ok",
         "database": database,
         "cache": has_cache,
+        "schema": has_schema,
         "oldest_due_job_seconds": int(waited.total_seconds()) if waited else 0,
     }
     return JsonResponse(report, status=200 if can_serve else 503)
@@ -50,6 +53,12 @@ def _oldest_due_job() -> timedelta | None:
     now = timezone.now()
     job = Job.objects.due(now).only("not_before").first()
     return now - job.not_before if job else None
+
+
+def _check_schema() -> None:
+    """Another process may have migrated the database since this one started."""
+    if found := schema.fault():
+        raise RuntimeError(found)
 
 
 def _write_and_read_cache() -> None:

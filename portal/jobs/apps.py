@@ -1,5 +1,8 @@
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate, pre_migrate
 from django.utils.module_loading import autodiscover_modules
+
+from portal import schema
 
 
 class JobsConfig(AppConfig):
@@ -11,3 +14,5 @@ class JobsConfig(AppConfig):
         # Handlers register when their module is imported. All processes need the registry, not
         # only workers, so it is filled here instead of by Celery.
         autodiscover_modules("tasks")
+        pre_migrate.connect(schema.refuse_foreign, sender=self)
+        post_migrate.connect(schema.record_digests, sender=self)

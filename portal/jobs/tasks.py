@@ -6,9 +6,15 @@ from contextlib import suppress
 
 from celery import shared_task
 from celery.platforms import set_pdeathsig
-from celery.signals import beat_embedded_init, worker_process_init, worker_shutting_down
+from celery.signals import (
+    beat_embedded_init,
+    worker_init,
+    worker_process_init,
+    worker_shutting_down,
+)
 from django.conf import settings
 
+from portal import schema
 from portal.jobs.worker import run_due_jobs
 
 from .services import TASK, wake
@@ -20,6 +26,10 @@ def run_woken() -> None:
     # The interrupted job was queued again, and the worker ends this process once it is idle.
     with suppress(Interrupted), heeding(signal.SIGTERM):
         run_due_jobs(should_stop=stop_is_asked, on_more=wake)
+
+
+def _check_schema(**_: object) -> None:
+    schema.require_current()
 
 
 def _stop_after_this_job(**_: object) -> None:
@@ -42,6 +52,7 @@ def _bound_memory(**_: object) -> None:
 
 
 shared_task(name=TASK)(run_woken)
+worker_init.connect(_check_schema)
 worker_shutting_down.connect(_stop_after_this_job)
 beat_embedded_init.connect(_end_with_worker)
 worker_process_init.connect(_wait_with_signals)

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
@@ -25,6 +25,7 @@ def test_all_is_well(client: Client) -> None:
         "status": "ok",
         "database": True,
         "cache": True,
+        "schema": True,
         "oldest_due_job_seconds": 0,
     }
     assert "no-store" in response["Cache-Control"]
@@ -87,3 +88,13 @@ def test_health_is_asked_by_any_host_without_https(settings: Any, host: str) -> 
 
 def test_health_begins_no_session(client: Client) -> None:
     assert not client.get("/healthz").cookies
+
+
+def test_a_database_of_another_version_is_down(client: Client) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'scoring'")
+    response = client.get("/healthz")
+    assert response.status_code == 503
+    assert response.json()["status"] == "down"
+    assert response.json()["database"] is True
+    assert response.json()["schema"] is False

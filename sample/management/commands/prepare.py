@@ -19,9 +19,8 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
 
+from portal.schema import refuse_foreign
 from sample.loader import is_loaded
 from sample.people import PASSWORD, PEOPLE
 
@@ -50,7 +49,7 @@ class Command(BaseCommand):
             self._say_where(options["host"], options["port"], with_sample=not options["no_sample"])
 
     def _make_ready(self) -> None:
-        _check_history()
+        refuse_foreign()
         # The workers that are forked below must not share a connection.
         connection.close()
         # These are independent. A fork shares imported modules, and no connection is open yet.
@@ -97,24 +96,6 @@ def _check_port(host: str, port: int) -> None:
                 f"{host}:{port} cannot be used ({error.strerror}). "
                 f"Is the site running already? Choose another: make run PORT={port + 1}"
             ) from error
-
-
-def _check_history() -> None:
-    """A database of a version from before the first release has migrations that are no more: its
-    tables may differ from the models without `migrate` noticing."""
-    applied = MigrationRecorder(connection).applied_migrations()
-    if not applied:
-        return
-    known = MigrationLoader(connection).disk_migrations
-    apps = {app for app, _ in known}
-    unknown = sorted(".".join(key) for key in applied if key[0] in apps and key not in known)
-    if unknown:
-        raise CommandError(
-            "The database was made by an earlier, unreleased version and cannot be used (unknown "
-            f"migrations: {len(unknown)}, such as {unknown[0]}). Export what you want to keep with "
-            "that version (export_release, export_campaign). Then move "
-            f"{settings.VAR_DIR.name}/ away, or name an empty database in DATABASE_URL."
-        )
 
 
 def _collect_static() -> None:
