@@ -3,12 +3,16 @@
 Browsers send the newlines of a textarea as CR LF. All input is converted to LF: forms of pages, and
 JSON and forms of the API. Files are not changed.
 
+The parsers refuse fields that the endpoint's documented body does not have: a misspelled filter
+would otherwise be ignored, and a change would apply to everything.
+
 REST framework imports this module while it loads its views, so it must not import them.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from math import isfinite
 from typing import IO, Any, TypeVar, cast
 
@@ -17,9 +21,10 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers, status
-from rest_framework.exceptions import APIException, ParseError
+from rest_framework.exceptions import APIException, ParseError, ValidationError
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
+from rest_framework.request import Request
 
 Form = TypeVar("Form", bound=QueryDict)
 
@@ -73,11 +78,86 @@ class PlainNewlinesMiddleware:
             request.POST = plain_form(request.POST)
 
 
+# --- unknown fields --------------------------------------------------------------------------
+_Faults = dict[str, Any] | list[Any]
+# The field of an object or a list in a form, such as `filter` in `filter.type`.
+_FORM_NAME = re.compile(r"[^.\[]*")
+_LONGEST_NAME = 80
+
+
+def refuse_unknown_fields(parser_context: Any, sent: Any) -> None:
+    """Raises ValidationError, by field, if the body has fields that the endpoint does not have."""
+    view = parser_context and parser_context.get("view")
+    if view is None:
+        return
+    endpoint: Any = type(view)
+    body = documented_body(endpoint, parser_context["request"].method)
+    if body is not None and (faults := _unknown_fields(body, sent)):
+        raise ValidationError(faults)
+
+
+@cache
+def documented_body(
+    endpoint: type[object], method: str
+) -> serializers.Field[Any, Any, Any, Any] | None:
+    """The serializer that the OpenAPI document gives for the body of a method."""
+    described = getattr(getattr(endpoint, method.lower(), None), "kwargs", {}).get("schema")
+    view: Any = endpoint()
+    view.request, view.kwargs, view.format_kwarg = Request(HttpRequest()), {}, None
+    schema = described() if described else view.schema
+    schema.view, schema.method = view, method
+    body = schema.get_request_serializer()
+    body = body() if isinstance(body, type) else body
+    return body if isinstance(body, serializers.Field) else None
+
+
+def _unknown_fields(shape: Any, sent: Any) -> _Faults:
+    """The unknown fields on each level, in the form of REST framework's errors."""
+    if isinstance(shape, serializers.Serializer) and isinstance(sent, Mapping):
+        return _of_object(shape, sent)
+    child = getattr(shape, "child", None)
+    if isinstance(sent, list):
+        faults = [_unknown_fields(child, each) for each in sent] if _has_names(child) else []
+        return faults if any(faults) else []
+    if isinstance(shape, serializers.DictField) and isinstance(sent, Mapping):
+        return _only_faulty((name, _unknown_fields(child, each)) for name, each in sent.items())
+    return {}
+
+
+def _has_names(shape: Any) -> bool:
+    """Whether values of the field can have fields of their own."""
+    return isinstance(shape, serializers.Serializer) or hasattr(shape, "child")
+
+
+def _of_object(shape: serializers.Serializer[Any], sent: Mapping[str, Any]) -> _Faults:
+    known = {name: field for name, field in shape.fields.items() if not field.read_only}
+    if isinstance(sent, QueryDict):
+        names = {name: _FORM_NAME.match(name)[0] for name in sent}  # type: ignore[index]
+        unknown = [name for name, field in names.items() if field not in known]
+        nested: dict[str, Any] = {}
+    else:
+        unknown = [name for name in sent if name not in known]
+        nested = _only_faulty(
+            (name, _unknown_fields(known[name], value))
+            for name, value in sent.items()
+            if name in known and _has_names(known[name])
+        )
+    offered = f"Known fields: {', '.join(sorted(known))}." if known else "There are no fields."
+    return {name[:_LONGEST_NAME]: [f"Unknown field. {offered}"] for name in unknown} | nested
+
+
+def _only_faulty(faults: Iterable[tuple[str, _Faults]]) -> dict[str, Any]:
+    return {name: fault for name, fault in faults if fault}
+
+
+# --- parsers ---------------------------------------------------------------------------------
 class PlainFormParser(FormParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
     ) -> Any:
-        return plain_form(super().parse(stream, media_type, parser_context))
+        form = plain_form(super().parse(stream, media_type, parser_context))
+        refuse_unknown_fields(parser_context, form)
+        return form
 
 
 class PlainMultiPartParser(MultiPartParser):
@@ -86,6 +166,8 @@ class PlainMultiPartParser(MultiPartParser):
     ) -> Any:
         parsed = super().parse(stream, media_type, parser_context)
         parsed.data = plain_form(parsed.data)
+        refuse_unknown_fields(parser_context, parsed.data)
+        refuse_unknown_fields(parser_context, parsed.files)
         return parsed
 
 
@@ -137,6 +219,7 @@ class PlainJSONParser(JSONParser):
                     raise ParseError(
                         f"JSON parse error - {_spelled(place)}unpaired surrogate in a string"
                     )
+        refuse_unknown_fields(parser_context, data)
         return data
 
 

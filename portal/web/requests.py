@@ -18,7 +18,14 @@ from django.core.cache import caches
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.core.exceptions import BadRequest
 from django.core.serializers.json import DjangoJSONEncoder
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+    QueryDict,
+)
 from django.middleware.http import ConditionalGetMiddleware
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from drf_spectacular.utils import OpenApiParameter
@@ -64,9 +71,10 @@ class KnownParametersMiddleware:
         self, request: HttpRequest, view: Any, _args: Any, _kwargs: Any
     ) -> HttpResponse | None:
         endpoint = getattr(view, "cls", None)
-        if not request.GET or request.method not in READING or not _is_ours(endpoint):
+        if not request.GET or not _is_ours(endpoint):
             return None
-        known = known_parameters(endpoint)
+        method = "GET" if request.method in READING else str(request.method)
+        known = known_parameters(endpoint, method)
         faults = {
             name: [f"Unknown parameter. {_offer(known)}"]
             for name in sorted(request.GET.keys() - known)
@@ -86,17 +94,22 @@ def _offer(known: frozenset[str]) -> str:
 
 def refuse_unknown(request: HttpRequest, known: Iterable[str]) -> None:
     """Raises UnknownParameter for unknown query parameters of a page."""
+    refuse_unknown_names(request.GET, known)
+
+
+def refuse_unknown_names(query: QueryDict, known: Iterable[str]) -> None:
+    """Raises UnknownParameter for unknown parameters of a query string."""
     names = frozenset(known)
-    if unknown := sorted(request.GET.keys() - names):
+    if unknown := sorted(query.keys() - names):
         message = f"Unknown parameter “{unknown[0][:80]}”. {_offer(names)}"
         raise UnknownParameter(message)
 
 
 @cache
-def known_parameters(endpoint: type[APIView]) -> frozenset[str]:
-    """The query parameters of the endpoint's GET method."""
-    names = {str(api_settings.URL_FORMAT_OVERRIDE), *_documented(endpoint)}
-    if issubclass(endpoint, GenericAPIView):
+def known_parameters(endpoint: type[APIView], method: str = "GET") -> frozenset[str]:
+    """The query parameters of a method of the endpoint."""
+    names = {str(api_settings.URL_FORMAT_OVERRIDE), *_documented(endpoint, method)}
+    if method == "GET" and issubclass(endpoint, GenericAPIView):
         names |= set(_of_lists(endpoint))
     return frozenset(names)
 
@@ -113,16 +126,16 @@ def _of_lists(endpoint: type[GenericAPIView[Any]]) -> Iterator[str]:
         yield from filters.base_filters if filters else ()
 
 
-def _documented(endpoint: type[APIView]) -> Iterator[str]:
+def _documented(endpoint: type[APIView], method: str) -> Iterator[str]:
     """Parameters given to `extend_schema` of the method."""
-    described = getattr(getattr(endpoint, "get", None), "kwargs", {}).get("schema")
+    described = getattr(getattr(endpoint, method.lower(), None), "kwargs", {}).get("schema")
     if described is None:
         return
     schema = described()
     # The schema requires a version; the API has only one.
     schema.view = endpoint()
     schema.view.request, schema.view.kwargs = Request(HttpRequest()), {}
-    schema.method = "GET"
+    schema.method = method
     for parameter in schema.get_override_parameters():
         yield from _names(parameter)
 

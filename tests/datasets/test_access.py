@@ -45,7 +45,7 @@ READING = {
     "/datasets/": (200, 200, 200, 200),
     "/datasets/world/": (200, 200, 200, 404),
     "/datasets/world/documents/": (200, 200, 200, 404),
-    "/datasets/world/documents/?year=2024&sort=-year": (200, 200, 200, 404),
+    "/datasets/world/documents/?fiscal_year=2024&sort=-year": (200, 200, 200, 404),
     "/datasets/world/documents/secret/": (200, 200, 200, 404),
     "/datasets/world/documents/secret/html/": (200, 404, 404, 404),
     "/datasets/world/documents/secret/images/1/": (200, 200, 200, 404),

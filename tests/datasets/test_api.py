@@ -113,6 +113,8 @@ def test_changes_name_the_field_at_fault(organiser: User, api_of: ApiOf) -> None
     empty_dataset(slug="set", title="Old")
     api = api_of(organiser)
     answer = api.patch("/api/v1/datasets/set/", {"title": "New", "slug": "other"})
+    assert (answer.status_code, list(answer.json())) == (400, ["slug"])
+    answer = api.patch("/api/v1/datasets/set/", {"title": "New"})
     assert answer.status_code == 200
     assert (answer.json()["title"], answer.json()["slug"]) == ("New", "set")
     assert list(api.patch("/api/v1/datasets/set/", {"visibility": "x"}).json()) == ["visibility"]
@@ -159,7 +161,7 @@ def test_documents_are_filtered_and_paged(api_of: ApiOf) -> None:
     def names(query: str) -> list[str]:
         return [row["name"] for row in api_of(None).get(f"{path}?{query}").json()["results"]]
 
-    assert names("q=acm") == names("type=tax_form") == ["d3"]
+    assert names("q=acm") == names("doc_type=tax_form") == names("company=Acme") == ["d3"]
     assert names("limit=2&offset=3") == ["d3", "d4"]
 
 

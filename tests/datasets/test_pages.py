@@ -157,15 +157,15 @@ class TestDataset:
             return [name for name in names if f"/documents/{name}/" in page_]
 
         assert found("q=ACME") == ["doc-0000", "acme_note"]
-        assert found("type=tax_form") == ["doc-0001"]
-        assert found("q=acme&type=tax_form") == []
+        assert found("doc_type=tax_form") == ["doc-0001"]
+        assert found("q=acme&doc_type=tax_form") == []
         assert "No documents found" in shown(client_of(None), "/datasets/set/?q=zzz")
 
     def test_pages_of_the_table_keep_the_search(self, client_of: ClientOf) -> None:
         fill(empty_dataset(slug="set", visibility="public"), 60, company="Acme")
-        page_ = shown(client_of(None), "/datasets/set/?q=acme&type=other")
+        page_ = shown(client_of(None), "/datasets/set/?q=acme&doc_type=other")
         assert "1–50 of 60" in page_
-        assert "?q=acme&amp;type=other&amp;page=2" in page_
+        assert "?q=acme&amp;doc_type=other&amp;page=2" in page_
         assert "51–60 of 60" in shown(client_of(None), "/datasets/set/?q=acme&page=2")
 
     @pytest.mark.parametrize("documents", [1, 60])

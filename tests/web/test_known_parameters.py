@@ -8,6 +8,8 @@ import pytest
 from django.urls import get_resolver
 from drf_spectacular.generators import SchemaGenerator
 
+from portal.accounts.models import User
+from portal.datasets.models import Document
 from portal.web.requests import known_parameters
 from tests.factories import empty_dataset, make_document
 from tests.fixture_types import ApiOf, ClientOf
@@ -28,13 +30,14 @@ def test_the_parameters_are_those_of_the_openapi_document() -> None:
     paths = generator().get_schema(request=None, public=True)["paths"]
     checked = 0
     for path, endpoint in endpoints(get_resolver().url_patterns):
-        if operation := paths.get(path, {}).get("get"):
+        for method, operation in paths.get(path, {}).items():
             listed = {
                 each["name"] for each in operation.get("parameters", []) if each["in"] == "query"
             }
-            assert known_parameters(endpoint) - {"format"} == listed - {"format"}, path
+            known = known_parameters(endpoint, method.upper())
+            assert known - {"format"} == listed - {"format"}, f"{method} {path}"
             checked += 1
-    assert checked > 50
+    assert checked > 150
 
 
 @pytest.mark.django_db
@@ -45,13 +48,13 @@ class TestRefusing:
 
     def test_a_list_names_the_parameter_and_the_known_ones(self, api_of: ApiOf) -> None:
         api = api_of(None)
-        answer = api.get("/api/v1/datasets/set/documents/?company=Acme&q=a")
+        answer = api.get("/api/v1/datasets/set/documents/?colour=Acme&q=a")
         assert answer.status_code == 400
-        (fault,) = answer.json()["company"]
+        (fault,) = answer.json()["colour"]
         assert fault.startswith(
-            "Unknown parameter. Known parameters: category, condition, facts, kind, "
+            "Unknown parameter. Known parameters: category, company, condition, doc_type, "
         )
-        assert "limit, min_facts, offset, q, " in fault
+        assert "kind, language, limit, min_facts, offset, q, " in fault
         found = api.get("/api/v1/datasets/set/documents/?q=a&limit=1&offset=0&format=json")
         assert found.json()["count"] == 1
 
@@ -60,10 +63,17 @@ class TestRefusing:
         self, api_of: ApiOf, path: str
     ) -> None:
         assert api_of(None).get(f"/api/v1/{path}").status_code == 200
-        assert api_of(None).get(f"/api/v1/{path}?company=Acme").status_code == 400
+        assert api_of(None).get(f"/api/v1/{path}?colour=Acme").status_code == 400
+
+    def test_a_change_refuses_it_before_it_writes(self, api_of: ApiOf, organiser: User) -> None:
+        body = {"all": True, "changes": {"company": "X"}}
+        url = "/api/v1/datasets/set/bulk-edit/?dry_run=true"
+        refused = api_of(organiser).post(url, body, format="json")
+        assert (refused.status_code, list(refused.json())) == (400, ["dry_run"])
+        assert not Document.objects.filter(company="X").exists()
 
     @pytest.mark.parametrize("path", ["documents/", "disputes/", "statistics/export/"])
     def test_a_page_says_which_there_are(self, client_of: ClientOf, path: str) -> None:
-        answer = client_of(None).get(f"/datasets/set/{path}?company=Acme")
+        answer = client_of(None).get(f"/datasets/set/{path}?colour=Acme")
         assert answer.status_code == 400
-        assert "Unknown parameter “company”. Known parameters: " in answer.content.decode()
+        assert "Unknown parameter “colour”. Known parameters: " in answer.content.decode()

@@ -20,7 +20,7 @@ from portal.datasets.dataset_tasks import OptionsError, Steps, TaskReport, refus
 from portal.datasets.documents.content_rules import CONTENTS, Content, missing_content
 from portal.datasets.documents.selectors import CONTENT_LABELS
 from portal.datasets.documents.services import hold_documents
-from portal.datasets.documents.table import UNKNOWN, DocumentFilter, every_document
+from portal.datasets.documents.table import PARAMETERS, UNKNOWN, DocumentFilter, every_document
 from portal.datasets.models import (
     Dataset,
     DatasetTask,
@@ -57,13 +57,14 @@ def _checked_filter(values: Any) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise OptionsError("filter: must be an object")
     known = dict.fromkeys(DocumentFilter().__dict__, str) | {"min_facts": int}
-    for name, value in values.items():
+    fields = {PARAMETERS.get(str(name), str(name)): value for name, value in values.items()}
+    for name, value in fields.items():
         if name not in known or type(value) is not known[name]:
             raise OptionsError(f"filter: {name} is unknown or has the wrong type")
-    year = values.get("year", "")
+    year = fields.get("year", "")
     if year not in {"", UNKNOWN} and not (year.isdecimal() and len(year) == 4):
-        raise OptionsError(f"filter: year must be four digits or {UNKNOWN}")
-    return values
+        raise OptionsError(f"filter: fiscal_year must be four digits or {UNKNOWN}")
+    return fields
 
 
 def check_content(task: DatasetTask, steps: Steps) -> TaskReport:

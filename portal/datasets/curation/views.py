@@ -16,7 +16,7 @@ from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.access import get_dataset, get_duplicate, get_selection
 from portal.datasets.dataset_tasks import last_task, start_task
 from portal.datasets.documents.content_rules import CONTENTS
-from portal.datasets.documents.forms import MAX_REASON, capitalised, filter_form
+from portal.datasets.documents.forms import MAX_REASON, capitalised, checked_filter
 from portal.datasets.documents.selectors import CONTENT_LABELS, PER_PAGE
 from portal.datasets.documents.table import DocumentFilter, every_document
 from portal.datasets.models import (
@@ -291,7 +291,7 @@ def content(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
     is_posted = request.method == "POST"
     given = QueryDict(request.POST.get("filter", "")) if is_posted else request.GET
-    wanted = filter_form(request, dataset, given).wanted()
+    wanted = checked_filter(request, dataset, given)
     form = ContentForm(request.POST if is_posted else None)
     if form.is_valid():
         options = {
@@ -329,10 +329,8 @@ def new_selection(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
     is_posted = request.method == "POST"
     keeps = "keep" in request.POST
-    filters = filter_form(
-        request, dataset, QueryDict(request.POST.get("filter", "")) if is_posted else request.GET
-    )
-    wanted = drawable(filters.wanted())
+    given = QueryDict(request.POST.get("filter", "")) if is_posted else request.GET
+    wanted = drawable(checked_filter(request, dataset, given))
     form = SelectionForm(request.POST if is_posted else None, keeps=keeps)
     sample, rows = None, []
     if is_posted and (spec := form.spec(wanted)):

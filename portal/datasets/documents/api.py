@@ -69,7 +69,7 @@ from .statistics_page import (
     statistics_file,
     statistics_page,
 )
-from .table import document_rows, every_document, filter_documents
+from .table import DocumentFilter, document_rows, every_document, filter_documents
 
 
 class DatasetList(ListCreateAPIView[Dataset]):
@@ -164,7 +164,10 @@ class DocumentImage(APIView):
 
 
 class BulkEdit(APIView):
-    """Give many documents the same values, or hold them back, in one transaction."""
+    """Give many documents the same values, or hold them back, in one transaction.
+
+    With `dry_run`, nothing changes, and the answer is that of the change.
+    """
 
     permission_classes = [IsOrganiser]
 
@@ -172,20 +175,32 @@ class BulkEdit(APIView):
     def post(self, request: Request, slug: str) -> Response:
         dataset = get_dataset(request.user, slug)
         values = checked(BulkEditSerializer, request.data)
-        found: QuerySet[Document]
-        if "names" in values:
-            found = dataset.documents.filter(name__in=values["names"])
-        else:
-            found = every_document(dataset, values["filter"])
         with refusals_by_field():
             changed = bulk_edit_documents(
                 dataset=dataset,
-                documents=found,
+                documents=_chosen(dataset, values),
                 changes=values.get("changes"),
                 hold=_hold(values),
                 actor=actor_of(request),
+                dry_run=values["dry_run"],
             )
         return Response({"documents": changed})
+
+
+def _chosen(dataset: Dataset, values: dict[str, Any]) -> QuerySet[Document]:
+    """The documents of a bulk edit. Raises ValidationError for names that do not exist."""
+    if "names" not in values:
+        return every_document(dataset, values.get("filter", DocumentFilter()))
+    found = dataset.documents.filter(name__in=values["names"])
+    if missing := set(values["names"]) - set(found.values_list("name", flat=True)):
+        shown = ", ".join(sorted(missing)[:_SHOWN_NAMES])
+        reason = f"{len(missing)} of the names are not in this dataset: {shown}."
+        raise serializers.ValidationError({"names": [reason]})
+    return found
+
+
+# An error lists at most so many names.
+_SHOWN_NAMES = 10
 
 
 def _hold(values: dict[str, Any]) -> Hold | None:

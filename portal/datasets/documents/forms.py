@@ -16,6 +16,7 @@ from portal.datasets.imaging.pictures import Picture, PictureError, check_pictur
 from portal.datasets.imports.items import FIRST_YEAR, LAST_YEAR
 from portal.datasets.models import Dataset, Document, DocumentType
 from portal.files.uploads import UploadForm
+from portal.web.requests import UnknownParameter, refuse_unknown_names
 
 from .services import BULK_EDITABLE, Hold, check_fields, read_metadata
 from .table import PARAMETERS, UNKNOWN, DocumentFilter, Facets, document_facets
@@ -46,7 +47,7 @@ class DatasetForm(EditDatasetForm):
 
 
 class DocumentSearchForm(forms.Form):
-    """Search and filters for documents. Invalid values are ignored."""
+    """Search and filters for documents. Lists ignore invalid values, changes refuse them."""
 
     q = forms.CharField(
         required=False,
@@ -54,7 +55,7 @@ class DocumentSearchForm(forms.Form):
         label="Search",
         widget=forms.TextInput(attrs={"type": "search", "placeholder": "Name or company"}),
     )
-    type = forms.ChoiceField(
+    doc_type = forms.ChoiceField(
         required=False,
         label="Type",
         choices=[("", "All types"), *capitalised(DocumentType.choices)],
@@ -131,7 +132,9 @@ _STRATA = {
 class DocumentFilterForm(DocumentSearchForm):
     """All filters of the document table, with the values that exist in the dataset."""
 
-    year = forms.ChoiceField(required=False, label="Fiscal year")
+    company = forms.CharField(required=False, max_length=200, label="Company (full name)")
+    form_type = forms.CharField(required=False, max_length=60, label="Form")
+    fiscal_year = forms.ChoiceField(required=False, label="Fiscal year")
     source = forms.ChoiceField(required=False, label="Source")
     language = forms.ChoiceField(required=False, label="Language")
     category = forms.ChoiceField(required=False, label="Category")
@@ -147,7 +150,7 @@ class DocumentFilterForm(DocumentSearchForm):
     def __init__(self, data: Any, *, facets: Facets, may_manage: bool) -> None:
         super().__init__(data)
         years = [(str(year), str(year)) for year in reversed(facets.years)]
-        self._choose("year", "All years", [*years, (UNKNOWN, "Unknown")])
+        self._choose("fiscal_year", "All years", [*years, (UNKNOWN, "Unknown")])
         self._choose("source", "All sources", _texts(facets.texts["source"]))
         self._choose("language", "All languages", _texts(facets.texts["language"]))
         for name, everything in _STRATA.items():
@@ -163,7 +166,7 @@ class DocumentFilterForm(DocumentSearchForm):
 
     @property
     def main_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in ("q", "type")]
+        return [self[name] for name in ("q", "doc_type")]
 
     @property
     def more_fields(self) -> list[forms.BoundField]:
@@ -290,3 +293,14 @@ class BulkEditForm(forms.Form):
 def filter_form(request: HttpRequest, dataset: Dataset, data: QueryDict) -> DocumentFilterForm:
     facets = document_facets(request.user, dataset)
     return DocumentFilterForm(data, facets=facets, may_manage=is_organiser(request.user))
+
+
+def checked_filter(request: HttpRequest, dataset: Dataset, query: QueryDict) -> DocumentFilter:
+    """The filter of a change or a draw. An ignored value would widen it, so this raises
+    UnknownParameter."""
+    refuse_unknown_names(query, DocumentFilterForm.base_fields)
+    form = filter_form(request, dataset, query)
+    wanted = form.wanted()
+    if form.errors:
+        raise UnknownParameter(f"The filter “{next(iter(form.errors))}” has no such value.")
+    return wanted

@@ -185,11 +185,16 @@ class DocumentFilterSerializer(serializers.Serializer[Any]):
         max_length=100,
         help_text="Part of the name or company.",
     )
-    type = serializers.ChoiceField(
-        source="doc_type", choices=DocumentType.choices, required=False, default=""
+    doc_type = serializers.ChoiceField(choices=DocumentType.choices, required=False, default="")
+    company = serializers.CharField(
+        required=False, default="", max_length=200, help_text=f"A complete value, or {UNKNOWN}."
     )
-    year = serializers.RegexField(
+    form_type = serializers.CharField(
+        required=False, default="", max_length=60, help_text=f"A complete value, or {UNKNOWN}."
+    )
+    fiscal_year = serializers.RegexField(
         rf"^([0-9]{{4}}|{UNKNOWN})$",
+        source="year",
         required=False,
         default="",
         help_text=f"Fiscal year, or {UNKNOWN}.",
@@ -270,7 +275,7 @@ class EditedDocumentSerializer(serializers.ModelSerializer[Document]):
 
 
 class BulkEditSerializer(serializers.Serializer[Any]):
-    """Documents, by `names` or by `filter`, and their changes.
+    """Documents, by `names`, by `filter` or all, and their changes.
 
     `hold_back` is the reason to hold them back; `take_up` makes them active again.
     """
@@ -278,21 +283,34 @@ class BulkEditSerializer(serializers.Serializer[Any]):
     names = serializers.ListField(
         child=serializers.CharField(max_length=160), required=False, max_length=MOST_NAMES
     )
-    filter = DocumentFilterSerializer(required=False)
+    filter = DocumentFilterSerializer(
+        required=False, help_text="At least one filter. For all documents, send `all`."
+    )
+    all = serializers.BooleanField(
+        required=False, default=False, help_text="All documents of the dataset."
+    )
     changes = DocumentFieldsSerializer(required=False)
     hold_back = serializers.CharField(required=False, max_length=MAX_REASON)
     take_up = serializers.BooleanField(required=False, default=False)
+    dry_run = serializers.BooleanField(
+        required=False, default=False, help_text="Return the number, and change nothing."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if ("names" in attrs) == ("filter" in attrs):
-            raise serializers.ValidationError("Send either names or a filter.")
+        if [attrs["all"], "names" in attrs, "filter" in attrs].count(True) != 1:
+            raise serializers.ValidationError('Send names, a filter, or "all": true.')
+        if "filter" in attrs and not attrs["filter"].is_set:
+            reason = 'Send at least one filter, or "all": true instead of the filter.'
+            raise serializers.ValidationError({"filter": [reason]})
         if attrs["take_up"] and "hold_back" in attrs:
             raise serializers.ValidationError("Send hold_back or take_up, not both.")
         return attrs
 
 
 class ChangedSerializer(serializers.Serializer[Any]):
-    documents = serializers.IntegerField(help_text="Number of changed documents.")
+    documents = serializers.IntegerField(
+        help_text="Number of changed documents; with `dry_run`, of those that would change."
+    )
 
 
 class StatisticsQuerySerializer(serializers.Serializer[Any]):

@@ -212,10 +212,12 @@ def bulk_edit_documents(
     changes: Mapping[str, Any] | None = None,
     hold: Hold | None = None,
     actor: User | None,
+    dry_run: bool = False,
 ) -> int:
     """Give all documents of a query the same values in one transaction, and return their number.
 
-    `changes` has fields of BULK_EDITABLE. Raises ValidationError by field, or if nothing changes.
+    `changes` has fields of BULK_EDITABLE. `dry_run` only checks and counts. Raises ValidationError
+    by field, or if nothing changes.
     """
     checked = check_fields(changes or {})
     if alone := sorted(checked.keys() - set(BULK_EDITABLE)):
@@ -228,6 +230,8 @@ def bulk_edit_documents(
     Dataset.objects.select_for_update().get(pk=dataset.pk)
     # Filter by keys, because the update may change the fields that the query filters by.
     chosen = Document.objects.filter(dataset=dataset, pk__in=documents.order_by().values("pk"))
+    if dry_run:
+        return chosen.count()
     before = _before(chosen, sorted(checked))
     count = chosen.update(**checked)
     record_event(

@@ -44,8 +44,10 @@ _OPEN_SORTS = frozenset({"name", "type"})
 # The fields of DocumentFilter by their names in URLs and in the API.
 PARAMETERS = {
     "q": "query",
-    "type": "doc_type",
-    "year": "year",
+    "doc_type": "doc_type",
+    "company": "company",
+    "form_type": "form_type",
+    "fiscal_year": "year",
     "source": "source",
     "language": "language",
     "category": "category",
@@ -60,6 +62,8 @@ PARAMETERS = {
 
 # Text fields that are filtered by a complete value, and whose values are listed.
 TEXTS = ("source", "language", *STRATA_FIELDS)
+# Text fields that are filtered by a complete value, and have too many values for a list.
+NAMES = ("company", "form_type")
 
 
 @dataclass(frozen=True)
@@ -67,12 +71,14 @@ class DocumentFilter:
     """Filters for documents; empty fields are ignored.
 
     `query` is a part of the name or company, ignoring case. `year` is a number in digits or
-    UNKNOWN; the fields of TEXTS are complete values or UNKNOWN; `facts` is "with", "without" or
-    UNKNOWN (in no release yet). `state` is for organisers only.
+    UNKNOWN; the fields of TEXTS and NAMES are complete values or UNKNOWN; `facts` is "with",
+    "without" or UNKNOWN (in no release yet). `state` is for organisers only.
     """
 
     query: str = ""
     doc_type: str = ""
+    company: str = ""
+    form_type: str = ""
     year: str = ""
     source: str = ""
     language: str = ""
@@ -95,7 +101,8 @@ class DocumentFilter:
     @property
     def asks_closed(self) -> bool:
         """Whether a filter uses hidden information."""
-        return self.asks_facts or any(getattr(self, name) for name in ("year", "kind", *TEXTS))
+        closed = ("year", "kind", *NAMES, *TEXTS)
+        return self.asks_facts or any(getattr(self, name) for name in closed)
 
     def as_json(self) -> dict[str, Any]:
         """Return the set fields for `from_json`."""
@@ -181,7 +188,7 @@ def _conditions(wanted: DocumentFilter) -> Q:
     for name in ("doc_type", "kind"):
         if value := getattr(wanted, name):
             condition &= Q(**{name: value})
-    for name in TEXTS:
+    for name in (*NAMES, *TEXTS):
         if value := getattr(wanted, name):
             condition &= Q(**{name: "" if value == UNKNOWN else value})
     if wanted.year == UNKNOWN:

@@ -46,6 +46,7 @@ from .forms import (
     DocumentSearchForm,
     EditDatasetForm,
     ImageForm,
+    checked_filter,
     filter_form,
 )
 from .selectors import (
@@ -270,9 +271,11 @@ def bulk_edit(request: UserRequest, slug: str) -> HttpResponse:
 
 def _chosen(request: UserRequest, dataset: Dataset) -> tuple[QuerySet[Document], DocumentFilter]:
     """Return the selected documents, or all documents of the filter with `all`."""
-    wanted = filter_form(request, dataset, QueryDict(request.POST.get("filter", ""))).wanted()
+    query = QueryDict(request.POST.get("filter", ""))
     if "all" in request.POST:
+        wanted = checked_filter(request, dataset, query)
         return filter_documents(request.user, dataset, wanted), wanted
+    wanted = filter_form(request, dataset, query).wanted()
     ticked = request.POST.getlist("document")[:MAX_TICKED]
     return dataset.documents.filter(name__in=ticked), wanted
 

@@ -271,11 +271,12 @@ def test_file_of_another_kind_is_refused(
 def test_file_that_is_too_large_is_told(
     campaign: Campaign, lead: User, api_of: ApiOf, client_of: ClientOf
 ) -> None:
-    def body() -> dict[str, Any]:
-        return {"upload": "1", "file": SimpleUploadedFile("m.jsonl", b"x" * 200_000)}
+    def file() -> SimpleUploadedFile:
+        return SimpleUploadedFile("m.jsonl", b"x" * 200_000)
 
-    assert api_of(lead).post(f"{API}uploads/", body(), format="multipart").status_code == 413
-    response = client_of(lead).post(PAGE, body())
+    sent = api_of(lead).post(f"{API}uploads/", {"file": file()}, format="multipart")
+    assert sent.status_code == 413
+    response = client_of(lead).post(PAGE, {"upload": "1", "file": file()})
     assert response.status_code == 413
     assert "larger than" in response.content.decode()
     campaign.refresh_from_db()

@@ -110,9 +110,9 @@ def test_page_shows_the_number_and_starts_a_task(
         "3 documents with text, not including"
         in client.get("/datasets/set/content/").content.decode()
     )
-    page = client.get("/datasets/set/content/?year=2024").content.decode()
+    page = client.get("/datasets/set/content/?fiscal_year=2024").content.decode()
     assert "1 filtered document with text, not including" in page
-    answers = {"filter": "year=2024", "required": ["footnote"], "action": "hold"}
+    answers = {"filter": "fiscal_year=2024", "required": ["footnote"], "action": "hold"}
     response = client.post("/datasets/set/content/", answers)
     task = DatasetTask.objects.get()
     assert response["Location"] == task.get_absolute_url()

@@ -261,11 +261,11 @@ class TestPage:
     ) -> None:
         Document.objects.filter(name__in=["a", "b"]).update(fiscal_year=2024)
         client = client_of(organiser)
-        first = client.post(self.path, {"all": "1", "filter": "year=2024"})
+        first = client.post(self.path, {"all": "1", "filter": "fiscal_year=2024"})
         assert "Edit 2 documents" in first.content.decode()
         answers = {
             "all": "1",
-            "filter": "year=2024",
+            "filter": "fiscal_year=2024",
             "confirm": "1",
             "expected": "2",
             "action": "hold",
@@ -312,7 +312,7 @@ class TestPage:
     def test_nothing_ticked_leads_back(
         self, three: list[Document], organiser: User, client_of: ClientOf
     ) -> None:
-        response = client_of(organiser).post(self.path, {"filter": "year=2024"}, follow=True)
+        response = client_of(organiser).post(self.path, {"filter": "fiscal_year=2024"}, follow=True)
         assert "No documents were selected" in response.content.decode()
 
     def test_api(self, three: list[Document], organiser: User, api_of: Any) -> None:
@@ -322,5 +322,82 @@ class TestPage:
         body = {"filter": {"q": "acme"}, "hold_back": "twice"}
         assert api.post(path, body, format="json").json() == {"documents": 1}
         assert Document.objects.get(name="a").held_reason == "twice"
-        for bad in ({}, {"names": ["a"]}, {"names": ["a"], "filter": {}, "take_up": True}):
+        for bad in (
+            {},
+            {"names": ["a"]},
+            {"names": ["a"], "filter": {"q": "a"}, "take_up": True},
+            {"names": ["a"], "all": True, "take_up": True},
+            {"all": False, "take_up": True},
+        ):
             assert api.post(path, bad, format="json").status_code == 400, json.dumps(bad)
+
+    @pytest.mark.parametrize(
+        ("chosen", "field"),
+        [
+            ({"filter": {}}, "filter"),
+            ({"filter": {"q": "", "fiscal_year": ""}}, "filter"),
+            ({"filter": {"bogus": 1}}, "filter"),
+            ({"filter": {"doc_type": "10-Q"}}, "filter"),
+            ({"names": ["a", "nope"]}, "names"),
+            ({"all": True, "chagnes": {}}, "chagnes"),
+            ({"all": True, "changes": {"company": "X", "html": "<p>"}}, "changes"),
+        ],
+    )
+    def test_api_changes_nothing_by_mistake(
+        self,
+        chosen: dict[str, Any],
+        field: str,
+        three: list[Document],
+        organiser: User,
+        api_of: Any,
+    ) -> None:
+        body = {"changes": {"company": "X"}} | chosen
+        refused = api_of(organiser).post("/api/v1/datasets/set/bulk-edit/", body, format="json")
+        assert (refused.status_code, list(refused.json())) == (400, [field])
+        assert not Document.objects.filter(company="X").exists()
+        assert not Event.objects.filter(verb="edit_documents").exists()
+
+    @pytest.mark.parametrize(
+        ("chosen", "names"),
+        [
+            ({"all": True}, "abc"),
+            ({"filter": {"form_type": "10-Q"}}, "ab"),
+            ({"filter": {"company": "Acme"}}, "b"),
+            ({"filter": {"company": "acm"}}, ""),
+            ({"filter": {"form_type": "10-Q", "fiscal_year": "2024"}}, "a"),
+            ({"filter": {"form_type": "unknown"}}, "c"),
+        ],
+    )
+    def test_api_filters_by_the_fields_of_the_answers_and_tries_first(
+        self,
+        chosen: dict[str, Any],
+        names: str,
+        three: list[Document],
+        organiser: User,
+        api_of: Any,
+    ) -> None:
+        Document.objects.filter(name__in="ab").update(form_type="10-Q")
+        Document.objects.filter(name="a").update(fiscal_year=2024)
+        Document.objects.filter(name="b").update(company="Acme")
+        api, path = api_of(organiser), "/api/v1/datasets/set/bulk-edit/"
+        body = {**chosen, "changes": {"licence": "CC0-1.0"}}
+        tried = api.post(path, body | {"dry_run": True}, format="json")
+        assert tried.json() == {"documents": len(names)}
+        assert not Document.objects.filter(licence="CC0-1.0").exists()
+        assert not Event.objects.filter(verb="edit_documents").exists()
+        assert api.post(path, body, format="json").json() == tried.json()
+        changed = Document.objects.filter(licence="CC0-1.0").values_list("name", flat=True)
+        assert "".join(sorted(changed)) == names
+
+    @pytest.mark.parametrize("wrong", ["colour=red", "fiscal_year=1066", "doc_type=novel"])
+    def test_page_refuses_a_filter_that_it_does_not_have(
+        self, wrong: str, three: list[Document], organiser: User, client_of: ClientOf
+    ) -> None:
+        answers = {
+            "all": "1", "filter": wrong, "confirm": "1", "expected": "3", "change": ["company"],
+            "company": "X",
+        }  # fmt: skip
+        refused = client_of(organiser).post(self.path, answers)
+        assert refused.status_code == 400
+        assert wrong.split("=")[0] in refused.content.decode()
+        assert not Document.objects.filter(company="X").exists()

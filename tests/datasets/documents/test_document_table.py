@@ -175,7 +175,13 @@ class TestHidden:
         secrets = ["1999", "veiled.example", "VEILED-7", SECRET_COMPANY]
         own = client_of(organiser).get("/datasets/world/documents/").content.decode()
         assert [text for text in secrets if text not in own] == []
-        for query in ("", "?year=1999", "?sort=year", "?source=veiled.example", "?facts=with"):
+        for query in (
+            "",
+            "?fiscal_year=1999",
+            "?sort=year",
+            "?source=veiled.example",
+            "?facts=with",
+        ):
             page = client_of(stranger).get(f"/datasets/world/documents/{query}").content.decode()
             assert [text for text in secrets if text in page.replace(query[1:], "")] == [], query
 
@@ -196,10 +202,10 @@ class TestHidden:
 class TestApi:
     def test_has_the_filters_of_the_table(self, three: Dataset, api_of: Any) -> None:
         path = "/api/v1/datasets/set/documents/"
-        answer = api_of(None).get(f"{path}?year=2024&source=sec.gov&sort=-name").json()
+        answer = api_of(None).get(f"{path}?fiscal_year=2024&source=sec.gov&sort=-name").json()
         assert [row["name"] for row in answer["results"]] == ["a"]
         assert answer["results"][0]["source"] == "sec.gov"
-        assert api_of(None).get(f"{path}?year=soon").status_code == 400
+        assert api_of(None).get(f"{path}?fiscal_year=soon").status_code == 400
         assert api_of(None).get(f"{path}?sort=colour").status_code == 400
 
 
@@ -235,7 +241,7 @@ def test_queries_do_not_grow(
     for document in large.documents.all()[:60]:
         add_image(document)
     client = client_of(organiser if role == "organiser" else None)
-    for query in ("", "?q=company", "?year=2003&sort=-size", "?page=3&facts=with"):
+    for query in ("", "?q=company", "?fiscal_year=2003&sort=-size", "?page=3&facts=with"):
         cache.clear()
         client.get("/datasets/small/documents/")
         budget = _count(client, f"/datasets/small/documents/{query}")
@@ -328,7 +334,14 @@ def test_page_that_is_empty_says_why(three: Dataset, organiser: User, client_of:
     empty_dataset(slug="empty", visibility="public")
     page = client.get("/datasets/empty/documents/").content.decode()
     assert "/datasets/empty/import/" in page
-    for odd in ("?page=999", "?year=0", "?min_facts=-1", "?q=%00", "?sort=x", "?source=a%00"):
+    for odd in (
+        "?page=999",
+        "?fiscal_year=0",
+        "?min_facts=-1",
+        "?q=%00",
+        "?sort=x",
+        "?source=a%00",
+    ):
         assert client.get(f"/datasets/set/documents/{odd}").status_code == 200, odd
 
 

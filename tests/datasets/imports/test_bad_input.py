@@ -253,5 +253,5 @@ def test_odd_questions_to_the_document_table_are_harmless(
     empty_dataset(slug="set", visibility=Dataset.Visibility.PUBLIC)
     for query in ("q=%00", "q=%25%27", "type=novel", "page=-7", "page=x", "q=" + "a" * 5000):
         assert client_of(None).get(f"/datasets/set/?{query}").status_code == 200
-    response = api_of(None).get("/api/v1/datasets/set/documents/?type=novel")
-    assert (response.status_code, list(response.json())) == (400, ["type"])
+    response = api_of(None).get("/api/v1/datasets/set/documents/?doc_type=novel")
+    assert (response.status_code, list(response.json())) == (400, ["doc_type"])
