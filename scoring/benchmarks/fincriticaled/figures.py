@@ -123,7 +123,7 @@ def signed(options: Options) -> Iterator[str]:
 
     >>> from .options import check_options
     >>> list(signed(check_options({})))[1:]
-    ['matcher:aligned', 'text:visible', 'text_rules:factboard', 'missing:zero', 'severity:2']
+    ['matcher:aligned', 'unit:beside', 'text:visible', 'text_rules:factboard', 'missing:zero', 'severity:3']
     """
     # `beside` was added in a later version; figures do not change without it.
     unused = ("beside", "")

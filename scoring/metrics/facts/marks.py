@@ -82,6 +82,11 @@ class Marks(NamedTuple):
     scale: int | None = None
     percent: int | None = None
 
+    def lacking(self, other: "Marks") -> frozenset[str]:
+        """Return the kinds of marks that are here and not in `other`."""
+        pairs = zip(self._fields, self, other, strict=True)
+        return frozenset(kind for kind, own, its in pairs if own is not None and own != its)
+
 
 def marks_beside(before: str, behind: str, value: str = "") -> Marks:
     """Return the marks in a value and next to it. Both texts are lines of their own: `before` ends
@@ -92,6 +97,8 @@ def marks_beside(before: str, behind: str, value: str = "") -> Marks:
     >>> marks_beside("5", "% of $9"), marks_beside("", " $900")
     (Marks(currency=None, scale=None, percent=0), Marks(currency=None, scale=None, percent=None))
     """
+    if before.endswith("$") and behind.startswith("$"):
+        before, behind = before[:-1], behind[1:]  # a formula of LaTeX
     found: dict[str, int] = {}
     for kind, number in (*_ahead(before), *_within(value), *_after(behind)):
         found.setdefault(kind, number)
@@ -199,14 +206,17 @@ def differ(
     around: frozenset[tuple[str, int]],
     *,
     scraps: frozenset[str] = frozenset(),
+    ignored: frozenset[str] = frozenset(),
 ) -> bool:
     """Whether the marks of a reading make it another amount.
 
     `own` are the marks of the gold value, `lasting` those of them that must not be lost, and
     `around` those of its column and table, which a reading may repeat. Those of which `scraps` are
-    left were not lost.
+    left were not lost, and those `ignored` are compared elsewhere.
     """
     for kind, mine, theirs, kept in zip(Marks._fields, own, read, lasting, strict=True):
+        if kind in ignored:
+            continue
         if theirs is None and kept is not None and kind not in scraps:
             return True
         if (

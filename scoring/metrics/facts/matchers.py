@@ -113,6 +113,9 @@ _LEAST_MISPLACED = 4
 # Weight of the table position compared with everything that the alignment says of a place.
 _ADDRESS = 3.0
 
+# In place of characters that are part of nothing.
+_BLANK = "\0"
+
 Group = tuple[str, FactKind]
 
 
@@ -356,6 +359,8 @@ class _Matcher:
         gold, read = (
             Surroundings(text.text, rows) for text, rows in zip(texts, self._rows, strict=True)
         )
+        # A mark with a tag of its own is another fact.
+        untagged = Surroundings(_without(texts[0].text, self._facts), self._rows[0])
         for fact in self._facts:
             verdict = self._verdicts.get(fact.n, MISSING)
             if fact.kind != "number" or not verdict.correct:
@@ -364,9 +369,11 @@ class _Matcher:
             cell = self._tables.gold_bounds_at(fact.fact.start, fact.fact.end)
             own = gold.marks(*place)
             lasting = gold.marks(*place, texts[0].span(*cell)) if cell else own
+            ignored = own.lacking(untagged.marks(*place))
             around = marks_in(self._tables.column_text(self._cell_of(fact)))
             at = self._places[fact.n]
-            if differ(own, read.marks(*at), lasting, around, scraps=read.scraps(*at)):
+            scraps = read.scraps(*at)
+            if differ(own, read.marks(*at), lasting, around, scraps=scraps, ignored=ignored):
                 self._verdicts[fact.n] = replace(verdict, correct=False, error="unit")
 
     def _find_second_readings(self) -> None:
@@ -487,6 +494,16 @@ class _Matcher:
         first, last = self._prediction.source_span(start, end)
         text = self._source[first:last]
         self._verdicts[fact.n] = Verdict(error is None, True, text, first, last, error, confidence)
+
+
+def _without(text: str, facts: Sequence[GoldFact]) -> str:
+    """Return the text with the facts that are neither number nor date blanked out."""
+    characters = list(text)
+    for fact in facts:
+        if fact.kind == "text":
+            start, end = fact.place.start, fact.place.end
+            characters[start:end] = _BLANK * (end - start)
+    return "".join(characters)
 
 
 def _hedged(verdict: Verdict) -> Verdict:
