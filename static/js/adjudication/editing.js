@@ -50,7 +50,10 @@ export class Editing {
     const { proposals } = this.#docket.current;
     const { spans } = proposals[fullest(proposals)];
     this.#data.readonly = false;
-    this.desk.begin(spans.map((span) => ({ ...span, key: newKey() })));
+    // The API refuses other fields of a proposal's spans.
+    this.desk.begin(
+      spans.map(({ label, start, end, quote, value, sign }) => ({ key: newKey(), label, start, end, quote, value, sign })),
+    );
     if (this.desk.list.all.length) this.desk.activate(this.desk.list.all[0].key, { reveal: true });
     this.showFault("");
     this.#box.hidden = false;

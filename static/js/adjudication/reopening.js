@@ -45,7 +45,8 @@ export class Reopening {
       return;
     }
     const quote = plain(slice(this.#page.index, pick.start, pick.end));
-    this.#open(this.#urls.reopen, { ...pick }, "Create a case from this text?", `“${quote}”`, "Create case");
+    const { start, end } = pick;
+    this.#open(this.#urls.reopen, { start, end }, "Create a case from this text?", `“${quote}”`, "Create case");
   }
 
   close() {
