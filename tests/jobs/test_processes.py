@@ -66,8 +66,20 @@ def embedded(migrated: Path, tmp_path: Path) -> Env:
 @pytest.fixture
 def services(tmp_path: Path) -> Iterator[Env]:
     """A PostgreSQL database of its own and an empty Redis database."""
-    postgres = server_url("DATABASE_URL", "postgres", "postgres://postgres@127.0.0.1:5432/postgres")
     server = urlsplit(server_url("CELERY_BROKER_URL", "redis", "redis://127.0.0.1:6379/0"))
+    with (
+        own_postgres() as database,
+        empty_redis(server.hostname or "127.0.0.1", server.port or 6379) as broker,
+    ):
+        env = environment(tmp_path, DATABASE_URL=database, CELERY_BROKER_URL=broker)
+        manage(env, "migrate", "--run-syncdb")
+        yield env
+
+
+@contextmanager
+def own_postgres() -> Iterator[str]:
+    """The URL of an empty PostgreSQL database, which is dropped at the end."""
+    postgres = server_url("DATABASE_URL", "postgres", "postgres://postgres@127.0.0.1:5432/postgres")
     name = f"factboard_probe_{uuid.uuid4().hex[:12]}"
     admin = urlunsplit(urlsplit(postgres)._replace(path="/postgres"))
     try:
@@ -76,14 +88,7 @@ def services(tmp_path: Path) -> Iterator[Env]:
     except psycopg.OperationalError as error:
         without_services(f"PostgreSQL cannot be reached: {error}")
     try:
-        with empty_redis(server.hostname or "127.0.0.1", server.port or 6379) as broker:
-            env = environment(
-                tmp_path,
-                DATABASE_URL=urlunsplit(urlsplit(postgres)._replace(path=f"/{name}")),
-                CELERY_BROKER_URL=broker,
-            )
-            manage(env, "migrate", "--run-syncdb")
-            yield env
+        yield urlunsplit(urlsplit(postgres)._replace(path=f"/{name}"))
     finally:
         with psycopg.connect(admin, autocommit=True) as connection:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

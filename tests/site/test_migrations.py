@@ -4,6 +4,7 @@ import hashlib
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from django.db import connection
 
 from portal import schema
 from tests.e2e.site import GRANIAN, Site, free_port
-from tests.jobs.processes import ROOT
+from tests.jobs.processes import ROOT, rows
+from tests.jobs.test_processes import own_postgres
 
 DIGESTS = Path(__file__).with_name("migrations.sha256")
 
@@ -171,3 +173,57 @@ def _run(command: list[str], env: dict[str, str]) -> Any:
         check=False,
         timeout=60,
     )
+
+
+# --- the upgrade of a site ------------------------------------------------------------------
+
+LOAD = """
+import json
+from tests.site import previous
+print(json.dumps(previous.load()))
+"""
+OPEN = """
+import json
+from django.conf import settings
+from django.test import Client
+from annotation.models import Campaign
+from portal import schema
+from portal.accounts.models import User
+from portal.datasets.models import Release
+from scoring.models import Board, Submission
+client = Client(headers={"Host": "127.0.0.1"})
+organiser = User.objects.get(email="organiser@factboard.example")
+client.force_login(organiser, backend=settings.AUTHENTICATION_BACKENDS[0])
+urls = ["/", "/start/", "/datasets/", "/healthz", "/api/v1/account/", "/api/v1/boards/"]
+for model in (Board, Release, Submission, Campaign):
+    urls += [row.get_absolute_url() for row in model.objects.all()]
+answers = {url: client.get(url).status_code for url in urls}
+# A row with a new key: sequences go on after those that were loaded.
+User.objects.create_user(email="new@example.org")
+print(json.dumps([schema.fault(), answers]))
+"""
+
+
+@pytest.fixture
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+    """A site with an empty database of its own, on the server that the parameter names."""
+    own = own_postgres() if request.param == "postgres" else nullcontext("")
+    with own as url, Site(tmp_path, **({"DATABASE_URL": url} if url else {})) as site:
+        yield site
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    "empty", ["sqlite", pytest.param("postgres", marks=pytest.mark.services)], indirect=True
+)
+def test_the_sample_site_of_the_previous_version_is_upgraded(empty: Site) -> None:
+    loaded = empty.shell(LOAD)
+    assert len(loaded) > 40
+    said = empty.manage("prepare")
+    assert "Loading the sample benchmark" not in said, "the sample must be recognised"
+    for table, count in loaded.items():
+        assert rows(empty.env, f"SELECT count(*) FROM {table}") == [(count,)], table
+    fault, answers = empty.shell(OPEN)
+    assert fault == ""
+    assert len(answers) > 40
+    assert {url: status for url, status in answers.items() if status != 200} == {}
