@@ -23,7 +23,8 @@ TABLE = "migration_digests"
 Key = tuple[str, str]
 """The label of an app and the name of a migration."""
 
-PREPARE = "Stop the site, back up the database and run: manage.py prepare --no-sample"
+PREPARE = "manage.py prepare --no-sample"
+UPGRADE = f"Stop the site, back up the database and run: {PREPARE}"
 EXPORT = (
     "Export what you want to keep with the version that made it (export_release, export_campaign). "
     "Then use an empty database: name one in DATABASE_URL, or move the folder VAR_DIR away."
@@ -88,13 +89,13 @@ def fault() -> str:
     """Return why this version cannot work on the database and what to do, or an empty string."""
     history = read_history()
     if not history.applied:
-        return f"The database is empty. {PREPARE}"
+        return f"The database is empty. Run: {PREPARE}"
     if foreign := _foreign(history):
         return foreign
     if history.missing:
-        return f"The database lacks {_named(history.missing)}. {PREPARE}"
+        return f"The database lacks {_named(history.missing)}. {UPGRADE}"
     if history.unrecorded:
-        return f"The database was not checked since {_named(history.unrecorded)}. {PREPARE}"
+        return f"The database was not checked since {_named(history.unrecorded)}. {UPGRADE}"
     return ""
 
 

@@ -77,7 +77,7 @@ def test_a_database_that_lacks_migrations_is_prepared_first(app: str) -> None:
 @pytest.mark.django_db
 def test_an_empty_database_is_prepared_first() -> None:
     _execute("DELETE FROM django_migrations")
-    assert schema.fault().startswith("The database is empty. Stop the site, back up")
+    assert schema.fault() == "The database is empty. Run: manage.py prepare --no-sample"
 
 
 @pytest.mark.django_db
