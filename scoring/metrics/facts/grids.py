@@ -152,17 +152,27 @@ _MULTICOLUMN = re.compile(r"\s*\\multicolumn\s*\{\s*(\d{1,2})\s*\}\s*\{[^}]*\}")
 _GAP = 2
 # A line without values that is longer ends a table: it is prose.
 _LONGEST_LABEL = 160
-_LONGEST_GRID = 20_000
+# A line of more words is no row of a table, and a page of more is none of a document.
+_MOST_WORDS, _MOST_WORDS_OF_PAGE = 1000, 100_000
 
 
 def _line_grids(page: Page) -> Iterator[Grid]:
-    for separator, lines in groupby(page.layout, lambda line: _separator(page.text, line)):
+    for separator, lines in groupby(_short_lines(page), lambda line: _separator(page.text, line)):
         if separator is None:
             yield from _spaced_grids(page.text, list(lines))
         else:
             found = [row for line in lines for row in _separated(page.text, line, separator)]
             if any(len(row) > 1 for row, _ in found):
                 yield _grid([row for row, _ in found], [width for _, width in found])
+
+
+def _short_lines(page: Page) -> Iterator[Line]:
+    words = 0
+    for line in page.layout:
+        words += len(line)
+        if words > _MOST_WORDS_OF_PAGE:
+            return
+        yield line if len(line) <= _MOST_WORDS else ()
 
 
 def _separator(text: str, line: Line) -> re.Pattern[str] | None:
@@ -268,11 +278,11 @@ def _split_line(text: str, line: Line) -> list[GridCell]:
         else:
             cells[-1].append(word)
         last = word
-    more = [any(_is_apart(text, cell) for cell in cells[k + 1 :]) for k in range(len(cells))]
+    last_value = max((k for k, cell in enumerate(cells) if _is_apart(text, cell)), default=-1)
     parts = (
         part
-        for cell, has_more in zip(cells, more, strict=True)
-        for part in _values_apart(text, cell, has_more)
+        for k, cell in enumerate(cells)
+        for part in _values_apart(text, cell, has_more=k < last_value)
     )
     found = (
         _cell(
@@ -295,7 +305,7 @@ def _is_apart(text: str, words: list[Word]) -> bool:
     return all(is_value_word(text[word.start : word.end]) for word in words)
 
 
-def _values_apart(text: str, words: list[Word], has_more: bool) -> Iterator[list[Word]]:
+def _values_apart(text: str, words: list[Word], *, has_more: bool) -> Iterator[list[Word]]:
     """Divide a cell into its label and the values at its end. In a row with `has_more` values a
     small number behind words is the mark of a note."""
     if len(words) == 1:

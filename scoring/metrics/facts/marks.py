@@ -75,6 +75,10 @@ _PASSED_OVER = frozenset({"of", "us", "u", "s"})
 _AMOUNT_FOLLOWS = re.compile(r"[ (\-+]*\d")
 
 
+Mark = tuple[str, int]
+"""The kind of a mark, and the number of its meaning."""
+
+
 class Marks(NamedTuple):
     """The marks of a number, each by its meaning; None if there is none of that kind."""
 
@@ -142,7 +146,7 @@ def _similarity(word: str, known: Iterable[str]) -> float:
     return max(Levenshtein.normalized_similarity(word.lower(), each) for each in known)
 
 
-def _ahead(text: str) -> Iterable[tuple[str, int]]:
+def _ahead(text: str) -> Iterable[Mark]:
     """Yield the currency that ends a text."""
     text = text.rstrip(" (-+").lower()
     if text.endswith("¢"):
@@ -154,13 +158,13 @@ def _ahead(text: str) -> Iterable[tuple[str, int]]:
         yield _MEANING[match.group()]
 
 
-def _within(value: str) -> Iterable[tuple[str, int]]:
+def _within(value: str) -> Iterable[Mark]:
     for match in _MARK.finditer(value.lower()):
         if match.group() in _MEANING:
             yield _MEANING[match.group()]
 
 
-def _after(text: str) -> Iterable[tuple[str, int]]:
+def _after(text: str) -> Iterable[Mark]:
     """Yield the marks that begin a text, as far as they follow each other."""
     at = 0
     text = text.lower()
@@ -193,7 +197,7 @@ def _as_scale(word: str) -> str:
     return best if _similarity(word, [best]) >= _LEAST_ALIKE else joined
 
 
-def marks_in(text: str) -> frozenset[tuple[str, int]]:
+def marks_in(text: str) -> frozenset[Mark]:
     """Return all marks in a text, such as the header of a column."""
     found = (match.group() for match in _MARK.finditer(text.lower()))
     return frozenset(_MEANING[word] for word in found if word in _MEANING and word not in _LETTERS)
@@ -203,7 +207,7 @@ def differ(
     own: Marks,
     read: Marks,
     lasting: Marks,
-    around: frozenset[tuple[str, int]],
+    around: frozenset[Mark],
     *,
     scraps: frozenset[str] = frozenset(),
     ignored: frozenset[str] = frozenset(),

@@ -29,7 +29,7 @@ from scoring.metrics.trees import one_to_one
 
 from .alignment import align
 from .errors import explain, is_found, misread
-from .marks import Surroundings, differ, marks_in
+from .marks import Surroundings, differ
 from .neighbours import Neighbours
 from .occurrences import (
     FactKind,
@@ -370,7 +370,7 @@ class _Matcher:
             own = gold.marks(*place)
             lasting = gold.marks(*place, texts[0].span(*cell)) if cell else own
             ignored = own.lacking(untagged.marks(*place))
-            around = marks_in(self._tables.column_text(self._cell_of(fact)))
+            around = self._tables.marks_around(self._cell_of(fact))
             at = self._places[fact.n]
             scraps = read.scraps(*at)
             if differ(own, read.marks(*at), lasting, around, scraps=scraps, ignored=ignored):
@@ -415,7 +415,7 @@ class _Matcher:
         cells = self._tables.place_of(own) + self._tables.repeated(own)
         spans = [self._prediction.span(cell.start, cell.end) for _, _, cell in cells]
         return any(
-            is_reading(fact, self._text[start:end]) and not self._taken[start:end].any()
+            not self._taken[start:end].any() and is_reading(fact, self._text[start:end])
             for start, end in spans
         )
 

@@ -31,6 +31,9 @@ _OFFERS = re.compile(
 # These may set a second reading apart, but are common elsewhere.
 _APART = re.compile(r"[/?\[\]]")
 _WORD = re.compile(r"[^ ]+")
+_GOES_ON_BEFORE = re.compile(r"[\w.,(-]$")
+_GOES_ON = re.compile(r"[\w)]|[.,]\d")
+_ALNUM = re.compile(r"[^\W_]")
 _DATE = re.compile(
     r"[^\W\d_]{3,}\.? \d{1,2}(?:, ?|\s)\d{4}|\d{1,2} [^\W\d_]{3,}\.? \d{4}|[^\W\d_]{3,}\.? \d{1,4}"
     r"|\d{1,4}([/.-])\d{1,2}\1\d{1,4}|(?:19|20)\d\d"
@@ -46,6 +49,8 @@ _SURE = 1.2
 # Letters and digits that a text must have to be another copy of something.
 _LEAST_COPY, _LEAST_AROUND, _NEAR = 12, 8, 50
 _MOST_COPIES = 4
+# Text that is searched for copies, compared with the gold, and other text before them.
+_LONGEST_COPY, _MOST_NOISE = 4, 10_000
 
 
 def is_reading(fact: GoldFact, text: str) -> bool:
@@ -58,8 +63,12 @@ def is_reading(fact: GoldFact, text: str) -> bool:
 
 def says(fact: GoldFact, text: str) -> bool:
     """Whether a text in the place of a fact has its value, however it is written."""
-    whole = re.search(rf"(?<![\w.,(-]){re.escape(fact.value)}(?![\w)]|[.,]\d)", text)
-    return whole is not None or not differs(fact.value, text.strip(_EDGE), fact.kind)
+    at = text.find(fact.value)
+    if at >= 0:
+        end = at + len(fact.value)
+        if not _GOES_ON_BEFORE.search(text[:at]) and not _GOES_ON.match(text, end):
+            return True
+    return not differs(fact.value, text.strip(_EDGE), fact.kind)
 
 
 def _has_content(text: str, kind: FactKind) -> bool:
@@ -183,7 +192,7 @@ def in_other_copies(
     left = np.ones(len(text), dtype=bool)
     for _ in range(_MOST_COPIES):
         left[alignment.prediction.places[alignment.to_gold >= 0]] = False
-        text, kept = _left_over(text, left)
+        text, kept = _left_over(text, left, most=_LONGEST_COPY * len(gold) + _MOST_NOISE)
         if len(alnum_of(text)) < _LEAST_COPY:
             return
         rows = rows[0], rows[1][kept]
@@ -222,14 +231,14 @@ def _is_copy(alignment: Alignment, sure: NDArray[np.bool_], own: Span, at: Span)
     return sum(gold[face].isalpha() for face in faces[near].tolist()) >= _LEAST_AROUND
 
 
-def _left_over(text: str, left: NDArray[np.bool_]) -> tuple[str, NDArray[np.int64]]:
-    """Return the words of which most is left, and the place of each character."""
-    spans = [
-        word.span()
-        for word in _WORD.finditer(text)
-        if alnum_of(word.group())
-        and 2 * int(left[slice(*word.span())].sum()) > word.end() - word.start()
-    ]
-    kept = [np.append(np.arange(start, end), end - 1) for start, end in spans]
-    places = np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
-    return "".join(f"{text[start:end]} " for start, end in spans), places
+def _left_over(text: str, left: NDArray[np.bool_], most: int) -> tuple[str, NDArray[np.int64]]:
+    """Return the words of which most is left, and the place of each character; `most` at most."""
+    counts = np.concatenate(([0], np.cumsum(left))).tolist()
+    keep = np.zeros(len(text) + 1, dtype=bool)
+    for word in _WORD.finditer(text):
+        start, end = word.span()
+        if 2 * (counts[end] - counts[start]) > end - start and _ALNUM.search(text, start, end):
+            keep[start : end + 1] = True
+    places = np.flatnonzero(keep)[:most]
+    ended = f"{text} "
+    return "".join(map(ended.__getitem__, places.tolist())), np.minimum(places, len(text) - 1)

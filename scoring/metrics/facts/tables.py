@@ -7,12 +7,13 @@ exchanged values under unchanged headers are in the wrong columns, and exchanged
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from scoring.metrics.trees import one_to_one
 
 from .alignment import Alignment
 from .grids import Grid, GridCell, Row, is_mark, is_value, read_grids
+from .marks import Mark, marks_in
 from .normalise import Condensed, Normalised, digits_of, normalise_value
 from .page import Page
 
@@ -204,6 +206,12 @@ def _clusters(values: Sequence[Sequence[GridCell]]) -> list[tuple[int, int]]:
     return [(left, right) for left, right in sorted(columns)]
 
 
+def _touched(cell: GridCell, columns: Sequence[tuple[int, int]]) -> range:
+    """Return the columns that a cell overlaps."""
+    first = bisect_right(columns, cell.left, key=itemgetter(1))
+    return range(first, bisect_left(columns, cell.right, lo=first, key=itemgetter(0)))
+
+
 def _slots(
     values: Sequence[GridCell], columns: Sequence[tuple[int, int]], is_aligned: bool
 ) -> dict[int, int]:
@@ -214,12 +222,11 @@ def _slots(
     slots: dict[int, int] = {}
     for cell in values:
         over = [
-            (min(cell.right, right) - max(cell.left, left), left, k)
-            for k, (left, right) in enumerate(columns)
-            if cell.left < right and left < cell.right
+            (min(cell.right, columns[k][1]) - max(cell.left, columns[k][0]), k)
+            for k in _touched(cell, columns)
         ]
         if over:
-            slots[cell.start] = max(over)[2]
+            slots[cell.start] = max(over)[1]
     return slots if len(set(slots.values())) == len(values) else {}
 
 
@@ -273,9 +280,8 @@ def _over(
     """Return the cells above each column."""
     over: defaultdict[int, list[int]] = defaultdict(list)
     for c, cell in enumerate(cells):
-        for k, (left, right) in enumerate(columns):
-            if cell.left < right and left < cell.right:
-                over[k].append(c)
+        for k in _touched(cell, columns):
+            over[k].append(c)
     return {k: tuple(found) for k, found in over.items()}
 
 
@@ -366,7 +372,7 @@ class TableJudge:
         self._labels = self._gold.labels
         self._other = Tables(prediction, self._labels)
         self._pages = gold, prediction
-        self._column_texts: dict[tuple[int, int, int | None], str] = {}
+        self._column_marks: dict[tuple[int, int, int | None], frozenset[Mark]] = {}
         self._alignment = alignment
         self._shares = self._row_shares() if self._gold.tables and self._other.tables else {}
         self._column_maps: dict[
@@ -399,22 +405,18 @@ class TableJudge:
         """Return the stretch of the gold's cell around `[start, end)`, as `bounds_at` does."""
         return self._gold.bounds_at(start, end)
 
-    def column_text(self, own: Located | None) -> str:
-        """Return the text of the gold column of a cell, with its headers and the row's label."""
+    def marks_around(self, own: Located | None) -> frozenset[Mark]:
+        """Return the marks in the gold column of a cell, its headers and its row's label."""
         if own is None:
-            return ""
+            return frozenset()
         t, r, cell = own
         table = self._gold.tables[t]
-        label = " ".join(c.text for c in table.label(r))
-        return f"{label} {self._column_text(t, table.band_of[r], table.column_of(r, cell))}"
+        key = (t, table.band_of[r], table.column_of(r, cell))
+        if key not in self._column_marks:
+            self._column_marks[key] = marks_in(self._column_text(*key))
+        return self._column_marks[key] | marks_in(" ".join(c.text for c in table.label(r)))
 
     def _column_text(self, t: int, band: int, column: int | None) -> str:
-        key = (t, band, column)
-        if key not in self._column_texts:
-            self._column_texts[key] = self._read_column(*key)
-        return self._column_texts[key]
-
-    def _read_column(self, t: int, band: int, column: int | None) -> str:
         table = self._gold.tables[t]
         if column is None:
             return " ".join(table.bands[band].headers)
