@@ -152,27 +152,19 @@ _MULTICOLUMN = re.compile(r"\s*\\multicolumn\s*\{\s*(\d{1,2})\s*\}\s*\{[^}]*\}")
 _GAP = 2
 # A line without values that is longer ends a table: it is prose.
 _LONGEST_LABEL = 160
-# A line of more words is no row of a table, and a page of more is none of a document.
-_MOST_WORDS, _MOST_WORDS_OF_PAGE = 1000, 100_000
+# A line of more words is no row of a table.
+_MOST_WORDS = 1000
 
 
 def _line_grids(page: Page) -> Iterator[Grid]:
-    for separator, lines in groupby(_short_lines(page), lambda line: _separator(page.text, line)):
+    short = (line if len(line) <= _MOST_WORDS else () for line in page.layout)
+    for separator, lines in groupby(short, lambda line: _separator(page.text, line)):
         if separator is None:
             yield from _spaced_grids(page.text, list(lines))
         else:
             found = [row for line in lines for row in _separated(page.text, line, separator)]
             if any(len(row) > 1 for row, _ in found):
                 yield _grid([row for row, _ in found], [width for _, width in found])
-
-
-def _short_lines(page: Page) -> Iterator[Line]:
-    words = 0
-    for line in page.layout:
-        words += len(line)
-        if words > _MOST_WORDS_OF_PAGE:
-            return
-        yield line if len(line) <= _MOST_WORDS else ()
 
 
 def _separator(text: str, line: Line) -> re.Pattern[str] | None:

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 _PARTS = re.compile(r"\S+|[\n\t]")
 _TAB = 8
+# A page of more words is none of a document; the rest has no lines.
+_MOST_WORDS = 100_000
 _PIPE = "|"
 # Dots that lead the eye from a label to its value.
 LEADER = re.compile(r"[._·…]{4,}|…+")
@@ -39,10 +41,14 @@ class LineReader:
         self._column = 0
         self._field = 0
         self._is_piped = False
+        self._count = 0
 
     def text(self, text: str, places: list[tuple[int, int]]) -> None:
         """Add a text node, whose words are at `places` of the visible text; a word at an empty
         place is not visible."""
+        self._count += len(places)
+        if self._count > _MOST_WORDS:
+            return
         line_start = -self._column
         words = iter(places)
         for match in _PARTS.finditer(text):
@@ -73,7 +79,7 @@ class LineReader:
     def _add(self, part: str, word: Word) -> None:
         if not self._words:
             self._is_piped = part.startswith(_PIPE)
-        if len(part) != word.end - word.start:
+        if len(part) != word.end - word.start or not LEADER.search(part):
             self._words.append(word)
             return
         at = 0
