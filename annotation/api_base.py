@@ -27,7 +27,9 @@ from rest_framework.views import APIView
 from portal.accounts.invitations.selectors import InvitationRefused
 from portal.accounts.models import User
 from portal.datasets.models import Document
+from portal.datasets.releases.forms import offer_overlaps
 from portal.datasets.releases.gold import ReleaseError
+from portal.datasets.releases.overlaps import OverlapError
 from portal.datasets.responses import image_response, sandboxed_html_response
 from portal.files.uploads import UploadTooLarge, checked_upload
 from portal.web.answers import answer
@@ -217,6 +219,8 @@ def refusals_in(form: forms.Form) -> Iterator[None]:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
     except ReleaseError as error:
         form.add_error(None, error.faults)
+        if isinstance(error, OverlapError) and error.count:
+            offer_overlaps(form, error.count)
 
 
 class AnnotationView(APIView):

@@ -17,7 +17,7 @@ from portal.accounts.access import is_organiser
 from portal.accounts.models import User, display_name
 from portal.datasets.curation.draws import FILING, SplitDraw
 from portal.datasets.models import Dataset, Release, Selection
-from portal.datasets.releases.api import CitationSerializer
+from portal.datasets.releases.api import OVERLAPS_HELP, CitationSerializer
 from portal.datasets.releases.forms import GROUPS, LARGEST_SEED
 from portal.datasets.releases.services import freeze_remarks, freeze_warnings
 from portal.web.answers import answer
@@ -255,6 +255,9 @@ class NewCampaignRelease(serializers.Serializer[Any]):
         default=0,
         help_text="The exact number of facts with a warning; otherwise the request is refused with "
         "the code `doubtful`.",
+    )
+    accept_overlaps = serializers.IntegerField(
+        required=False, min_value=0, default=0, help_text=OVERLAPS_HELP
     )
 
 

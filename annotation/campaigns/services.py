@@ -325,6 +325,7 @@ def release_gold(
     draw: SplitDraw | None = None,
     split_is_given: bool = False,
     accept_warnings: int = 0,
+    accept_overlaps: int = 0,
 ) -> Release:
     """Freezes the gold of the campaign's finished documents.
 
@@ -365,6 +366,7 @@ def release_gold(
         licence=licence,
         citation=citation,
         splits=_given_splits(documents) if split_is_given else draw,
+        accept_overlaps=accept_overlaps,
         actor=actor,
         then=record,
     )

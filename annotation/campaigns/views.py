@@ -378,6 +378,7 @@ def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> 
             draw=form.draw(),
             split_is_given=form.split_is_given,
             accept_warnings=form.accepted_warnings(),
+            accept_overlaps=form.accepted_overlaps(),
             actor=request.user,
         )
         messages.success(request, f"Release {frozen.version} is frozen.")

@@ -110,6 +110,7 @@ def make_release(
     visibility: str = "public",
     documents: Sequence[Document] | None = None,
     actor: User | None = None,
+    accept_overlaps: int = 0,
 ) -> Release:
     """Freeze a release of all or some documents, in which every “1,200” is a Number."""
     chosen = list(dataset.documents.all()) if documents is None else documents
@@ -126,6 +127,7 @@ def make_release(
         labels=LABELS,
         visibility=visibility,
         actor=actor,
+        accept_overlaps=accept_overlaps,
     )
 
 

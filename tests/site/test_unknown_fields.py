@@ -31,6 +31,7 @@ CLOSED = (
     "/api/v1/assignments/{id}/import/",
     "/api/v1/assignments/{id}/revisions/{number}/restore/",
     "/api/v1/boards/{slug}/rows/{id}/",
+    "/api/v1/campaigns/{slug}/qualification/{id}/qualify/",
     "/api/v1/campaigns/{slug}/review/{number}/items/{position}/decide/",
     "/api/v1/datasets/{slug}/releases/{version}/accept-licence/",
 )

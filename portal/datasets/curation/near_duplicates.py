@@ -11,11 +11,15 @@ number and one date have 0.98.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+from zlib import crc32
 
+import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
 from rensa import RMinHash, RMinHashLSH
 
@@ -31,6 +35,18 @@ SEED = 1
 RECALL = 0.99
 # Candidates of one text that are compared; the ones with the most shared sequences are chosen.
 MAX_CANDIDATES = 50
+
+# Of two texts, the share of the smaller one that a copy has in common.
+COPIED = 0.8
+# Words per sequence of a copy, and the least sequences; shorter texts must have the same words.
+COPIED_WORDS, LEAST_COPIED = 4, 12
+# Sequences in more texts than this are common phrases, and no sign of a copy.
+COMMON = 20
+# With more texts, only every second, third… sequence is kept, to save memory.
+TEXTS_IN_FULL = 500
+
+Key = TypeVar("Key")
+Other = TypeVar("Other")
 
 _TOKEN = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+")
 
@@ -94,6 +110,83 @@ def similarity(first: str, second: str, *, cutoff: float = 0) -> float:
     return Indel.normalized_similarity(
         _weighted(_words(first)), _weighted(_words(second)), score_cutoff=cutoff
     )
+
+
+def copies(
+    texts: Mapping[Key, str], others: Iterable[tuple[Other, str]]
+) -> Iterator[tuple[Key, Other]]:
+    """Yield the pairs of a text and another one that contains most of it, or the reverse.
+
+    Unlike the similarity, this ignores what only the longer text has, such as an inserted
+    paragraph. Compares sequences of COPIED_WORDS words, each with a number NUMBER_WEIGHT times;
+    COPIED of those of the smaller text must be in both. `others` are read once, one at a time.
+
+    >>> page = " ".join(f"word{chr(97 + n)} of" for n in range(20))
+    >>> list(copies({"a": page}, [("b", f"A new beginning. {page}"), ("c", page[:60])]))
+    [('a', 'b')]
+    """
+    every = 1 + len(texts) // TEXTS_IN_FULL
+    places: defaultdict[int, list[Key]] = defaultdict(list)
+    same: defaultdict[tuple[str, ...], list[Key]] = defaultdict(list)
+    for key, text in texts.items():
+        words = _words(text)
+        same[tuple(words)].append(key)
+        for part in _copied_parts(words, every).tolist():
+            places[part].append(key)
+    common = _sorted(part for part, keys in places.items() if len(keys) > COMMON)
+    for part in common.tolist():
+        del places[part]
+    known = _sorted(places)
+    weights = Counter[Key]()
+    for part, keys in places.items():
+        weights.update(dict.fromkeys(keys, part & _WEIGHT))
+    for other, text in others:
+        if not (words := _words(text)):
+            continue
+        parts = _copied_parts(words, every)
+        parts = parts[~_among(parts, common)]
+        total = int((parts & np.uint64(_WEIGHT)).sum())
+        shared = Counter[Key]()
+        for part in parts[_among(parts, known)].tolist():
+            shared.update(dict.fromkeys(places[part], part & _WEIGHT))
+        enough = {key for key in shared if shared[key] >= COPIED * min(total, weights[key])}
+        alike = dict.fromkeys([*same.get(tuple(words), []), *(k for k in shared if k in enough)])
+        yield from ((key, other) for key in alike)
+
+
+def _sorted(parts: Iterable[int]) -> NDArray[np.uint64]:
+    return np.sort(np.fromiter(parts, np.uint64))
+
+
+def _among(parts: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which parts are in a sorted array, without sorting it again."""
+    if not len(known):
+        return np.zeros(len(parts), np.bool_)
+    places = np.searchsorted(known, parts)
+    same: NDArray[np.bool_] = known[np.minimum(places, len(known) - 1)] == parts
+    return same
+
+
+# The lowest bits of a sequence are its weight.
+_WEIGHT = 7
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _copied_parts(words: Sequence[str], every: int) -> NDArray[np.uint64]:
+    """The distinct sequences of a text as numbers, with their weight; none of a short text."""
+    count = len(words) - COPIED_WORDS + 1
+    if count < LEAST_COPIED:
+        return np.array([], dtype=np.uint64)
+    hashes = np.fromiter((crc32(word.encode()) for word in words), np.uint64, len(words))
+    digits = np.fromiter((word[0].isdigit() for word in words), np.bool_, len(words))
+    hashed, has_number = np.zeros(count, np.uint64), np.zeros(count, np.bool_)
+    for start in range(COPIED_WORDS):
+        # Wraps around, as a hash may.
+        hashed = (hashed ^ hashes[start : start + count]) * _FACTOR
+        has_number |= digits[start : start + count]
+    kept = hashed % np.uint64(every) == 0
+    weight = np.where(has_number, np.uint64(NUMBER_WEIGHT), np.uint64(1))
+    return np.unique((hashed & ~np.uint64(_WEIGHT) | weight)[kept])
 
 
 def bands(threshold: float) -> tuple[int, int]:

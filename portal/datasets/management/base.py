@@ -32,6 +32,17 @@ def add_create_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--title", default="", help="Title of a new dataset.")
 
 
+def add_overlaps_argument(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--accept-overlaps",
+        type=int,
+        default=0,
+        metavar="NUMBER",
+        help="The exact number of documents whose gold is public in one dataset and hidden in"
+        " another; otherwise they are listed and nothing is frozen.",
+    )
+
+
 def dataset_of(options: dict[str, Any]) -> Dataset:
     """The dataset named by the argument `slug`, created with `--create`. Raises CommandError."""
     slug = options["slug"]
@@ -91,6 +102,8 @@ class FreezeCommand(BaseCommand, ABC):
             "--seed", type=int, default=1, help="Seed of the draw (default: %(default)s)."
         )
 
+        add_overlaps_argument(parser)
+
     def handle(self, *_: Any, **options: Any) -> None:
         dataset = dataset_of(options)
         try:
@@ -123,4 +136,5 @@ def _terms(options: dict[str, Any]) -> Terms:
         licence=options["licence"],
         citation=citation,
         splits=None if share is None else SplitDraw(share, options["seed"], options["group_by"]),
+        accept_overlaps=options["accept_overlaps"],
     )

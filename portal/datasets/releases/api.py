@@ -155,7 +155,16 @@ class DownloadQuerySerializer(serializers.Serializer[Any]):
 
 
 # Fields that are passed on to FreezeOrder unchanged.
-_ORDERED = ("benchmark", "visibility", "licence", "split_by", "test_share", "seed", "group_by")
+_ORDERED = (
+    "benchmark", "visibility", "licence", "split_by", "test_share", "seed", "group_by",
+    "accept_overlaps",
+)  # fmt: skip
+
+
+OVERLAPS_HELP = (
+    "The exact number of documents whose gold is public in one dataset and hidden in another;"
+    " otherwise the request is refused, and names them."
+)
 
 
 class SplitQuerySerializer(serializers.Serializer[Any]):
@@ -215,6 +224,9 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         required=False,
         default=FILING,
         help_text="Groups of documents that stay in one split.",
+    )
+    accept_overlaps = serializers.IntegerField(
+        required=False, min_value=0, default=0, help_text=OVERLAPS_HELP
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

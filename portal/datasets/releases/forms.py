@@ -31,6 +31,23 @@ GROUPS = [
 LARGEST_SEED = 2**53
 
 
+ACCEPT_OVERLAPS = "accept_overlaps"
+
+
+def accepted_number(data: Any) -> int:
+    sent = str(data.get(ACCEPT_OVERLAPS, ""))
+    return int(sent) if sent.isdecimal() and len(sent) < 10 else 0
+
+
+def offer_overlaps(form: forms.Form, count: int) -> None:
+    """Adds a checkbox with the number of overlapping documents, which it confirms."""
+    field = forms.BooleanField(required=False)
+    plural = "" if count == 1 else "s"
+    field.label = f"Freeze {count:,} document{plural} whose gold is also hidden or public elsewhere"
+    field.widget.attrs["value"] = str(count)
+    form.fields[ACCEPT_OVERLAPS] = field
+
+
 class ReleaseTermsForm(forms.Form):
     """Version, visibility, splits, licence, citation and notes of a release."""
 
@@ -89,6 +106,19 @@ class ReleaseTermsForm(forms.Form):
         label="Release notes",
         help_text="Markdown. The notes are public.",
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if accepted := self.accepted_overlaps():
+            self.offer_overlaps(accepted)
+
+    def accepted_overlaps(self) -> int:
+        """The number of overlapping documents that the user confirmed."""
+        return accepted_number(self.data)
+
+    def offer_overlaps(self, count: int) -> None:
+        """Adds the checkbox that confirms them."""
+        offer_overlaps(self, count)
 
     def clean_version(self) -> str:
         version: str = self.cleaned_data["version"]
@@ -224,6 +254,7 @@ class NewReleaseForm(ReleaseTermsForm):
             file_name=data["file"].name if source == FILE else "",
             labels=list(self.label_set()),
             citation=self.citation(),
+            accept_overlaps=self.accepted_overlaps(),
             **{name: data[name] for name in ("version", "notes", "visibility", "licence")},
             **split,
         )
@@ -268,6 +299,12 @@ class RestoreForm(UploadForm):
     def upload(self) -> "UploadedFile[bytes]":
         upload: UploadedFile[bytes] = self.cleaned_data["archive"]
         return upload
+
+    def accepted_overlaps(self) -> int:
+        return accepted_number(self.data)
+
+    def offer_overlaps(self, count: int) -> None:
+        offer_overlaps(self, count)
 
 
 class AcceptLicenceForm(forms.Form):

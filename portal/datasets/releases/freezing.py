@@ -218,6 +218,7 @@ class FreezeOrder:
     test_share: float = 0.5
     seed: int = 1
     group_by: str = FILING
+    accept_overlaps: int = 0
 
 
 @dataclass
@@ -285,6 +286,7 @@ def freeze_order(
         licence=order.licence,
         citation=order.citation,
         splits=splits_of_order(order, gold),
+        accept_overlaps=order.accept_overlaps,
         actor=actor,
         each=watch.step,
         then=then,

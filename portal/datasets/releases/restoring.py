@@ -264,7 +264,12 @@ def _prompt(about: Mapping[str, Any]) -> str:
 
 
 def restore_release(
-    *, dataset: Dataset, path: Path, limits: ArchiveLimits = LIMITS, actor: User | None = None
+    *,
+    dataset: Dataset,
+    path: Path,
+    limits: ArchiveLimits = LIMITS,
+    actor: User | None = None,
+    accept_overlaps: int = 0,
 ) -> Release:
     """Freezes the release of an archive again, with the same version and hash.
 
@@ -278,7 +283,7 @@ def restore_release(
         raise ReleaseError([f"release {manifest.version} already exists, {same}"])
     try:
         with open_archive(path, limits) as archive, transaction.atomic():
-            release = _restore(dataset, archive, manifest, actor)
+            release = _restore(dataset, archive, manifest, actor, accept_overlaps)
             if release.sha256 != manifest.sha256:
                 raise ReleaseError(
                     [f"the restored hash is {release.sha256}, the archive's {manifest.sha256}"]
@@ -308,7 +313,13 @@ def _verified(path: Path, limits: ArchiveLimits) -> Manifest:
     return result.manifest
 
 
-def _restore(dataset: Dataset, archive: Archive, manifest: Manifest, actor: User | None) -> Release:
+def _restore(
+    dataset: Dataset,
+    archive: Archive,
+    manifest: Manifest,
+    actor: User | None,
+    accept_overlaps: int,
+) -> Release:
     about = dict(_descriptions(archive, manifest))
     documents = RestoredDocuments(dataset, archive, manifest, read_meta(archive, manifest))
     gold_lines = archive_lines(archive, GOLD_LINES)
@@ -325,7 +336,7 @@ def _restore(dataset: Dataset, archive: Archive, manifest: Manifest, actor: User
         documents=documents.documents,
     )
     terms = _terms(manifest)
-    terms["actor"] = actor
+    terms["actor"], terms["accept_overlaps"] = actor, accept_overlaps
     terms["restored"] = _restored(archive, manifest, documents)
     return freeze_gold(dataset=dataset, gold=gold, version=manifest.version, **terms)
 

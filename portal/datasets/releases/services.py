@@ -56,6 +56,7 @@ from .gold import (
     prompts_of,
     put_in_splits,
 )
+from .overlaps import check_overlaps, open_condition
 from .selectors import drafted_notes
 
 
@@ -150,6 +151,8 @@ class Terms(TypedDict, total=False):
     """The split of each item, "dev" or "test", or how to draw it; None for no splits."""
     draw: Mapping[str, Any] | None
     """The draw recorded in an archive."""
+    accept_overlaps: int
+    """The number of documents that may be public here and hidden elsewhere, or the reverse."""
     actor: User | None
     restored: Restored | None
     """The pinned data of a release from an archive."""
@@ -211,7 +214,8 @@ def freeze_gold(*, dataset: Dataset, version: str, gold: Gold, **terms: Unpack[T
     if terms.get("notes", "") is None:
         # Repeating a draw gives the same splits, unless a release is frozen in between.
         release.notes = notes_of_rows(release, rows, splits)
-    return freeze_rows(release, rows, splits, terms.get("restored"), terms.get("then"))
+    accepted = terms.get("accept_overlaps", 0)
+    return freeze_rows(release, rows, splits, terms.get("restored"), terms.get("then"), accepted)
 
 
 def _checked_rows(release: Release, gold: Gold, each: Callable[[], None]) -> list[ReleaseItem]:
@@ -233,8 +237,10 @@ def freeze_rows(
     splits: Splits,
     restored: Restored | None = None,
     then: Callable[[Release], None] | None = None,
+    accept_overlaps: int | None = None,
 ) -> Release:
-    """Stores a release and its items. Raises ReleaseError if its version was taken meanwhile.
+    """Stores a release and its items. Raises ReleaseError if its version was taken meanwhile, and
+    OverlapError; `accept_overlaps` is None for rows that cannot overlap.
 
     The rows must be complete except for `release`.
     """
@@ -244,6 +250,8 @@ def freeze_rows(
             raise ReleaseError(late)
         draw = put_in_splits(release.dataset, rows, splits, release.visibility)
         release.draw = draw or release.draw
+        if accept_overlaps is not None:
+            check_overlaps(release, rows, accept_overlaps)
         settled = note_disputes(release, rows)
         pin_rows(rows, restored)
         seal(release, rows, restored)
@@ -383,12 +391,8 @@ def open_gold_of_release(release: Release) -> OpenGold:
 
 def _open_items() -> QuerySet[ReleaseItem]:
     """Items whose gold is public."""
-    public, hidden = Release.Visibility.PUBLIC, Release.Visibility.GOLD_HIDDEN
-    is_open = Q(release__visibility=public) | Q(
-        release__visibility=hidden, split=ReleaseItem.Split.DEV
-    )
     return ReleaseItem.objects.filter(
-        is_open, release__dataset__in=Dataset.objects.public(), document__isnull=False
+        open_condition(), release__dataset__in=Dataset.objects.public(), document__isnull=False
     ).order_by()
 
 

@@ -44,6 +44,7 @@ from .files import (
 from .forms import AcceptLicenceForm, NewReleaseForm, RestoreForm
 from .freezing import draft_notes, freeze_or_queue, is_quick, running_freeze, stored_upload
 from .gold import ReleaseError
+from .overlaps import OverlapError
 from .restoring import restore_release
 from .selectors import (
     diff_page,
@@ -220,8 +221,14 @@ def new_release(request: UserRequest, slug: str) -> HttpResponse:
             if (answer := _answer(request, dataset, form)) is not None:
                 return answer
         except ReleaseError as error:
-            form.add_error(None, error.faults)
+            _refused(form, error)
     return _new_release_page(request, dataset, form, RestoreForm())
+
+
+def _refused(form: NewReleaseForm | RestoreForm, error: ReleaseError) -> None:
+    form.add_error(None, error.faults)
+    if isinstance(error, OverlapError) and error.count:
+        form.offer_overlaps(error.count)
 
 
 @organiser_required
@@ -234,11 +241,15 @@ def restore(request: UserRequest, slug: str) -> HttpResponse:
             with stored_upload(form.upload) as path:
                 assert path is not None
                 release = restore_release(
-                    dataset=dataset, path=path, limits=archive_limits(), actor=request.user
+                    dataset=dataset,
+                    path=path,
+                    limits=archive_limits(),
+                    actor=request.user,
+                    accept_overlaps=form.accepted_overlaps(),
                 )
             return _frozen(request, release)
         except ReleaseError as error:
-            form.add_error(None, error.faults)
+            _refused(form, error)
     return _new_release_page(request, dataset, _unbound(dataset), form)
 
 

@@ -9,7 +9,8 @@ from annotation.models import Campaign
 from portal.accounts.models import User
 from portal.datasets.models import Release
 from tests.annotation.factories import PAGE, document_of, submit, work_of
-from tests.factories import make_document
+from tests.datasets.factories import make_release
+from tests.factories import empty_dataset, make_document
 from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
@@ -216,3 +217,38 @@ def test_the_api_draws_a_split(finished: Campaign, lead: User, api_of: ApiOf) ->
     release = Release.objects.get()
     assert (release.licence, release.citation) == ("CC0-1.0", {"year": 2024})
     assert sorted(release.items.values_list("split", flat=True)) == ["dev", "test"]
+
+
+class TestHiddenElsewhere:
+    """The gold of a campaign that a release of another dataset hides."""
+
+    @pytest.fixture
+    def hidden(self, finished: Campaign) -> Release:
+        other = empty_dataset(slug="elsewhere", title="Elsewhere")
+        text = finished.dataset.documents.get(name="page-001").content.html
+        make_document(other, "secret-page", text)
+        return make_release(other, visibility="gold_hidden")
+
+    def test_the_lead_learns_no_name_on_page_and_api(
+        self, finished: Campaign, hidden: Release, lead: User, client_of: ClientOf, api_of: ApiOf
+    ) -> None:
+        form = FORM | {"visibility": "public", "accept_overlaps": "1"}
+        page = client_of(lead).post(ADDRESS, form).content.decode()
+        body = {"version": "1.0.0", "visibility": "public", "accept_overlaps": 1}
+        answer = api_of(lead).post(f"/api/v1{ADDRESS}", body, format="json")
+        assert answer.status_code == 422
+        for text in (page, answer.content.decode()):
+            assert "hidden test set that you may not see" in text
+            assert "secret-page" not in text
+            assert "Elsewhere" not in text
+        assert Release.objects.get() == hidden
+
+    def test_an_organiser_confirms_it(
+        self, finished: Campaign, hidden: Release, organiser: User, client_of: ClientOf
+    ) -> None:
+        client, form = client_of(organiser), FORM | {"visibility": "public"}
+        page = client.post(ADDRESS, form).content.decode()
+        assert "page-001: its gold is hidden in Elsewhere 1.0.0, as secret-page" in page
+        assert 'name="accept_overlaps" value="2"' in page
+        client.post(ADDRESS, form | {"accept_overlaps": "2"})
+        assert finished.dataset.releases.get().visibility == "public"

@@ -1,6 +1,7 @@
 """Warnings about hidden gold that is public elsewhere, and about documents without images."""
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def test_the_same_text_in_an_open_release_is_found(coming: Dataset) -> None:
     found = open_gold_of_dataset(coming)
     assert (found.documents, list(found.releases)) == (2, ["First 1.0.0", "Second 2.0.0"])
     assert "2 documents already have public gold in First 1.0.0, Second 2.0.0" in found.words()
-    hidden = make_release(coming, visibility="gold_hidden")
+    hidden = make_release(coming, visibility="gold_hidden", accept_overlaps=2)
     assert open_gold_of_release(hidden) == found
     assert open_gold_of_release(make_release(coming, version="1.0.1")).words() == ""
 
@@ -126,6 +127,10 @@ def test_the_form_and_the_answer_warn(
         "source": "records:fincriticaled", "labels": "Number", "version": "1.0.0",
         "visibility": "gold_hidden", "split": "draw", "test_share": "50", "seed": "1",
     }  # fmt: skip
+    refused = client.post(path, asked).content.decode()
+    confirmed = re.search(r'name="accept_overlaps" value="(\d)"', refused)
+    assert confirmed
+    asked["accept_overlaps"] = confirmed[1]
     shown = client.post(path, asked, follow=True).content.decode()
     assert "Release 1.0.0 is frozen." in shown
     assert "Drawn by filing with seed 1" in shown
@@ -148,7 +153,10 @@ def test_the_api_and_the_command_warn(
         "benchmark": "fincriticaled", "labels": ["Number"], "version": "1.0.0",
         "split_by": "draw", "test_share": 0.5, "seed": 3, "group_by": "none",
     }  # fmt: skip
-    answer = api_of(organiser).post("/api/v1/datasets/coming/releases/", asked, format="json")
+    api = api_of(organiser)
+    refused = api.post("/api/v1/datasets/coming/releases/", asked, format="json").json()["gold"]
+    asked["accept_overlaps"] = len(refused) - 1
+    answer = api.post("/api/v1/datasets/coming/releases/", asked, format="json")
     body = answer.json()
     assert (answer.status_code, body["draw"]["group_by"]) == (201, "none")
     assert body["remarks"][0].startswith("Drawn with seed 3: the test split has 2 of 3 items")
@@ -158,6 +166,7 @@ def test_the_api_and_the_command_warn(
     out, err = io.StringIO(), io.StringIO()
     call_command(
         "freeze_release", "coming", "1.1.0", "--gold", str(gold), "--labels", "Number",
+        "--accept-overlaps", "2",
         stdout=out, stderr=err,
     )  # fmt: skip
     assert "2 documents already have public gold in First 1.0.0" in err.getvalue()

@@ -6,7 +6,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.datasets.management.base import add_create_arguments, dataset_of, existing
+from portal.datasets.management.base import (
+    add_create_arguments,
+    add_overlaps_argument,
+    dataset_of,
+    existing,
+)
 from portal.datasets.releases.gold import ReleaseError
 from portal.datasets.releases.restoring import restore_release
 
@@ -22,12 +27,15 @@ class Command(BaseCommand):
         parser.add_argument("path", type=Path, help="The ZIP or its unpacked folder.")
         parser.add_argument("slug", help="The dataset.")
         add_create_arguments(parser)
+        add_overlaps_argument(parser)
 
     def handle(self, *_: Any, **options: Any) -> None:
         path = existing(options["path"])
         dataset = dataset_of(options)
         try:
-            release = restore_release(dataset=dataset, path=path)
+            release = restore_release(
+                dataset=dataset, path=path, accept_overlaps=options["accept_overlaps"]
+            )
         except ReleaseError as error:
             faults = "\n".join(error.faults)
             raise CommandError(f"{path}: nothing was restored:\n{faults}") from error
