@@ -122,8 +122,9 @@ def signed(options: Options) -> Iterator[str]:
     """Yield the parts of the signature: the options, and the version of the weights.
 
     >>> from .options import check_options
-    >>> list(signed(check_options({})))[1:]
-    ['matcher:aligned', 'unit:beside', 'text:visible', 'text_rules:factboard', 'missing:zero', 'severity:3']
+    >>> list(signed(check_options({})))[1:]  # doctest: +NORMALIZE_WHITESPACE
+    ['matcher:aligned', 'unit:beside', 'text:visible', 'text_rules:factboard', 'missing:zero',
+     'severity:3']
     """
     # `beside` was added in a later version; figures do not change without it.
     unused = ("beside", "")
@@ -148,6 +149,7 @@ def columns_for(options: Options) -> tuple[Column, ...]:
         *_GENERAL,
         *accuracies,
         ffa,
+        *FIGURES.columns["precision"],
         _WEIGHTED_COLUMN,
         *FIGURES.columns["recovery"],
         *_ERROR_COLUMNS,
