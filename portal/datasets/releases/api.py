@@ -91,6 +91,9 @@ class SplitDrawSerializer(serializers.Serializer[Any]):
     items = serializers.IntegerField(required=False)
     test_items = serializers.IntegerField(required=False)
     groups = serializers.IntegerField(required=False)
+    kept = serializers.IntegerField(
+        required=False, help_text="Items that keep the split of an earlier release."
+    )
     divided = serializers.IntegerField(
         required=False, help_text="Groups that earlier releases have in both splits."
     )

@@ -50,7 +50,8 @@ Over = Callable[[Iterable[Any]], Iterator[Any]]
 
 
 def gold_of_release(*, release: Release, over: Over = iter) -> Gold:
-    """The gold of an earlier release, with the corrections of accepted disputes applied.
+    """The gold of an earlier release, with the corrections of accepted disputes applied. The new
+    release keeps its splits, licence and citation, unless others are given.
 
     Leaves out documents that are now held back. Raises ReleaseError.
     """
@@ -67,14 +68,16 @@ def gold_of_release(*, release: Release, over: Over = iter) -> Gold:
     if not release.has_pages:
         lines = {item.name: item.gold for item in frozen}
         documents = {item.name: item.document for item in frozen if item.document}
-        return Gold(release.benchmark, lines=lines, documents=documents, splits=splits)
+        return Gold(
+            release.benchmark, lines=lines, documents=documents, splits=splits, base=release
+        )
     corrected = corrections_for(release).facts
     pages = [
         GoldItem(item.document, _spans(corrected.get(item.name, item.facts)))
         for item in over(frozen)
         if item.document
     ]
-    return Gold(release.benchmark, items=pages, labels=release.labels, splits=splits)
+    return Gold(release.benchmark, items=pages, labels=release.labels, splits=splits, base=release)
 
 
 def _spans(facts: Iterable[Mapping[str, Any]]) -> list[Span]:
@@ -339,7 +342,7 @@ def splits_of_order(order: FreezeOrder, gold: Gold) -> Any:
     """How items are assigned to splits. Raises ReleaseError."""
     if order.split_by == DRAW:
         return SplitDraw(order.test_share, order.seed, order.group_by)
-    return given_splits(gold) if order.split_by == COLUMN else None
+    return given_splits(gold) if order.split_by == COLUMN else gold.kept_splits
 
 
 def start_freezing(

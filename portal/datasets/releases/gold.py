@@ -114,7 +114,8 @@ class Gold:
     """The gold to freeze: facts of pages with a label set, or the lines of another benchmark.
 
     `documents` are those of the lines by id; by default a line belongs to the document with the
-    same name, if there is one. `splits` are those given with the gold, by item name.
+    same name, if there is one. `splits` are those given with the gold, by item name. `base` is the
+    release that the gold comes from, whose terms apply unless others are given.
     """
 
     benchmark: str = PAGES
@@ -123,6 +124,12 @@ class Gold:
     lines: Mapping[str, Mapping[str, Any]] | None = None
     documents: Mapping[str, Document] | None = None
     splits: Mapping[str, str] | None = None
+    base: Release | None = None
+
+    @property
+    def kept_splits(self) -> Mapping[str, str] | None:
+        """The splits of the base; None if there are none."""
+        return self.splits if self.base and self.splits and all(self.splits.values()) else None
 
 
 class ReleaseError(Exception):
@@ -393,9 +400,14 @@ def put_in_splits(
         return {}
     draw: dict[str, Any] = {}
     if isinstance(splits, SplitDraw):
-        groups = _groups(dataset, rows, splits.group_by)
-        wanted, splits = splits, _drawn(dataset, rows, splits, groups)
-        draw = wanted.as_json() | _outcome(rows, splits, groups)
+        groups, kept = _groups(dataset, rows, splits.group_by), kept_splits(dataset)
+        wanted, splits = splits, _drawn(rows, splits, groups, kept)
+        kept_items = sum(row.name in kept for row in rows)
+        # If every item keeps its split, the seed decided nothing: the earlier draw is the record.
+        terms = _last_draw(dataset) if kept_items == len(rows) else wanted.as_json()
+        if terms:
+            draw = terms | _outcome(rows, splits, groups)
+            draw |= {"kept": kept_items} if kept_items else {}
     if faults := list(_faults(rows, splits, visibility)):
         raise ReleaseError(faults)
     for row in rows:
@@ -407,6 +419,13 @@ def kept_splits(dataset: Dataset) -> dict[str, str]:
     """The split of each item in the newest release with splits that contains it."""
     items = ReleaseItem.objects.filter(release__dataset=dataset).exclude(split="")
     return dict(items.order_by("release_id").values_list("name", "split"))
+
+
+def _last_draw(dataset: Dataset) -> dict[str, Any]:
+    """The share, seed and grouping of the newest draw; empty if no split was drawn."""
+    drawn = dataset.releases.exclude(draw={}).order_by("-pk").first()
+    terms = ("share", "seed", "group_by")
+    return {name: drawn.draw[name] for name in terms if name in drawn.draw} if drawn else {}
 
 
 def _groups(dataset: Dataset, rows: Sequence[ReleaseItem], group_by: str) -> dict[str, str]:
@@ -455,13 +474,16 @@ def _outcome(
 
 
 def _drawn(
-    dataset: Dataset, rows: Sequence[ReleaseItem], draw: SplitDraw, groups: Mapping[str, str]
+    rows: Sequence[ReleaseItem],
+    draw: SplitDraw,
+    groups: Mapping[str, str],
+    kept: Mapping[str, str],
 ) -> dict[str, str]:
     if len(rows) < 2:
         raise ReleaseError(["a random split needs at least two items"])
     units = [Unit(row.name, (_kind(row), *strata_of(row.gold).values())) for row in rows]
     try:
-        return draw_splits(units, draw, kept_splits(dataset), groups)
+        return draw_splits(units, draw, kept, groups)
     except ValueError as error:
         raise ReleaseError([str(error)]) from error
 

@@ -197,7 +197,10 @@ def freeze_lines(
 
 def freeze_gold(*, dataset: Dataset, version: str, gold: Gold, **terms: Unpack[Terms]) -> Release:
     """Freezes any gold like `freeze_release`."""
-    splits = terms.get("splits")
+    splits, draw = terms.get("splits"), terms.get("draw")
+    base = gold.base or Release()
+    if splits is None or splits == gold.kept_splits:
+        splits, draw = gold.kept_splits, draw or base.draw
     release = Release(
         dataset=dataset,
         version=version,
@@ -205,9 +208,9 @@ def freeze_gold(*, dataset: Dataset, version: str, gold: Gold, **terms: Unpack[T
         labels=list(gold.labels),
         notes=terms.get("notes") or "",
         visibility=terms.get("visibility", Release.Visibility.GOLD_HIDDEN),
-        licence=terms.get("licence", ""),
-        citation=dict(terms.get("citation") or {}),
-        draw=dict(terms.get("draw") or {}),
+        licence=terms.get("licence") or base.licence,
+        citation=dict(terms.get("citation") or base.citation),
+        draw=dict(draw or {}),
         frozen_by=terms.get("actor"),
     )
     rows = _checked_rows(release, gold, terms.get("each", lambda: None))

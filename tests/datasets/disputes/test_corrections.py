@@ -1,6 +1,7 @@
 """Accepted disputes correct the gold of a release that is made from the previous one."""
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from portal.datasets.disputes.services import DisputeRefused, WantedCorrection, 
 from portal.datasets.models import Dispute, Release
 from portal.datasets.releases.corrections import BY_HAND, corrections_for
 from portal.datasets.releases.freezing import EARLIER, FreezeOrder, freeze_order
+from portal.datasets.releases.gold import ReleaseError
 from tests.datasets.disputes.factories import ORIGIN, decide, item_of, make_dispute, released
 from tests.fixture_types import ApiOf, ClientOf
 
@@ -191,5 +193,8 @@ def test_splits_and_documents_that_are_held_back(raiser: User) -> None:
     assert dict(again.items.values_list("name", "split")) == {"a": "dev", "b": "test"}
     release.dataset.documents.filter(name="b").update(state="held", held_reason="a copy")
     order = FreezeOrder("", source=EARLIER, base="1.0.0", version="1.2.0")
+    with pytest.raises(ReleaseError, match="no gold would be hidden"):
+        freeze_order(dataset=release.dataset, order=order, actor=None)
+    order = replace(order, visibility="public")
     last = freeze_order(dataset=release.dataset, order=order, actor=None)
     assert list(last.items.values_list("name", flat=True)) == ["a"]

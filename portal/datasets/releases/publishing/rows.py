@@ -108,7 +108,7 @@ def image_name(document: str, number: int, suffix: str) -> str:
     return f"{document}{'' if number == 1 else f'-{number}'}{suffix}"
 
 
-_COUNTS = ("seed", "items", "test_items", "groups", "divided")
+_COUNTS = ("seed", "items", "test_items", "groups", "kept", "divided")
 _LONGEST = 40
 
 
@@ -155,6 +155,8 @@ def draw_words(draw: dict[str, Any]) -> str:
         f" {draw['items']:,} items ({reached:.1f}%, {100 * draw['share']:g}% requested)."
         f" {draw.get('groups', 0):,} groups."
     )
+    if kept := draw.get("kept"):
+        words += f" Items that keep the split of an earlier release: {kept:,}."
     if divided := draw.get("divided"):
         words += f" Groups in both splits because of earlier releases: {divided:,}."
     return words
