@@ -46,7 +46,9 @@ class Table:
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
-        self.values: list[list[GridCell]] = [_value_cells(row) for row in grid.rows]
+        self.values: list[list[GridCell]] = [
+            [] if grid.is_spaced and _is_prose(row) else _value_cells(row) for row in grid.rows
+        ]
         if max(map(len, self.values), default=0) > _MOST_COLUMNS:
             self.values = [[] for _ in grid.rows]
         self.columns = _clusters(self.values)
@@ -170,6 +172,14 @@ def _divides(over: dict[int, tuple[int, ...]], group: Iterable[int], column: int
     """Whether a row of headers has other cells over a column than over a group of columns."""
     own = {cell for k in group for cell in over.get(k, ())}
     return bool(own) and column in over and own.isdisjoint(over[column])
+
+
+def _is_prose(row: Row) -> bool:
+    """Whether words follow a value, as in a sentence."""
+    first = next((k for k, cell in enumerate(row) if is_value(cell.text)), len(row))
+    return first > 0 and any(
+        sum(map(str.isalpha, cell.text)) >= _SENTENCE for cell in row[first + 1 :]
+    )
 
 
 def _by_order(values: Sequence[Sequence[GridCell]]) -> list[tuple[int, int]]:
@@ -301,6 +311,9 @@ def tokens_of(header: str) -> set[str]:
     return set(_TOKEN.findall(normalise_value(header).lower()))
 
 
+_NUMBER = re.compile(r"\d[\d.,]*")
+
+
 # --- comparison --------------------------------------------------------------------------------
 _HEADER, _PAIR, _CONTENT = 3.0, 1.0, 0.5
 # Headers must say this much more, in columns, for another order than that of the gold.
@@ -311,6 +324,8 @@ _MOST_ROWS = 200
 # A row of more values is no row of a table.
 _MOST_COLUMNS = 200
 _MOST_SPANS = 2000
+# Alphabetic characters behind a value, in a row that is a sentence.
+_SENTENCE = 12
 # The share of the rows of a table that must show its columns.
 _REGULAR = 0.9
 # As many rows, compared with the usual ones, show that a table has more columns than those.
@@ -470,6 +485,8 @@ class TableJudge:
         t, r, gold_cell = own
         u, s, cell = other
         table, read = self._gold.tables[t], self._other.tables[u]
+        if _holds_several(cell.text):
+            return 0
         i, j = table.column_of(r, gold_cell), read.column_of(s, cell)
         if i is not None and j is not None:
             columns, taken = self._columns(t, table.band_of[r], u, read.band_of[s])
@@ -607,6 +624,11 @@ class TableJudge:
                 if share >= _SURE and self._gold.tables[t].values[r]:
                     pairs[t, u].append((r, s))
         return pairs
+
+
+def _holds_several(text: str) -> bool:
+    """Whether a cell holds several numbers, of which the columns are unknown."""
+    return len(_NUMBER.findall(text)) > 1
 
 
 def _is_transposed(grid: Grid, known: Collection[str]) -> bool:
