@@ -355,7 +355,7 @@ StratumFiguresSerializer = answer(
 class StatisticsSerializer(serializers.Serializer[StatisticsPage]):
     """Statistics of a dataset.
 
-    If the gold is hidden, `rows` has only the total of all facts, and the facts of types are null.
+    If the gold is hidden, `rows` is empty, and the facts of types are null.
     """
 
     release = serializers.CharField(source="release.version", allow_null=True, default=None)

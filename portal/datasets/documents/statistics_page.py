@@ -145,14 +145,14 @@ def strata_tables(statistics: DatasetStatistics) -> list[StrataTable]:
     return [StrataTable(name, STRATA[name], listed) for name, listed in rows.items()]
 
 
-def release_tally(user: Any, release: Release) -> FactTally:
-    """Count the facts of a release, or of the splits that the user may see, or only the total."""
+def release_tally(user: Any, release: Release) -> FactTally | None:
+    """Count the facts of a release, or of the splits that the user may see; None without any."""
     seen = gold_splits_for(user, release)
     items = release.items.order_by()
     if seen is not None:
         items = items.filter(split__in=seen)
         if not items.exists():
-            return FactTally(release.item_count, release.fact_count)
+            return None
     part = "all" if seen is None else "+".join(sorted(seen))
     per_document, by_label = _fact_counts(items, f"{release.pk}:{release.sha256}:{part}")
     return FactTally(

@@ -324,7 +324,7 @@ FieldChangeSerializer = answer(FieldChange)
 
 
 class ChangedItemSerializer(serializers.Serializer[ChangedItem]):
-    """An item that differs; if its gold is hidden, only its id and kind of change are set."""
+    """An item that differs, and whose gold is open."""
 
     id = serializers.CharField(source="name")
     change = serializers.CharField(source="kind", help_text="added, removed or changed.")

@@ -197,7 +197,8 @@ def diff_page(
     opened = _opened(user, before, after)
     shown = tuple(item for item in diff.items if opened(item))
     open_diff = ReleaseDiff(diff.before, diff.after, shown, 0)
-    wanted = [item for item in diff.items if kind not in KINDS or item.kind == kind]
+    # The name alone would show which hidden gold was corrected.
+    wanted = [item for item in shown if kind not in KINDS or item.kind == kind]
     pages = Paginator(wanted, CHANGES_PER_PAGE).get_page(page)
     return DiffPage(
         before=before,

@@ -134,22 +134,21 @@ def test_the_open_part_is_there_for_everybody(release: Release, client_of: Clien
     assert "images/secret.png" in kit
 
 
-def test_the_diff_tells_the_names_of_hidden_items_only(
-    release: Release, client_of: ClientOf, api_of: ApiOf
+def test_the_diff_counts_hidden_items_and_does_not_name_them(
+    release: Release, organiser: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
     answer = api_of(None).get(f"/api/v1{BASE}/1.1.0/diff/1.0.0/").json()
     assert answer["items"] == {"added": 0, "removed": 0, "changed": 2}
     assert answer["facts"] == {"added": 0, "removed": 1, "changed": 0}
     assert answer["hidden"] == 1
-    opened, hidden = answer["results"]
+    (opened,) = answer["results"]
     assert [fact["before"]["value"] for fact in opened["facts"]] == [OPEN]
-    assert hidden == {
-        "id": "secret",
-        "change": "changed",
-        "gold_is_open": False,
-        "facts": None,
-        "fields_changed": None,
-    }
+    for query in ("", "?change=changed", "?change=removed"):
+        url = f"{BASE}/1.1.0/diff/1.0.0/{query}"
+        assert "secret" not in api_of(None).get(f"/api/v1{url}").content.decode()
+        assert "secret" not in client_of(None).get(url).content.decode()
+    whole = api_of(organiser).get(f"/api/v1{BASE}/1.1.0/diff/1.0.0/").json()
+    assert [row["id"] for row in whole["results"]] == ["open", "secret"]
     page = client_of(None).get(f"{BASE}/1.1.0/diff/1.0.0/").content.decode()
-    assert "Gold hidden." in page
+    assert "1 of these items has hidden gold." in page
     assert f"<q>{OPEN}</q>" in page
