@@ -38,7 +38,7 @@ from .columns import BoardColumn
 from .files import COLUMN, TEXT, ExportForm, leaderboard_csv
 from .filters import CLOSED, OPEN, RowFilterForm
 from .rows import tokens_of
-from .selectors import Leaderboard, requested_leaderboard, stamped_board
+from .selectors import Leaderboard, requested_leaderboard, stamped_board, unknown_choices
 
 ViewSerializer = answer(View, leave_out=["columns", "reported", "needs"])
 ColumnSerializer = answer(
@@ -214,9 +214,12 @@ class BoardLeaderboard(APIView):
         etag = stamped.etag(request.user, {**known, "csv": is_csv})
 
         def table() -> Leaderboard:
-            return requested_leaderboard(
+            made = requested_leaderboard(
                 request.user, stamped.board, stamped.windows, asked, asked["wanted"]
             )
+            if unknown := unknown_choices(made, stamped.windows, asked):
+                raise serializers.ValidationError(unknown)
+            return made
 
         def written() -> bytes:
             data = leaderboard_csv(table()) if is_csv else LeaderboardSerializer(table()).data

@@ -29,7 +29,17 @@ from scoring.models.boards import (
     with_releases,
 )
 
-from .columns import BoardColumn, Sort, TableFrame, table_frame
+from .columns import (
+    GROUPED,
+    NAME,
+    SIZE,
+    BoardColumn,
+    Sort,
+    TableFrame,
+    board_columns,
+    main_columns,
+    table_frame,
+)
 from .disclosure import PARTS, entry_as_shown, is_withheld, shown_columns, shown_part
 from .filters import ALL_ROWS, RowFilter, parameters
 from .rows import (
@@ -346,6 +356,31 @@ def requested_leaderboard(
         part=part_for(user, phase, asked["part"]),
         wanted=wanted,
     )
+
+
+# Views that only the page has: files and the API return the whole table for them.
+_OF_THE_PAGE = ("headline", "scores", "robustness")
+
+
+def unknown_choices(
+    table: Leaderboard, windows: Sequence[PhaseWindow], asked: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Errors by parameter for a phase, view or order that the board does not have. Pages ignore
+    them; a file does not show that it is another one than requested."""
+    views = {view.key for view in table.views} | set(_OF_THE_PAGE)
+    columns = [*main_columns(table.board, table.phase)]
+    columns += [column for view in table.views for column in view.columns]
+    keys = {column.key for column in [*table.columns, *board_columns(columns)]}
+    known = {
+        "phase": {window.phase.slug for window in windows},
+        "view": views,
+        "sort": {NAME, SIZE, GROUPED} | keys,
+    }
+    return {
+        name: [f"Unknown value. Known values: {', '.join(sorted(values)) or 'none'}."]
+        for name, values in known.items()
+        if asked[name] and asked[name].removeprefix("-" if name == "sort" else "") not in values
+    }
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Pages and files of leaderboards: the table in other formats, citations, and the charts."""
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -13,7 +13,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
 from portal.datasets.responses import TextFile, file_response
-from portal.web.requests import conditional
+from portal.web.requests import conditional, refuse_unknown
 from scoring.access import board_for, submission_for
 from scoring.charts.drawing import DrawingError, library_version
 from scoring.charts.look import live_style
@@ -51,7 +51,16 @@ from .citing import (
 )
 from .files import Export, ExportForm, leaderboard_file
 from .filters import ALL_ROWS, QueryForm, RowFilterForm
-from .selectors import Leaderboard, StampedBoard, requested_leaderboard, stamped_board
+from .selectors import (
+    Leaderboard,
+    StampedBoard,
+    requested_leaderboard,
+    stamped_board,
+    unknown_choices,
+)
+
+# The parameters of a table, apart from its filters.
+CHOICES = ("phase", "sort", "view", "part")
 
 
 @require_safe
@@ -63,22 +72,31 @@ def leaderboard_table(request: HttpRequest, slug: str, ending: str) -> HttpRespo
     board, filters = board_for(request.user, slug), RowFilterForm(request.GET)
     if not filters.is_valid():
         return _refused(filters)
-    table = _asked_table(request, board, phase_windows(board), filters)
+    windows = phase_windows(board)
+    table = _asked_table(request, board, windows, filters)
     form = ExportForm(request.GET, table.columns)
     if not form.is_valid():
         return _refused(form)
+    refuse_unknown(request, {*CHOICES, *filters.fields, *form.fields})
+    asked = {name: request.GET.get(name, "") for name in CHOICES}
+    if unknown := unknown_choices(table, windows, asked):
+        return _errors(unknown)
     return file_response(leaderboard_file(table, form.export(), ending))
 
 
 def _refused(form: QueryForm) -> HttpResponse:
-    errors = "".join(f"{name}: {' '.join(messages)}\n" for name, messages in form.messages.items())
+    return _errors(form.messages)
+
+
+def _errors(messages: Mapping[str, list[str]]) -> HttpResponse:
+    errors = "".join(f"{name}: {' '.join(texts)}\n" for name, texts in messages.items())
     return HttpResponse(errors, status=400, content_type="text/plain; charset=utf-8")
 
 
 def _asked_table(
     request: HttpRequest, board: Board, windows: Sequence[PhaseWindow], filters: RowFilterForm
 ) -> Leaderboard:
-    asked = {name: request.GET.get(name, "") for name in ("phase", "sort", "view", "part")}
+    asked = {name: request.GET.get(name, "") for name in CHOICES}
     return requested_leaderboard(request.user, board, windows, asked, filters.wanted())
 
 

@@ -268,3 +268,19 @@ B = 1e9
 )
 def test_sizes_are_read_as_numbers_of_parameters(size: str, number: float | None) -> None:
     assert parameters(size) == pytest.approx(number)
+
+
+@pytest.mark.parametrize("choice", ["view=nope", "sort=nope", "sort=--ffa", "phase=nope"])
+def test_files_and_api_refuse_choices_that_the_board_does_not_have(
+    rows: Board, client_of: ClientOf, api_of: ApiOf, choice: str
+) -> None:
+    name = choice.split("=")[0]
+    for ending in ("csv", "tex", "md"):
+        answer = client_of(None).get(f"/boards/board/leaderboard.{ending}?{choice}")
+        assert answer.status_code == 400
+        assert answer.content.decode().startswith(f"{name}: Unknown value. Known values: ")
+    for form in ("json", "csv"):
+        assert api_of(None).get(f"{JSON}?{choice}&format={form}").status_code == 400
+    assert client_of(None).get(f"{CSV}?vew=scores").status_code == 400
+    assert client_of(None).get(f"{CSV}?view=scores&sort=-ffa&phase=test").status_code == 200
+    assert client_of(None).get(f"{PAGE}?{choice}").status_code == 200
