@@ -1,0 +1,121 @@
+"""Second readings of a fact: next to its value, or in another copy of it."""
+
+from scoring.metrics.facts import read_page
+from scoring.metrics.facts.occurrences import GoldFact, gold_fact
+from scoring.metrics.facts.readings import differs, is_reading, says
+from tests.many import together
+
+from .pages import CELLS, STATEMENT, TEXT, date, errors, number, table
+
+PLAIN = table(CELLS)
+
+
+def fact(html: str) -> GoldFact:
+    page = read_page(html)
+    return gold_fact(page.facts[0], page.normalised)
+
+
+@together(
+    "value reading expected",
+    [
+        ("1,200", "1,200", False),
+        ("1,200", "1200", False),
+        ("1,200", "1 200", False),
+        ("1,200", "1,203", True),
+        ("1,200", "(1,200)", True),
+        ("1,200", "120.0", True),
+        ("1,200", "12,000", True),
+    ],
+)
+def test_other_values_differ_and_other_forms_do_not(
+    value: str, reading: str, expected: bool
+) -> None:
+    assert differs(value, reading, "number") == expected
+
+
+def test_another_reading_is_a_number_like_the_value() -> None:
+    own = fact(f"<p>Net {number('1,200')}</p>")
+    assert is_reading(own, "1,203")
+    assert not is_reading(own, "1,200")
+    assert not is_reading(own, "stores")
+    assert not is_reading(own, "7")
+
+
+def test_a_text_says_a_value_only_as_a_whole() -> None:
+    own = fact(f"<p>Net {number('1,200')}</p>")
+    assert says(own, "1,200")
+    assert says(own, "net 1,200 of")
+    assert not says(own, "11,200")
+    assert not says(own, "1,200.5")
+    assert not says(own, "(1,200)")
+
+
+@together(
+    "shown",
+    [
+        "1,203 or 1,200",
+        "1,200 or 1,203",
+        "1,200 [1,203]",
+        "1,203 [1,200]",
+        "~~1,203~~ 1,200",
+        "1,200 / 1,203",
+        "1,203/1,200",
+        "1,200 (corrected: 1,203)",
+        "1,203 → 1,200",
+        "1,200 (or 1,203)",
+        "perhaps 1,203, perhaps 1,200",
+    ],
+)
+def test_two_readings_in_a_cell_or_sentence_are_no_reading(shown: str) -> None:
+    assert errors(STATEMENT, PLAIN.replace("1,200", shown) + TEXT)[0] != "ok"
+    gold = f"<p>Sales of {number('1,200')} were reported for the year.</p>"
+    assert errors(gold, f"Sales of {shown} were reported for the year.") != ["ok"]
+
+
+@together(
+    "shown",
+    [
+        "1,200",
+        "1,200 [a]",
+        "1,200 (note 12)",
+        "**1,200**",
+    ],
+)
+def test_notes_and_emphasis_are_no_second_readings(shown: str) -> None:
+    assert errors(STATEMENT, PLAIN.replace("1,200", shown) + TEXT)[0] == "ok"
+
+
+def test_two_dates_in_one_place_are_no_reading() -> None:
+    gold = f"<p>As of {date('March 31, 2023')} it had offices.</p>"
+    assert errors(gold, "As of March 31, 2023 or March 31, 2028 it had offices.") == ["hedged"]
+    assert errors(gold, "As of March 31, 2023 it had offices.") == ["ok"]
+
+
+def test_numbers_of_the_page_next_to_each_other_are_no_second_readings() -> None:
+    gold = f"<p>Sales were {number('1,203')} or {number('1,200')} by other rules.</p>"
+    assert errors(gold, "Sales were 1,203 or 1,200 by other rules.") == ["ok", "ok"]
+
+
+def test_a_second_copy_is_right_only_without_a_difference() -> None:
+    page = f"Statement of operations\n{PLAIN}{TEXT}"
+    facts = len(errors(STATEMENT, page))
+    assert errors(STATEMENT, page + page) == ["ok"] * facts
+    other = page.replace("1,100", "1,900")
+    expected = ["ok", "hedged", *["ok"] * (facts - 2)]
+    assert errors(STATEMENT, page + other) == expected
+    assert errors(STATEMENT, other + page) == expected
+
+
+def test_a_second_table_is_right_only_without_a_difference() -> None:
+    facts = len(errors(STATEMENT, PLAIN + TEXT))
+    assert errors(STATEMENT, PLAIN + PLAIN + TEXT) == ["ok"] * facts
+    found = errors(STATEMENT, PLAIN + PLAIN.replace("(650)", "(850)") + TEXT)
+    assert found == ["ok", "ok", "ok", "hedged", *["ok"] * (facts - 4)]
+
+
+def test_a_second_row_is_right_only_without_a_difference() -> None:
+    rows = [*CELLS[:2], CELLS[1], *CELLS[2:]]
+    facts = len(errors(STATEMENT, PLAIN + TEXT))
+    assert errors(STATEMENT, table(rows) + TEXT) == ["ok"] * facts
+    rows[2] = ["Revenue", "1,209", "1,100"]
+    assert errors(STATEMENT, table(rows) + TEXT) == ["hedged", *["ok"] * (facts - 1)]
