@@ -203,7 +203,7 @@ class Headline:
     """The first view of a board.
 
     `measures` says in words what the main score is; `{count} ` in it is the number of what is
-    `counted`, and is left out where that number is not public. `supporting` are two or three
+    `counted`, and is left out where that number is not public. `supporting` are a few
     further figures, from their keys to headings without abbreviations.
     """
 

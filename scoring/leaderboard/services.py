@@ -378,8 +378,7 @@ def load_reported(*, board: Board, actor: User | None = None) -> list[Entry]:
 
 
 def _comparable_rows(board: Board) -> list[ReportedRow]:
-    """Return the tables that have the board's headline figures, then the rows of its views. A
-    figure that no publication states is not asked for.
+    """Return the tables that have exactly the board's headline figures, then the rows of its views.
 
     A system of such a table may lack some of them, like those that CC-OCR tests on a part of the
     tracks.
@@ -389,8 +388,7 @@ def _comparable_rows(board: Board) -> list[ReportedRow]:
     columns = spec.columns_for(options)
     headline = {column.reported or column.key for column in columns if column.headline}
     known = {column.key for column in columns}
-    stated = {key for row in spec.reported for key in row.scores}
-    whole = {row.protocol for row in spec.reported if headline & stated <= row.scores.keys()}
+    whole = {row.protocol for row in spec.reported if headline <= row.scores.keys()}
     of_views = [row for view in spec.views_for(options) for row in view.reported]
     # A view may have the rows of a table under the names of its own figures.
     in_views = {(row.provenance, row.name) for row in of_views}

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import schemathesis
 from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -28,12 +29,13 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from portal.accounts.models import User
-from portal.wsgi import application
 from tests.asking import rolled_back
 
 from .api_world import World, make_world
 
 pytestmark = pytest.mark.django_db
+
+APPLICATION = get_wsgi_application()
 
 Mode = schemathesis.GenerationMode
 
@@ -84,7 +86,7 @@ def _one_connection() -> Iterator[None]:
 
 def whole(environ: Any, start_response: Any) -> list[bytes]:
     """Calls the site, reads the response to its end and closes it, as a web server does."""
-    answer: Any = application(environ, start_response)
+    answer: Any = APPLICATION(environ, start_response)
     try:
         return [b"".join(answer)]
     finally:

@@ -161,7 +161,7 @@ def headline_for(options: Options) -> Headline:
     return Headline(
         f"share of the {{count}} financial facts reproduced exactly{place}",
         "facts",
-        {"n_ffa": "Numbers", "t_ffa": "Dates", "general": "Text"},
+        {"precision": "Precision", "n_ffa": "Numbers", "t_ffa": "Dates", "general": "Text"},
     )
 
 

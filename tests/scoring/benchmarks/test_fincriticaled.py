@@ -166,7 +166,6 @@ def test_columns_follow_the_papers_table() -> None:
         ("Fact-level", "N-FFA", "up"),
         ("Fact-level", "T-FFA", "up"),
         ("Fact-level", "FFA", "up"),
-        ("Fact-level", "Precision", "up"),
     ]
     details = {c.key for c in BENCHMARK.columns if not c.headline}
     assert {f"err_{error}" for error in ERROR_TYPES} < details

@@ -275,6 +275,7 @@ def test_organiser_makes_a_draft_with_a_phase_and_reported_rows(
         "labels": "Number,Date",
         "matcher": "aligned",
         "beside": "",
+        "unit": "beside",
         "text": "visible",
         "text_rules": "factboard",
         "missing": "skip",

@@ -114,7 +114,7 @@ def item_url(submission: Submission, name: str) -> str:
 
 @pytest.mark.parametrize(
     ("name", "labels"),
-    [("page-3", ["R1", "RL", "E", "N-FFA", "FFA", "Precision"]), ("page-5", ["R1", "RL", "E"])],
+    [("page-3", ["R1", "RL", "E", "N-FFA", "FFA"]), ("page-5", ["R1", "RL", "E"])],
 )
 def test_an_item_names_only_the_figures_it_has(
     client_of: ClientOf, read: Submission, researcher: User, name: str, labels: list[str]
