@@ -13,6 +13,8 @@ _BLOCKS = frozenset(
     "p div table tr ul ol li h1 h2 h3 h4 h5 h6 section article br hr center td".split()
 )
 _OPENING, _CLOSING = re.compile(r"[$€£(\s]+"), re.compile(r"[)%\s]+")
+_BEFORE = re.compile(r"[$€£]\s?\(?$|\($")
+_BEHIND = re.compile(r"[)%]+| (?:million|billion|thousand)\b")
 Placed = tuple[int, int, Pieces]
 
 
@@ -53,7 +55,7 @@ class _Reader:
     def end(self) -> None:
         pieces = _cleaned(self._open)
         if pieces:
-            self.blocks.append(pieces)
+            self.blocks.append(_joined(pieces))
         self._open = []
 
     def walk(self, element: lxml.html.HtmlElement) -> None:
@@ -156,7 +158,22 @@ def _with_marks(row: list[Placed]) -> list[Placed]:
                 left, pieces = opening[0], [text_of(opening[2]), *pieces]
             found.append((left, right, pieces))
             opening = None
-    return found
+    return [(left, right, _joined(pieces)) for left, right, pieces in found]
+
+
+def _joined(pieces: Pieces) -> Pieces:
+    """Return the pieces with the marks next to a number as part of it."""
+    for at, fact in enumerate(pieces):
+        if not isinstance(fact, Fact) or fact.kind != "Number":
+            continue
+        before, behind = (pieces[k] if 0 <= k < len(pieces) else "" for k in (at - 1, at + 1))
+        if isinstance(before, str) and (mark := _BEFORE.search(before)):
+            pieces[at - 1] = before[: mark.start()]
+            fact.before = mark[0] + fact.before
+        if isinstance(behind, str) and (mark := _BEHIND.match(behind)):
+            pieces[at + 1] = behind[mark.end() :]
+            fact.behind += mark[0]
+    return [piece for piece in pieces if piece]
 
 
 def _table_of(rows: list[list[Placed]]) -> Table | None:
