@@ -1,14 +1,16 @@
 """The matchers: a verdict for each gold fact.
 
 The aligned matcher assigns each gold fact the occurrence of its value in the same place. First the
-two texts are aligned (`alignment`). Then every clean occurrence of a fact's value is judged by its
-place: is it aligned with the fact or with something else, and are the words around it aligned with
-the words around the fact? Facts with equal values share their occurrences one-to-one so that the
-places fit best in total; an occurrence that slid into another column is misplaced (`tables`). The
-remaining facts are explained: a form of the value in the fact's place gives its error type, an
-unclaimed occurrence elsewhere is misplaced, and anything else in the fact's place is a misreading:
-the words between its recognised neighbours (`neighbours`), or those aligned with it. A fact is
-missing if nothing was read there.
+two texts are aligned (`alignment`), and their tables compared as grids (`table_judge`): a value in
+the cell of the fact's row and column is in place. Then every other clean occurrence of a fact's
+value is judged by its place: is it aligned with the fact or with something else, are the words
+around it aligned with the words around the fact, and do the tables say that it is in another row or
+column? Facts with equal values share their occurrences one-to-one so that the places fit best in
+total. The remaining facts are explained: a form of the value in the fact's place gives its error
+type, an unclaimed occurrence elsewhere is misplaced, and anything else in the fact's place is a
+misreading: the words between its recognised neighbours (`neighbours`), or those aligned with it. A
+fact is missing if nothing was read there. At last, correct numbers with other marks next to them
+are `unit` errors (`marks`), and facts with a second, different reading are `hedged` (`readings`).
 
 The substring matcher is the rule of the benchmark's published script, for comparison: a fact is
 correct if its value occurs anywhere in the prediction's text, ignoring case and white space. It
@@ -43,7 +45,8 @@ from .occurrences import (
 from .page import Page
 from .places import FormFinder, PlaceJudge, Span
 from .readings import Beside, in_other_copies, is_reading
-from .tables import Located, TableJudge
+from .table_judge import TableJudge
+from .tables import Located
 
 # Every fact that is not correct has one of these. The benchmark's card explains them.
 ERROR_TYPES = tuple(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scoring.metrics.facts import read_page, read_prediction
 from scoring.metrics.facts.alignment import align
 from scoring.metrics.facts.grids import Grid, is_mark, is_value, read_grids
-from scoring.metrics.facts.tables import TableJudge, header_likeness, match_columns
+from scoring.metrics.facts.table_judge import TableJudge, header_likeness, match_columns
 from tests.many import drawn, together
 
 from .pages import CELLS, errors, number, table
