@@ -76,7 +76,12 @@ def _single(text: str, left: int, right: int, start: int, end: int) -> Iterator[
         return
     words = list(_words(text, start, end))
     content = [text[word.start : word.end] for word in words]
-    if len(words) == 1 or _GROUPS.search(cell.text) or not all(map(_is_value_or_scrap, content)):
+    if (
+        len(words) == 1
+        or _GROUPS.search(cell.text)
+        or _NOTE.search(cell.text)
+        or not all(map(_is_value_or_scrap, content))
+    ):
         yield cell
         return
     for part in _joined_marks(text, words):
@@ -356,6 +361,8 @@ _WORD = re.compile(r"[^ ]+")
 _GROUPS = re.compile(r"(?<!\d)\d{1,3} \d{3}(?!\d)")
 _NIL = re.compile(rf"[{CURRENCY}]? ?\(?[-–—−]+\)? ?%?|[Nn]/?[AaMm]|[Nn]il|NIL")
 _SCRAP = 2
+# A mark of a note, or something in brackets, behind a value.
+_NOTE = re.compile(r"\d \(\w{1,2}\)$|\d \[")
 _FOOTNOTE = re.compile(r"\(\w{1,2}\)")
 _SMALL = re.compile(r"\(?\w{1,2}\)?")
 

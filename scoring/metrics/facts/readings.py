@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .alignment import Alignment, align
 from .errors import explain, is_found, similarity
 from .normalise import alnum_of, digits_of
-from .occurrences import FactKind, GoldFact
+from .occurrences import FactKind, GoldFact, is_whole_value, occurrence_at
 from .places import FormFinder, PlaceJudge, Span
 
 # A second reading has at most these characters between it and the first, in so many words.
@@ -31,8 +31,6 @@ _OFFERS = re.compile(
 # These may set a second reading apart, but are common elsewhere.
 _APART = re.compile(r"[/?\[\]]")
 _WORD = re.compile(r"[^ ]+")
-_GOES_ON_BEFORE = re.compile(r"[\w.,(-]$")
-_GOES_ON = re.compile(r"[\w)]|[.,]\d")
 _ALNUM = re.compile(r"[^\W_]")
 _DATE = re.compile(
     r"[^\W\d_]{3,}\.? \d{1,2}(?:, ?|\s)\d{4}|\d{1,2} [^\W\d_]{3,}\.? \d{4}|[^\W\d_]{3,}\.? \d{1,4}"
@@ -65,8 +63,8 @@ def says(fact: GoldFact, text: str) -> bool:
     """Whether a text in the place of a fact has its value, however it is written."""
     at = text.find(fact.value)
     if at >= 0:
-        end = at + len(fact.value)
-        if not _GOES_ON_BEFORE.search(text[:at]) and not _GOES_ON.match(text, end):
+        occurrence = occurrence_at(text, at, at + len(fact.value))
+        if is_whole_value(fact.value, fact.kind, occurrence, fact.place):
             return True
     return not differs(fact.value, text.strip(_EDGE), fact.kind)
 

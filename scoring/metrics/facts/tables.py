@@ -107,7 +107,7 @@ class Table:
     def _shows_columns(self) -> bool:
         """Whether the places of the values on the axis show their columns."""
         rows = [values for values in self.values if len(values) > 1]
-        apart = sum(len(set(_slots(r, self.columns, True).values())) == len(r) for r in rows)
+        apart = sum(len(_slots(r, self.columns, True)) == len(r) for r in rows)
         if apart < _REGULAR * len(rows):
             return False
         most = max(map(len, self.values), default=0)
@@ -144,15 +144,19 @@ class Table:
 
     def _bands(self) -> list[Band]:
         bands: list[Band] = []
-        heads: list[Row] = []
+        heads: list[int] = []
         for number, row in enumerate(self.grid.rows):
             if self.values[number]:
-                if heads or not bands:
-                    bands.append(Band(_headers(heads, self), []))
+                rows = [self.grid.rows[k] for k in heads]
+                # A banner over all columns divides rows, and keeps the headers above it.
+                if not bands or any(len(head) > 1 for head in rows):
+                    bands.append(Band(_headers(rows, self), []))
+                else:
+                    bands[-1].rows += heads
                 heads = []
                 bands[-1].rows.append(number)
             elif not bands or _is_header(row, self):
-                heads.append(row)
+                heads.append(number)
             else:
                 bands[-1].rows.append(number)
         return bands
@@ -238,7 +242,8 @@ def _slots(
         ]
         if over:
             slots[cell.start] = max(over)[1]
-    return slots if len(set(slots.values())) == len(values) else {}
+    used = Counter(slots.values())
+    return {start: k for start, k in slots.items() if used[k] == 1}
 
 
 # --- headers -----------------------------------------------------------------------------------
