@@ -65,6 +65,8 @@ class LineReader:
                 start, end = next(words)
                 if start < end:
                     self._add(part, Word(start, end, match.start() - line_start, self._field))
+                # Marks of facts in a word have no width.
+                line_start += len(part) - (end - start)
         self._column = len(text) - line_start
 
     def end(self, *, is_break: bool = False) -> None:
