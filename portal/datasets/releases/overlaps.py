@@ -14,7 +14,6 @@ from django.db.models import Q, QuerySet
 
 from portal.accounts.access import is_organiser
 from portal.accounts.models import User
-from portal.datasets.curation.near_duplicates import copies
 from portal.datasets.models import Dataset, Document, DocumentContent, Release, ReleaseItem
 
 from .gold import AT_ONCE, ReleaseError
@@ -151,6 +150,9 @@ def _content_of(rows: Sequence[ReleaseItem]) -> _Content:
 def _same_texts(
     rows: dict[int, ReleaseItem], items: QuerySet[ReleaseItem]
 ) -> Iterator[tuple[ReleaseItem, ReleaseItem]]:
+    # It loads numpy, which the site does not need to start.
+    from portal.datasets.curation.near_duplicates import copies
+
     pages = items.filter(document__kind=Document.Kind.PAGE).order_by()
     others = list(pages.values_list("document", flat=True).distinct()) if rows else []
     if not others:

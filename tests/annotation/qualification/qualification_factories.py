@@ -23,11 +23,13 @@ def known_release(
     labels: Sequence[str] = ("Number", "Date"),
     visibility: str = Release.Visibility.PUBLIC,
     dataset_visibility: str = "public",
+    first: int = 1,
 ) -> Release:
-    """A release with the three facts of KNOWN on each page: known-1, known-2, …"""
+    """A release with the three facts of KNOWN on each page: known-1, known-2, …, or others from
+    `first` on."""
     dataset = empty_dataset(visibility=dataset_visibility)
     items = []
-    for number in range(1, pages + 1):
+    for number in range(first, first + pages):
         document = make_document(dataset, f"known-{number}", KNOWN.format(number=number))
         marks = spans_in(document.content.text, *RIGHT)
         items.append(GoldItem(document, [Span(m["start"], m["end"], m["label"]) for m in marks]))

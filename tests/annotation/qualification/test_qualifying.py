@@ -137,7 +137,7 @@ def test_sources_are_gold_that_the_person_may_see(
     campaign: Campaign, lead: User, organiser: User, ann: User, ben: User, cleo: User
 ) -> None:
     public = known_release(1)
-    hidden = known_release(1, visibility=Release.Visibility.GOLD_HIDDEN)
+    hidden = known_release(1, visibility=Release.Visibility.GOLD_HIDDEN, first=7)
     private = known_release(1, dataset_visibility="private")
     known_release(1, labels=["Number", "Date", "Temporal"])
     other = make_campaign([ann, ben], lead=cleo, title="Autumn round")

@@ -82,6 +82,7 @@ def test_json_and_items(gold: Path, submission: Path, tmp_path: Path) -> None:
         "signature",
         "items",
         "missing",
+        "changed_answers",
         "scores",
         "views",
         "subsets",

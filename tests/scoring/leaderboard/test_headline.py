@@ -139,7 +139,7 @@ def test_every_benchmark_has_a_headline_of_its_own_figures(spec: Benchmark) -> N
     headline = spec.headline_for(options)
     assert headline is not None
     figures = {column.key for column in spec.columns_for(options)}
-    assert 2 <= len(headline.supporting) <= 3
+    assert 2 <= len(headline.supporting) <= 4
     assert headline.supporting.keys() <= figures
     assert "{count} " in headline.measures
     # The page has views of its own under these names.
