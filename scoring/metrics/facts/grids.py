@@ -167,7 +167,13 @@ def _line_grids(page: Page) -> Iterator[Grid]:
         if separator is None:
             yield from _spaced_grids(page.text, list(lines))
         else:
-            found = [row for line in lines for row in _separated(page.text, line, separator)]
+            rows = list(lines)
+            # Without outer pipes, a first pipe follows an empty cell.
+            opening = sum(page.text.startswith("|", line[0].start) for line in rows)
+            is_framed = 2 * opening > len(rows)
+            found = [
+                row for line in rows for row in _separated(page.text, line, separator, is_framed)
+            ]
             if any(len(row) > 1 for row, _ in found):
                 yield _grid([row for row, _ in found], [width for _, width in found])
 
@@ -186,12 +192,15 @@ def _separator(text: str, line: Line) -> re.Pattern[str] | None:
     return _AMPERSAND if _LATEX_COMMAND.fullmatch(content.strip()) else None
 
 
-def _separated(text: str, line: Line, separator: re.Pattern[str]) -> Iterator[tuple[Row, int]]:
+def _separated(
+    text: str, line: Line, separator: re.Pattern[str], is_framed: bool
+) -> Iterator[tuple[Row, int]]:
     """Yield the rows of a line whose cells are separated by a character, and their columns."""
     start, end = line[0].start, line[-1].end
     if separator is _PIPE:
         if not _RULE.fullmatch(text, start, end):
-            yield _cells(text, start, end, separator)
+            framed = is_framed and text.startswith("|", start)
+            yield _cells(text, start + framed, end, separator)
         return
     for match in [*_ROW_END.finditer(text, start, end), None]:
         stop = match.start() if match else end
@@ -204,8 +213,6 @@ def _separated(text: str, line: Line, separator: re.Pattern[str]) -> Iterator[tu
 def _cells(text: str, start: int, end: int, separator: re.Pattern[str]) -> tuple[Row, int]:
     cells: list[GridCell] = []
     column = 0
-    if separator is _PIPE and text.startswith("|", start):
-        start += 1
     for match in [*separator.finditer(text, start, end), None]:
         stop = match.start() if match else end
         width = 1

@@ -385,14 +385,19 @@ class _Matcher:
         rows = self._rows[1][self._alignment.prediction.places]
         beside = Beside(self._text, self._alignment, rows, self._taken)
         for fact in self._facts:
-            verdict = self._verdicts.get(fact.n, MISSING)
-            if verdict.correct and (
-                beside.another(
-                    fact, self._places[fact.n], self._gold_span(fact), self._bounds(fact)
+            verdict = self._verdicts.get(fact.n)
+            if verdict is None:
+                continue
+            place = self._places[fact.n], self._gold_span(fact), self._bounds(fact)
+            if verdict.correct:
+                is_hedged = (
+                    beside.another(fact, *place)
+                    or self._differs_in_place(fact)
+                    or self._differs_in_cells(fact)
                 )
-                or self._differs_in_place(fact)
-                or self._differs_in_cells(fact)
-            ):
+            else:
+                is_hedged = fact.kind == "number" and beside.has_value(fact, *place)
+            if is_hedged:
                 self._verdicts[fact.n] = _hedged(verdict)
         read = [fact for fact in self._facts if fact.n in self._verdicts]
         copies = in_other_copies(

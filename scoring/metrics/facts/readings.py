@@ -98,14 +98,24 @@ class Beside:
     def another(self, fact: GoldFact, span: Span, own: Span, cell: Span | None) -> bool:
         """Whether there is another reading of `fact` next to its value, which is at `span` of the
         text, within `cell`. `own` is the fact's stretch of the condensed gold text."""
+        return any(
+            self._has_reading(fact, list(self._free(words, span, own)), in_cell=bool(cell))
+            for words in self._around(span, cell)
+        )
+
+    def has_value(self, fact: GoldFact, span: Span, own: Span, cell: Span | None) -> bool:
+        """Whether the fact's value is next to another reading of it, which is at `span`."""
+        return any(
+            self._text[start:end].strip(_EDGE).strip("()") == fact.value.strip("()")
+            for words in self._around(span, cell)
+            for start, end in self._free(words, span, own)
+        )
+
+    def _around(self, span: Span, cell: Span | None) -> tuple[list[Span], list[Span]]:
         start, end = span
         low, high = cell or (max(0, start - _REACH), min(len(self._text), end + _REACH))
         before = [word.span() for word in _WORD.finditer(self._text, low, start)][::-1]
-        behind = [word.span() for word in _WORD.finditer(self._text, end, high)]
-        return any(
-            self._has_reading(fact, list(self._free(words, span, own)), in_cell=bool(cell))
-            for words in (before, behind)
-        )
+        return before, [word.span() for word in _WORD.finditer(self._text, end, high)]
 
     def _has_reading(self, fact: GoldFact, words: list[Span], *, in_cell: bool) -> bool:
         if not words:
