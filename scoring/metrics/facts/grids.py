@@ -354,7 +354,7 @@ def _joined_marks(text: str, words: list[Word]) -> Iterator[list[Word]]:
 
 # --- values ------------------------------------------------------------------------------------
 _MARKS = f"{CURRENCY}()[]%+-–—−△▲*†‡ \u00a0"
-_YEAR = re.compile(r"[(]?(?:FY|fy)?\s?'?(?:19|20)\d\d[):]?")
+_YEAR = re.compile(r"[(]?(?:FY|fy|[QH][1-4] )?\s?'?(?:19|20)\d\d[):]?")
 _DATE = re.compile(
     r"(?i)(?<![a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? ?\d"
     r"|\d ?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"

@@ -50,7 +50,7 @@ SHORT: dict[str, dict[str, float]] = {
     "rows in another order": {"right": 0.85},
     "currency on every row": {"right": 0.95},
     "page twice": {"right": 0.97},
-    "headers exchanged": {"wrong": 0.65},
+    "headers exchanged": {"wrong": 0.75},
     "to the next cell": {"wrong": 0.8, "right": 0.95},
     "to a list": {"wrong": 0.95, "right": 0.85},
     "or": {"wrong": 0.9, "right": 0.9, "error": 0.7},
@@ -64,6 +64,7 @@ SHORT: dict[str, dict[str, float]] = {
     "row again": {"wrong": 0.8, "right": 0.95},
 }
 SHORT_IN_SPACES: dict[str, dict[str, float]] = {
+    "headers exchanged": {"wrong": 0.4},
     "column added": {"right": 0.7},
     "to the next cell": {"wrong": 0.6},
     "or": {"wrong": 0.7, "right": 0.7, "error": 0.5},
