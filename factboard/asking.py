@@ -109,8 +109,8 @@ def _bar(
             nonlocal shown
             used = budget.usage
             words = {"tokens": f"{used.input + used.output:,}"}
-            if budget.spent:
-                words["cost"] = f"{budget.spent:.4f} USD"
+            if spent := budget.spent_text(" USD"):
+                words["cost"] = spent
             if progress.failed:
                 words["failed"] = str(progress.failed)
             bar.set_postfix(words, refresh=False)

@@ -110,6 +110,8 @@ def add_calls(group: _ArgumentGroup, unit: str) -> None:
 
 
 def check_budget(args: Namespace) -> None:
+    if (args.price_in is None) != (args.price_out is None):
+        raise BadInput("--price-in and --price-out require each other")
     if args.budget is not None and None in {args.price_in, args.price_out}:
         raise BadInput("--budget requires --price-in and --price-out")
 

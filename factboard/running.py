@@ -167,7 +167,6 @@ def _manifest(
     decoding: dict[str, Any] | None,
 ) -> RunManifest:
     args, kit, choice = session.args, session.kit, session.choice
-    has_prices = args.price_in is not None or args.price_out is not None
     system = system_prompts(session.prompts.version, args.system)
     usage = log.usage()
     return RunManifest(
@@ -186,7 +185,7 @@ def _manifest(
         started_at=log.started_at,
         finished_at=datetime.now().astimezone(),
         tokens=Tokens(input=usage.input, output=usage.output, uncertain=usage.uncertain),
-        cost=budget.spent if has_prices else None,
+        cost=budget.spent if args.price_in is not None else None,
         latency=outcome.latency(),
         versions=choice.versions,
         command=_command(session)[:2000],
@@ -248,7 +247,7 @@ def _report(session: Session, budget: Budget, outcome: Outcome, totals: RunTotal
     counts = {state: outcome.count(state) for state in ("empty", "refused")}
     words = "".join(f", {count:,} {state}" for state, count in counts.items() if count)
     used = budget.usage
-    money = f", {budget.spent:.4f} USD" if budget.spent else ""
+    money = f", {spent}" if (spent := budget.spent_text(" USD")) else ""
     say(
         f"{outcome.count('answered'):,} of {len(session.kit.items):,} items answered{words}; "
         f"{used.input:,} input tokens, {used.output:,} output tokens{money}"

@@ -33,6 +33,7 @@ from scoring.judge.endpoint import (
     Ticket,
     Unscored,
     Usage,
+    reported_usage,
 )
 from scoring.offline.terminal import BadInput
 
@@ -119,7 +120,6 @@ MOST_BYTES = 16 * MEGABYTE
 _MOST_REFUSALS = 5
 _MOST_ERROR_BYTES = 64 * 1024
 _LONGEST_MESSAGE = 200
-_MOST_TOKENS = 10**9
 # Encodings of JSON that a header may name. Others, such as compressing codecs, are never used.
 _CHARSETS = frozenset(
     "latin-1 iso-8859-1 iso-8859-15 windows-1252 cp1252 gbk gb2312 gb18030 big5 shift_jis euc-jp "
@@ -456,7 +456,7 @@ def _read(response: _Response) -> _Reply:
         content or (refusal if isinstance(refusal, str) else ""),
         is_refused=is_refused,
         is_cut_off=ending == "length",
-        usage=_usage(value.get("usage")),
+        usage=reported_usage(value.get("usage"), content or ""),
         seconds=0.0,
     )
 
@@ -467,12 +467,3 @@ def _decoded(response: _Response) -> str | bytes:
     _, _, named = response.headers.get("content-type", "").lower().partition("charset=")
     charset = named.partition(";")[0].strip(" \"'")
     return response.body.decode(charset) if charset in _CHARSETS else response.body
-
-
-def _usage(value: object) -> Usage | None:
-    if not isinstance(value, dict):
-        return None
-    tokens = value.get("prompt_tokens"), value.get("completion_tokens")
-    if all(type(number) is int and 0 <= number <= _MOST_TOKENS for number in tokens):
-        return Usage(*tokens)  # type: ignore[arg-type]
-    return None

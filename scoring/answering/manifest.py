@@ -96,7 +96,8 @@ class RunManifest(_Part):
     finished_at: AwareDatetime
     tokens: Tokens = Tokens()
     cost: Annotated[float, Field(ge=0)] | None = None
-    """US dollars; None if no prices were given."""
+    """US dollars; at most, if the tokens of some calls are uncertain. None if no prices were
+    given."""
     latency: Latency | None = None
     versions: Annotated[dict[Short, Short], Field(max_length=MOST_PARTS)] = {}
     """Of factboard, Python and the engine."""

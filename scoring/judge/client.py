@@ -12,7 +12,18 @@ import httpx2
 import openai
 from openai.types.chat import ChatCompletion
 
-from .endpoint import Budget, Caller, Endpoint, Failed, FormRefused, Reply, Ticket, Unscored, Usage
+from .endpoint import (
+    Budget,
+    Caller,
+    Endpoint,
+    Failed,
+    FormRefused,
+    Reply,
+    Ticket,
+    Unscored,
+    Usage,
+    reported_usage,
+)
 from .questions import Answer, Message, estimated_tokens, response_format
 
 
@@ -95,10 +106,9 @@ def _read(completion: ChatCompletion, ticket: Ticket) -> Reply:
     try:
         choice = completion.choices[0]
         text = choice.message.content or ""
-        known = completion.usage
-        usage = Usage(known.prompt_tokens, known.completion_tokens) if known else None
     except (AttributeError, IndexError, TypeError) as error:
         ticket.broke_off()
         raise Failed("the response is not a chat completion") from error
-    ticket.answered(usage)
+    reported = completion.to_dict(warnings=False).get("usage")
+    ticket.answered(reported_usage(reported, text))
     return Reply(text, choice.finish_reason == "length")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Condition, Lock
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
 
 
 class Unscored(Exception):
@@ -99,6 +99,31 @@ class Usage:
         return Usage(*(getattr(self, name) + getattr(other, name) for name in vars(self)))
 
 
+# A response with more is not believed.
+_MOST_TOKENS = 10**9
+_NAMES = ("prompt_tokens", "completion_tokens"), ("input_tokens", "output_tokens")
+
+
+def reported_usage(value: object, text: str) -> Usage | None:
+    """The tokens in the `usage` of a response with this text; None if it reports none that can be
+    true. A question has tokens, and so has a text.
+
+    >>> reported_usage({"input_tokens": 100, "output_tokens": 50}, "1,200")
+    Usage(input=100, output=50, calls=0, attempts=0, uncertain=0)
+    >>> reported_usage({"prompt_tokens": 0, "completion_tokens": 0}, "1,200")
+    """
+    found = value if isinstance(value, Mapping) else {}
+    for names in _NAMES:
+        asked, answered = (found.get(name) for name in names)
+        if _is_count(asked, 1) and _is_count(answered, 1 if text else 0):
+            return Usage(asked, answered)
+    return None
+
+
+def _is_count(value: object, least: int) -> TypeGuard[int]:
+    return type(value) is int and least <= value <= _MOST_TOKENS
+
+
 @dataclass(frozen=True)
 class Prices:
     """Money per million tokens, in any currency."""
@@ -168,7 +193,15 @@ class Budget:
 
     @property
     def spent(self) -> float:
+        """At most what was spent: calls that did not report their tokens count at the maximum."""
         return self.prices.cost(self.usage)
+
+    def spent_text(self, unit: str = "") -> str:
+        """`at most` if tokens are missing; empty if nothing was spent."""
+        usage = self.usage
+        if not (cost := self.prices.cost(usage)):
+            return ""
+        return f"{'at most ' if usage.uncertain else ''}{cost:.4f}{unit}"
 
     @contextmanager
     def call(self, most: Usage) -> Iterator[Ticket]:

@@ -215,10 +215,11 @@ def _trial_words(trial: Trial) -> str:
         return f"{trial.model}: {trial.fault} (after {trial.milliseconds:,} ms)."
     usage = trial.usage
     tokens = f"{usage.input:,} input and {usage.output:,} output tokens"
+    at_most = "at most " if usage.uncertain else ""
     if usage.uncertain:
         tokens = f"without reporting its tokens, counted as {tokens}"
     else:
         tokens = f"with {tokens}"
-    cost = f", which cost {trial.cost:.6f}" if trial.cost else ""
+    cost = f", which cost {at_most}{trial.cost:.6f}" if trial.cost else ""
     read = f" “{trial.answer}”" if trial.answer else ""
     return f"{trial.model} answered{read} in {trial.milliseconds:,} ms {tokens}{cost}."

@@ -174,14 +174,16 @@ def filled_card(card: Mapping[str, Any], manifest: RunManifest | None) -> dict[s
 
 
 def _card_of(manifest: RunManifest) -> dict[str, Any]:
-    """The fields of a card that a manifest states. Tokens that are partly a guess are left out."""
+    """The fields of a card that a manifest states. Tokens and cost are left out if they are not
+    known for every call, but only at most."""
+    is_known = not manifest.tokens.uncertain
     longest = ModelCard._meta.get_field("name").max_length or 0
     values = {
         "name": manifest.model[:longest],
         "prompt": _prompt_text(manifest),
         "decoding": ", ".join(f"{name} {_setting(value)}" for name, value in _decoding(manifest)),
-        "output_tokens": None if manifest.tokens.uncertain else manifest.tokens.output or None,
-        "cost": _money(manifest.cost),
+        "output_tokens": manifest.tokens.output or None if is_known else None,
+        "cost": _money(manifest.cost) if is_known else None,
     }
     return {name: value for name, value in values.items() if value not in (None, "")}
 

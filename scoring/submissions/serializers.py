@@ -92,7 +92,7 @@ RunSerializer = answer(
     uncertain="Calls that did not report their tokens and are counted at the most they can have "
     "used.",
     latency_median="Seconds per answered item, without waits and retries.",
-    cost="US dollars; null if no prices were given.",
+    cost="US dollars; at most, if calls are uncertain. Null if no prices were given.",
     command="The command that repeats the run. URLs, hosts and folders are left out for readers "
     "who are not keepers.",
     warnings="Where the run differs from the phase.",

@@ -171,6 +171,23 @@ def test_budget_ends_a_run_and_counts_over_its_parts(
         assert len(lines_of()) == len(server.calls)
 
 
+def test_cost_of_unknown_tokens_is_a_bound(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kit = make_kit(tmp_path / "kit", 3)
+
+    def script(call: Call) -> Reply:
+        return Reply("<p>1", usage=None) if call.number == 1 else Reply("<p>1")
+
+    with serve(script) as server:
+        assert run(server, kit, "--price-in", "0", "--price-out", "1000") == 0
+
+    assert "8,292 output tokens, at most 8.2920 USD" in capsys.readouterr().err
+    about = manifest()
+    assert about.cost == pytest.approx(8.292)
+    assert about.tokens.uncertain == 1
+
+
 def test_dry_run_shows_prompts_and_asks_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -294,6 +311,7 @@ def test_every_answer_makes_a_line_that_the_benchmark_reads(
         (["kit", "--model", "m", "--base-url", "http://h", "--prompt", "x"], "paper-1"),
         (["kit", "--model", "m", "--base-url", "http://h", "--decoding", "n=2"], "cannot be set"),
         (["kit", "--model", "m", "--base-url", "http://h", "--budget", "2"], "--price-in"),
+        (["kit", "--model", "m", "--base-url", "http://h", "--price-in", "2"], "each other"),
         (["kit", "--model", "m", "--base-url", "http://h", "--key-file", "no"], "cannot be read"),
         ([], "specify a board"),
     ],

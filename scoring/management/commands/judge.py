@@ -237,7 +237,7 @@ def _text(summary: dict[str, Any], budget: Budget) -> Iterator[str]:
     usage = budget.usage
     yield (
         f"\n{usage.calls:,} calls answered in {usage.attempts:,} attempts, {usage.input:,} input "
-        f"and {usage.output:,} output tokens, cost {budget.spent:.4f}"
+        f"and {usage.output:,} output tokens, cost {budget.spent_text() or 0}"
     )
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 MODEL = "scripted-1"
 TOKENS_IN, TOKENS_OUT = 100, 50
+USAGE = {"prompt_tokens": TOKENS_IN, "completion_tokens": TOKENS_OUT}
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     finish_reason: str = "stop"
     message: Mapping[str, Any] = field(default_factory=dict)
-    has_usage: bool = True
+    usage: Any = field(default_factory=lambda: dict(USAGE))
     wait: float = 0.0
     raw: bytes | None = None
     head: bytes | None = None
@@ -155,10 +156,8 @@ def _payload(reply: Reply, model: str) -> bytes:
         return json.dumps({"error": {"message": reply.text or "no"}}).encode()
     message = {"role": "assistant", "content": reply.text, **reply.message}
     choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
-    whole: dict[str, Any] = {"object": "chat.completion", "model": model, "choices": [choice]}
-    if reply.has_usage:
-        whole["usage"] = {"prompt_tokens": TOKENS_IN, "completion_tokens": TOKENS_OUT}
-    return json.dumps(whole).encode()
+    whole = {"object": "chat.completion", "model": model, "choices": [choice]}
+    return json.dumps({**whole, "usage": reply.usage}).encode()
 
 
 async def _listen(server: ChatServer, begun: Callable[[asyncio.Event], None]) -> None:

@@ -122,6 +122,45 @@ def test_timeout_is_repeated_and_its_cost_counts() -> None:
     assert answer.usage.output == TOKENS_OUT + 20
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150},
+        {"input_tokens": 100, "output_tokens": 50},
+        {"prompt_tokens": None, "input_tokens": 100, "output_tokens": 50},
+    ],
+)
+def test_tokens_have_either_name(usage: dict[str, Any]) -> None:
+    answer, _ = answer_of(Reply("<p>", usage=usage))
+
+    assert (answer.usage.input, answer.usage.output, answer.usage.uncertain) == (100, 50, 0)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        {},
+        [100, 50],
+        {"prompt_tokens": "100", "completion_tokens": "50"},
+        {"prompt_tokens": 100, "completion_tokens": None},
+        {"prompt_tokens": 100, "output_tokens": 50},
+        {"prompt_tokens": -1, "completion_tokens": 50},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": 100, "completion_tokens": 0},
+        {"prompt_tokens": 1e2, "completion_tokens": 50.0},
+        {"prompt_tokens": True, "completion_tokens": True},
+        {"prompt_tokens": 10**400, "completion_tokens": 50},
+    ],
+)
+def test_tokens_that_cannot_be_true_are_unknown(usage: Any) -> None:
+    answer, _ = answer_of(Reply("<p>", usage=usage))
+
+    assert answer.state == "answered"
+    assert (answer.input_tokens, answer.output_tokens) == (None, None)
+    assert (answer.usage.output, answer.usage.uncertain) == (20, 1)
+
+
 def test_item_fails_after_the_last_attempt() -> None:
     answer, server = answer_of(Reply(status=500))
 

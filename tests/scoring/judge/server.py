@@ -20,6 +20,7 @@ from portal.facts import visible_text
 SECTION = re.compile(r"BEGIN (\w+) ([0-9a-f]{24})\n(.*?)\nEND \1 \2", re.DOTALL)
 MODEL = "scripted-1"
 TOKENS_IN, TOKENS_OUT = 100, 50
+USAGE = {"prompt_tokens": TOKENS_IN, "completion_tokens": TOKENS_OUT}
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Reply:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     finish_reason: str = "stop"
-    has_usage: bool = True
+    usage: Any = field(default_factory=lambda: dict(USAGE))
     wait: float = 0.0
     raw: bytes | None = None
 
@@ -210,13 +211,8 @@ def _payload(reply: Reply, model: str) -> bytes:
         "created": 0,
         "model": model,
         "choices": [choice],
+        "usage": reply.usage,
     }
-    if reply.has_usage:
-        whole["usage"] = {
-            "prompt_tokens": TOKENS_IN,
-            "completion_tokens": TOKENS_OUT,
-            "total_tokens": TOKENS_IN + TOKENS_OUT,
-        }
     return json.dumps(whole).encode()
 
 

@@ -2,6 +2,7 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -254,8 +255,11 @@ def test_failed_attempts_cost_nothing_and_broken_ones_their_most(
     assert uncertain.usage.uncertain == 1
 
 
-def test_an_endpoint_that_tells_no_tokens(server: JudgeServer, asker_of: AskerOf) -> None:
-    server.script = lambda call: Reply(perfect(call).text, has_usage=False)
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": "100", "completion_tokens": None}])
+def test_an_endpoint_that_tells_no_tokens(
+    server: JudgeServer, asker_of: AskerOf, usage: object
+) -> None:
+    server.script = lambda call: replace(perfect(call), usage=usage)
     budget = Budget()
     asked = question()
     asker_of(budget=budget).ask(asked)

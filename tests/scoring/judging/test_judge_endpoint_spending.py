@@ -292,7 +292,7 @@ def test_a_run_that_stops_for_the_budget_keeps_what_is_judged_and_names_the_rest
 ) -> None:
     """The endpoint reports no tokens, so that the first page counts with its highest cost."""
     settings.JUDGE_CONCURRENCY = 1
-    server.script = lambda call: replace(perfect(call), has_usage=False)
+    server.script = lambda call: replace(perfect(call), usage=None)
     submission = published(board, researcher, run_jobs)
     most = most_of_page_1(submission)
     give(board, most + COST, server.url)

@@ -81,6 +81,7 @@ def test_it_fills_the_empty_fields_of_the_card(
         ({"tokens": {"output": 9, "uncertain": 1}}, "output_tokens", None),
         ({"tokens": {"output": 0}}, "output_tokens", None),
         ({"cost": None}, "cost", None),
+        ({"tokens": {"output": 9, "uncertain": 1}}, "cost", None),
         ({"cost": 0}, "cost", Decimal("0.0000")),
         ({"cost": 1e300}, "cost", None),
         ({"prompts": []}, "prompt", None),

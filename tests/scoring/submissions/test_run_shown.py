@@ -90,6 +90,15 @@ def test_the_api_has_the_same(made: Submission, api_of: ApiOf) -> None:
     assert (run["latency_median"], run["latency_p95"], run["cost"]) == (1.0, 1.5, 0.0123)
 
 
+def test_a_cost_of_unknown_tokens_is_a_bound(made: Submission, client_of: ClientOf) -> None:
+    page = client_of(None).get(made.get_absolute_url()).content.decode()
+    assert "<dd>0.0123 US dollars</dd>" in page
+    made.manifest.about["tokens"]["uncertain"] = 2
+    made.manifest.save()
+    page = client_of(None).get(made.get_absolute_url()).content.decode()
+    assert "<dd>At most 0.0123 US dollars</dd>" in page
+
+
 def test_other_submissions_have_no_run(
     graded: Submission, researcher: User, api_of: ApiOf, client_of: ClientOf
 ) -> None:
