@@ -114,7 +114,12 @@ def import_labels(claim: Claim) -> None:
 
             content = read_import(found, file, progress=progress)
         with claim.finish():
-            keep_import(campaign_import=found, content=content)
+            keep_import(
+                campaign_import=found,
+                content=content,
+                # Jobs of earlier versions do not have it.
+                accept_unplaced=claim.payload.get("accept_unplaced", 0),
+            )
     except (ArchiveFault, Refused) as fault:
         with claim.finish():
             fail_import(campaign_import=found, error=str(fault))

@@ -46,6 +46,13 @@ class CampaignImportFile(serializers.Serializer[Any]):
         default=None,
         help_text="Email address of the annotator whose work the labels become.",
     )
+    accept_unplaced = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        default=0,
+        help_text="The exact number of labels in the file that have no place. Documents with such "
+        "labels are imported without them; otherwise they are not imported.",
+    )
 
 
 class CampaignImportRow(serializers.ModelSerializer[CampaignImport]):
@@ -99,8 +106,9 @@ class CampaignImports(AnnotationView, ListingView):
         code=202,
         refuses=TOO_LARGE,
         description="Imports labels as gold, or as the submitted work of an annotator. A job reads "
-        "the file and reports labels that moved or could not be placed. Only organisers can import "
-        "a whole campaign; it needs an empty draft on the same documents.",
+        "the file and reports labels that moved or have no place. A document with labels that have "
+        "no place is not imported, unless you confirm their number. Only organisers can import a "
+        "whole campaign; it needs an empty draft on the same documents.",
     )
     def post(self, access: CampaignAccess, user: User, **wanted: Any) -> Any:
         if wanted["form"] == CampaignImport.Form.FULL and not access.is_organiser:

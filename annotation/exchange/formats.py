@@ -280,7 +280,7 @@ class FileLabels:
     """The labels of one document at one place in a file.
 
     `by` is the file's name for the annotator, or empty. `content` is an annotation of Label Studio,
-    a line, or a tagged page.
+    a line, or a tagged page. `unread` counts labels that are not spans, such as those of images.
     """
 
     where: str
@@ -289,6 +289,7 @@ class FileLabels:
     by: str
     is_gold: bool
     content: StudioWork | DocumentLine | str
+    unread: int = 0
 
 
 def read_label_file(
@@ -362,6 +363,7 @@ def _of_task(task: Task) -> Iterator[FileLabels | str]:
             continue
         for kind, count in annotation.other.items():
             yield f"{where}: ignored {count} results of type {kind}, which are not spans"
+        unread = sum(n for kind, n in annotation.other.items() if kind.endswith("labels"))
         yield FileLabels(
             where,
             task.name,
@@ -369,4 +371,5 @@ def _of_task(task: Task) -> Iterator[FileLabels | str]:
             annotation.by,
             annotation.is_gold,
             StudioWork(task, annotation),
+            unread,
         )

@@ -49,7 +49,9 @@ PAGES_KEPT = 8
 
 @dataclass(frozen=True)
 class PlacedLabels:
-    """Labels of a file, placed in a document's text. `notes` list moved and unplaced labels."""
+    """Labels of a file, placed in a document's text. `unplaced` counts the labels without a place;
+    `notes` list moved and unplaced labels.
+    """
 
     where: str
     document: int
@@ -58,7 +60,13 @@ class PlacedLabels:
     is_gold: bool
     spans: tuple[FactSpan, ...]
     moved: int
+    unplaced: int
     notes: tuple[str, ...]
+
+    def labels_as(self, other: "PlacedLabels") -> bool:
+        """Whether both have the same labels with the same values."""
+        mine, others = (list(map(fact_of, labels.spans)) for labels in (self, other))
+        return (mine, self.unplaced) == (others, other.unplaced)
 
 
 class LabelMatcher:
@@ -91,6 +99,7 @@ class LabelMatcher:
             labels.is_gold,
             tuple(placement.spans),
             len(placement.moved),
+            len(placement.unplaced) + labels.unread,
             tuple(f"{labels.where} ({document.name}): {note}" for note in notes),
         )
 
@@ -154,7 +163,14 @@ class ReadLabels:
 
     labels: list[PlacedLabels] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
-    moved: int = 0
+
+    @property
+    def moved(self) -> int:
+        return sum(labels.moved for labels in self.labels)
+
+    @property
+    def unplaced(self) -> int:
+        return sum(labels.unplaced for labels in self.labels)
 
 
 @dataclass
@@ -196,27 +212,29 @@ def _selected(campaign_import: CampaignImport, read: ReadLabels) -> ReadLabels:
     else:
         assert campaign_import.annotator is not None
         chosen, faults = _work_of(campaign_import.annotator, read.labels)
-    single: dict[int, PlacedLabels] = {}
-    for labels in chosen:
-        if first := single.get(labels.document):
-            faults.append(f"{labels.where}: {labels.name} is already in {first.where}")
-        single.setdefault(labels.document, labels)
-    notes = [note for labels in single.values() for note in labels.notes]
-    return ReadLabels(
-        list(single.values()),
-        [*read.faults, *faults, *notes],
-        sum(labels.moved for labels in single.values()),
-    )
+    single: list[PlacedLabels] = []
+    for first, *others in _by_document(chosen):
+        faults += [f"{each.where}: {each.name} is already in {first.where}" for each in others]
+        if all(first.labels_as(each) for each in others):
+            single.append(first)
+        else:
+            faults.append(f"{first.where}: {first.name}: not imported, because its labels differ")
+    notes = [note for labels in single for note in labels.notes]
+    return ReadLabels(single, [*read.faults, *faults, *notes])
+
+
+def _by_document(placed: Sequence[PlacedLabels]) -> list[list[PlacedLabels]]:
+    by_document: dict[int, list[PlacedLabels]] = {}
+    for labels in placed:
+        by_document.setdefault(labels.document, []).append(labels)
+    return list(by_document.values())
 
 
 def _gold_of(placed: Sequence[PlacedLabels]) -> tuple[list[PlacedLabels], list[str]]:
     """The labels marked as gold; otherwise the only labels of a document."""
-    by_document: dict[int, list[PlacedLabels]] = {}
-    for labels in placed:
-        by_document.setdefault(labels.document, []).append(labels)
     chosen: list[PlacedLabels] = []
     faults: list[str] = []
-    for several in by_document.values():
+    for several in _by_document(placed):
         gold = [labels for labels in several if labels.is_gold] or several
         if len(gold) > 1 and not gold[0].is_gold:
             count = f"{len(gold)} annotations, none of them marked as gold"
@@ -243,28 +261,63 @@ def _work_of(
     ]
 
 
-def keep_labels(campaign_import: CampaignImport, read: ReadLabels) -> Kept:
-    """Writes the labels in the caller's transaction. The result lists refused documents."""
+class _Incomplete(ValueError):
+    """Some labels of the document have no place, and no one has confirmed to leave them out."""
+
+
+def keep_labels(
+    campaign_import: CampaignImport, read: ReadLabels, *, accept_unplaced: int = 0
+) -> Kept:
+    """Writes the labels in the caller's transaction. The result lists refused documents.
+
+    A document with unplaced labels is refused, unless `accept_unplaced` is the number of all
+    unplaced labels: gold without them would say that there are no such facts.
+    """
     campaign = Campaign.objects.select_for_update().get(pk=campaign_import.campaign_id)
+    may_lack = accept_unplaced == read.unplaced
     result = Kept()
+    incomplete = False
     for labels in sorted(read.labels, key=lambda labels: labels.name):
         rows = CampaignDocument.objects.locked("document__content").filter(campaign=campaign)
         row = rows.filter(document=labels.document).first()
         try:
             if campaign_import.layer == Layer.GOLD:
-                _keep_gold(campaign, row, labels)
+                _keep_gold(campaign, row, labels, may_lack=may_lack)
             else:
-                _keep_work(campaign_import, row, labels)
+                _keep_work(campaign_import, row, labels, may_lack=may_lack)
         except ValueError as problem:
+            incomplete = incomplete or isinstance(problem, _Incomplete)
             result.faults.append(f"{labels.where}: {labels.name}: {problem}")
         else:
             result.documents += 1
             result.spans += len(labels.spans)
+    if incomplete:
+        result.faults.insert(0, _how_to_leave_out(read.unplaced))
     return result
 
 
-def _keep_gold(campaign: Campaign, row: CampaignDocument | None, labels: PlacedLabels) -> None:
-    """Makes the document gold. Raises ValueError if labelling has started or it is settled."""
+def _how_to_leave_out(unplaced: int) -> str:
+    labels = "1 label" if unplaced == 1 else f"{unplaced} labels"
+    return (
+        f"Documents with labels that have no place were not imported. Correct the file, or import "
+        f"it again and confirm that {labels} will be left out."
+    )
+
+
+def _check_complete(labels: PlacedLabels, *, may_lack: bool) -> None:
+    if labels.unplaced and not may_lack:
+        count = labels.unplaced + len(labels.spans)
+        raise _Incomplete(
+            f"not imported, because {labels.unplaced} of {count} labels have no place"
+        )
+
+
+def _keep_gold(
+    campaign: Campaign, row: CampaignDocument | None, labels: PlacedLabels, *, may_lack: bool
+) -> None:
+    """Makes the document gold. Raises ValueError if labelling has started or it is settled, and for
+    unplaced labels unless it `may_lack` them.
+    """
     if row is None:
         row = CampaignDocument(campaign=campaign, document_id=labels.document)
     elif row.stage not in {Stage.SCREENING, Stage.ANNOTATION}:
@@ -275,6 +328,7 @@ def _keep_gold(campaign: Campaign, row: CampaignDocument | None, labels: PlacedL
         access = row.assignments.active()
         if access.exclude(state=Assignment.State.ASSIGNED).exists():
             raise ValueError("an annotator has started it; gold would replace their work")
+    _check_complete(labels, may_lack=may_lack)
     drafts = _drafts(row, labels.spans)
     if row._state.adding:
         row.save()
@@ -293,15 +347,22 @@ def _keep_gold(campaign: Campaign, row: CampaignDocument | None, labels: PlacedL
 
 
 def _keep_work(
-    campaign_import: CampaignImport, row: CampaignDocument | None, labels: PlacedLabels
+    campaign_import: CampaignImport,
+    row: CampaignDocument | None,
+    labels: PlacedLabels,
+    *,
+    may_lack: bool,
 ) -> None:
-    """Submits the spans as the annotator's work. Raises ValueError if that is not possible."""
+    """Submits the spans as the annotator's work. Raises ValueError if that is not possible, and for
+    unplaced labels unless it `may_lack` them.
+    """
     if row is None:
         raise ValueError("it is not assigned yet")
     annotator = campaign_import.annotator
     assert annotator is not None
-    drafts = _drafts(row, labels.spans)
     assignment = _place_of(annotator, row)
+    _check_complete(labels, may_lack=may_lack)
+    drafts = _drafts(row, labels.spans)
     Span.objects.bulk_create(
         (Span(assignment=assignment, **draft._asdict()) for draft in drafts), batch_size=500
     )
@@ -316,13 +377,15 @@ def _keep_work(
         note=f"imported {campaign_import.source_name[-150:]}",
     )
     assignment.revision = 1
-    assignment.save(update_fields=["revision"])
+    assignment.save(update_fields=["annotator", "revision"])
     # A page without labels in the file means that the annotator found no facts.
     submit_assignment(assignment=assignment, base_revision=1, actor=annotator, no_facts=True)
 
 
 def _place_of(annotator: User, row: CampaignDocument) -> Assignment:
-    """The annotator's own assignment, or one of an annotator who has not started."""
+    """The annotator's own assignment, or that of an annotator who has not started, for them; not
+    yet saved.
+    """
     if row.stage != Stage.ANNOTATION:
         raise ValueError(f"it is in {row.get_stage_display()}, not in annotation")
     if row.purpose == CampaignDocument.Purpose.QUALIFICATION:
@@ -341,7 +404,6 @@ def _place_of(annotator: User, row: CampaignDocument) -> Assignment:
         raise ValueError(f"it has no place for {name}: all its annotators have started")
     heir = untouched[-1]
     heir.annotator = annotator
-    heir.save(update_fields=["annotator"])
     return heir
 
 

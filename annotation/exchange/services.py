@@ -329,9 +329,11 @@ def new_import(
     actor: User | None,
     file: "File[bytes] | None" = None,
     source_name: str = "",
+    accept_unplaced: int = 0,
 ) -> CampaignImport:
     """Starts an import. A `file` is stored, and a job reads it; otherwise the caller reads it.
 
+    The job passes `accept_unplaced` on to `keep_import`.
     Raises Refused for a wrong file type, for a whole campaign unless the target is an empty draft,
     for a campaign in the wrong state, and for work without an annotator of the campaign.
     """
@@ -356,10 +358,11 @@ def new_import(
     )
     record_event(
         verb="import_labels", subject=started, actor=actor, source=started.source_name, form=form,
-        layer=layer, annotator=annotator.pk if annotator else None,
+        layer=layer, annotator=annotator.pk if annotator else None, accept_unplaced=accept_unplaced,
     )  # fmt: skip
     if file:
-        enqueue(kind="import_labels", payload={"import": started.pk}, group=import_group(started))
+        payload = {"import": started.pk, "accept_unplaced": accept_unplaced}
+        enqueue(kind="import_labels", payload=payload, group=import_group(started))
     return started
 
 
@@ -392,18 +395,24 @@ def read_import(
 
 @transaction.atomic
 def keep_import(
-    *, campaign_import: CampaignImport, content: Content, people: dict[str, str] | None = None
+    *,
+    campaign_import: CampaignImport,
+    content: Content,
+    people: dict[str, str] | None = None,
+    accept_unplaced: int = 0,
 ) -> CampaignImport:
     """Writes the content and finishes the import; `people` maps pseudonyms to email addresses.
 
-    Raises Refused, with nothing written, if the campaign cannot take the content.
+    Documents with labels that have no place are written only if `accept_unplaced` is the number of
+    these labels in the file. Raises Refused, with nothing written, if the campaign cannot take the
+    content.
     """
     if isinstance(content, ArchiveContent):
         written = keep_archive(
             campaign=campaign_import.campaign, content=content, people=people or {}
         )
         return _finish(campaign_import, written, [], moved=0)
-    written = keep_labels(campaign_import, content)
+    written = keep_labels(campaign_import, content, accept_unplaced=accept_unplaced)
     return _finish(campaign_import, written, content.faults, moved=content.moved)
 
 

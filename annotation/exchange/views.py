@@ -68,6 +68,16 @@ class ImportForm(forms.Form):
         empty_label="None (gold)",
         help_text="Imports only the labels of this annotator.",
     )
+    accept_unplaced = forms.IntegerField(
+        required=False,
+        min_value=0,
+        label="Labels to leave out",
+        help_text="A document with labels that have no place is not imported. To import it without "
+        "them, enter their number in the whole file.",
+    )
+
+    def clean_accept_unplaced(self) -> int:
+        return self.cleaned_data["accept_unplaced"] or 0
 
     def __init__(
         self, *args: Any, access: CampaignAccess, too_large: bool = False, **kwargs: Any

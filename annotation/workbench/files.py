@@ -146,7 +146,8 @@ def _form_of(text: str, labels: Sequence[str]) -> str:
     if text.lstrip()[:1] in {"{", "["}:
         return "json"
     tags = re.compile(rf"<(?:{'|'.join(map(re.escape, labels))})[\s>]", re.IGNORECASE)
-    return "tags" if tags.search(text) else "spans"
+    # Without either, it is read as tags, because that finds mistyped ones.
+    return "spans" if "data-fact" in text and not tags.search(text) else "tags"
 
 
 def _json(text: str) -> Any:

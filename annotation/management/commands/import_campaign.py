@@ -36,6 +36,13 @@ class Command(BaseCommand):
             "--annotator", help="Email address of the annotator whose work the labels become."
         )
         parser.add_argument(
+            "--accept-unplaced",
+            type=int,
+            default=0,
+            metavar="NUMBER",
+            help="The exact number of labels in the file that have no place, to leave them out.",
+        )
+        parser.add_argument(
             "--person",
             action="append",
             default=[],
@@ -58,16 +65,18 @@ class Command(BaseCommand):
                 layer=options["layer"],
                 annotator=self._annotator(options["annotator"]),
                 actor=None,
+                accept_unplaced=options["accept_unplaced"],
             )
         except Refused as refusal:
             raise CommandError(refusal.message) from refusal
-        self._report(self._kept(taken, path, self._people(options["person"])))
+        people, accepted = self._people(options["person"]), options["accept_unplaced"]
+        self._report(self._kept(taken, path, people=people, accept_unplaced=accepted))
 
-    def _kept(self, taken: CampaignImport, path: Path, people: dict[str, str]) -> CampaignImport:
+    def _kept(self, taken: CampaignImport, path: Path, **given: Any) -> CampaignImport:
         try:
             with path.open("rb") as file:
                 content = read_import(taken, file, progress=lambda _done: None)
-            return keep_import(campaign_import=taken, content=content, people=people)
+            return keep_import(campaign_import=taken, content=content, **given)
         except (ArchiveFault, Refused) as fault:
             fail_import(campaign_import=taken, error=str(fault))
             raise CommandError(f"import failed: {fault}") from fault

@@ -67,6 +67,7 @@ def brought_in(
     *,
     actor: User | None = None,
     people: dict[str, str] | None = None,
+    accept_unplaced: int = 0,
 ) -> CampaignImport:
     """Imports the file as the command does."""
     campaign.refresh_from_db()
@@ -75,7 +76,9 @@ def brought_in(
         annotator=annotator, actor=actor,
     )  # fmt: skip
     content = read_import(taken, io.BytesIO(data), progress=lambda _done: None)
-    return keep_import(campaign_import=taken, content=content, people=people)
+    return keep_import(
+        campaign_import=taken, content=content, people=people, accept_unplaced=accept_unplaced
+    )
 
 
 def finished_campaign(ann: User, ben: User, lead: User, reviewer: User, **options: Any) -> Campaign:

@@ -56,7 +56,9 @@ def test_drifted_labels_are_found_and_reported(campaign: Campaign, ann: User) ->
     assert quotes(ann, campaign) == ["(310)"]
 
 
-def test_unplaced_labels_are_reported_and_the_rest_is_kept(campaign: Campaign, ann: User) -> None:
+def test_unplaced_labels_are_reported_and_left_out_when_confirmed(
+    campaign: Campaign, ann: User
+) -> None:
     data = task(campaign)
     results = data["annotations"][0]["result"]
     results.append(results[0] | {"id": "Xy2", "value": results[0]["value"] | {"text": "9,999"}})
@@ -64,7 +66,7 @@ def test_unplaced_labels_are_reported_and_the_rest_is_kept(campaign: Campaign, a
     data["annotations"].append({"id": 32, "was_cancelled": True, "result": []})
     other = {"id": 10, "data": {"name": "page-007"}, "annotations": [{"id": 1, "result": []}]}
     file = json.dumps([data, other, 5]).encode()
-    done = brought_in(campaign, file, "labelstudio", "annotations", ann)
+    done = brought_in(campaign, file, "labelstudio", "annotations", ann, accept_unplaced=1)
     assert (done.documents, done.spans, done.fault_count) == (1, 1, 5)
     assert sorted(done.faults) == [
         "labels.json: item 3: [0]: must be an object",
@@ -73,6 +75,75 @@ def test_unplaced_labels_are_reported_and_the_rest_is_kept(campaign: Campaign, a
         "task 9, annotation 31: ignored 1 results of type choices, which are not spans",
         "task 9, annotation 32: skipped, because its annotator cancelled the task",
     ]
+
+
+TOLD = (
+    "Documents with labels that have no place were not imported. Correct the file, or import it "
+    "again and confirm that {} will be left out."
+)
+
+
+def _tasks(campaign: Campaign, *labels: str) -> bytes:
+    """A task with a result for each label. Later results are marks of “(310)”."""
+    data = task(campaign)
+    results = data["annotations"][0]["result"]
+    for number, label in enumerate(labels):
+        value = results[0]["value"] | {"hypertextlabels": [label]}
+        if number:
+            place = {"startOffset": 19, "endOffset": 24, "text": "(310)", "globalOffsets": None}
+            value |= place | {"start": "/p[1]/text()[2]", "end": "/p[1]/text()[2]"}
+        results.append({"id": f"r{number}", "type": "hypertextlabels", "value": value})
+    return json.dumps([data | {"annotations": [{"id": 31, "result": results[1:]}]}]).encode()
+
+
+@pytest.mark.parametrize("layer", ["gold", "annotations"])
+@pytest.mark.parametrize(
+    ("labels", "unplaced"), [(["NUM"], 1), (["NUM", "DATE"], 2), (["Number", "Money"], 1)]
+)
+def test_a_document_with_unplaced_labels_waits_for_the_corrected_file(
+    campaign: Campaign, ann: User, layer: str, labels: list[str], unplaced: int
+) -> None:
+    annotator = ann if layer == "annotations" else None
+    file = _tasks(campaign, *labels)
+    for wrong in (0, unplaced + 1):
+        done = brought_in(campaign, file, "labelstudio", layer, annotator, accept_unplaced=wrong)
+        assert (done.documents, done.spans) == (0, 0)
+        assert done.faults[:2] == [
+            TOLD.format("1 label" if unplaced == 1 else f"{unplaced} labels"),
+            f"task 9, annotation 31: page-001: not imported, because {unplaced} of {len(labels)} "
+            "labels have no place",
+        ]
+    assert work_of(ann, campaign).state == "assigned"
+    assert stages(campaign) == ["annotation", "annotation"]
+    good = brought_in(campaign, _tasks(campaign, "Number"), "labelstudio", layer, annotator)
+    assert (good.documents, good.spans, good.faults) == (1, 1, [])
+
+
+@pytest.mark.parametrize("layer", ["gold", "annotations"])
+def test_confirmed_labels_are_left_out(campaign: Campaign, ann: User, layer: str) -> None:
+    annotator = ann if layer == "annotations" else None
+    file = _tasks(campaign, "Number", "Money")
+    done = brought_in(campaign, file, "labelstudio", layer, annotator, accept_unplaced=1)
+    assert (done.documents, done.spans, done.fault_count) == (1, 1, 1)
+
+
+def test_labels_of_images_have_no_place(campaign: Campaign) -> None:
+    data = task(campaign)
+    data["annotations"][0]["result"] = [{"id": "b", "type": "rectanglelabels", "value": {}}]
+    done = brought_in(campaign, json.dumps([data]).encode(), "labelstudio", "gold")
+    assert done.faults[0] == TOLD.format("1 label")
+    assert stages(campaign) == ["annotation", "annotation"]
+
+
+def test_a_place_is_not_taken_over_by_work_with_unplaced_labels(
+    ann: User, ben: User, cleo: User, lead: User
+) -> None:
+    campaign = make_campaign([ann, ben, cleo], lead=lead, overlap=2)
+    before = set(Assignment.objects.values_list("annotator", flat=True))
+    (outsider,) = [u for u in (ann, ben, cleo) if u.pk not in before]
+    file = _tasks(campaign, "NUM")
+    assert brought_in(campaign, file, "labelstudio", "annotations", outsider).documents == 0
+    assert set(Assignment.objects.values_list("annotator", flat=True)) == before
 
 
 def test_the_annotators_own_work_is_taken_from_a_file_of_several(
@@ -199,6 +270,21 @@ def test_a_document_given_twice_counts_once(campaign: Campaign, ann: User) -> No
     assert (done.documents, done.faults) == (
         1, ["labels.jsonl:2: page-001 is already in labels.jsonl:1"],
     )  # fmt: skip
+
+
+def test_a_document_given_twice_with_other_labels_is_not_imported(
+    campaign: Campaign, ann: User
+) -> None:
+    data = line(campaign) + line(campaign, 1, "", ("Number", "(310)"))
+    done = brought_in(campaign, data, "jsonl", "annotations", ann)
+    assert (done.documents, done.faults) == (
+        0,
+        [
+            "labels.jsonl:2: page-001 is already in labels.jsonl:1",
+            "labels.jsonl:1: page-001: not imported, because its labels differ",
+        ],
+    )
+    assert work_of(ann, campaign).state == "assigned"
 
 
 @pytest.mark.parametrize(

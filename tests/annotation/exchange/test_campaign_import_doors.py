@@ -1,6 +1,7 @@
 """Importing labels by endpoint, page, command and job."""
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from portal.accounts.models import User
 from tests.annotation.factories import text_of, work_of
 from tests.fixture_types import ApiOf, ClientOf, RunJobs
 
-from .campaign_files import line, quotes, stages, zipped
+from .campaign_files import line, quotes, stages, task, zipped
 
 pytestmark = pytest.mark.django_db
 API = "/api/v1/campaigns/spring-round/import/"
@@ -112,6 +113,37 @@ def test_the_page_takes_a_file_and_shows_the_result(
     page = client.get(PAGE).content.decode()
     assert 'hx-trigger="every 1s"' not in page
     assert "labels.jsonl:2: name: this field is missing, and text_sha256 as well" in page
+
+
+def test_every_door_takes_the_number_of_labels_to_leave_out(
+    campaign: Campaign,
+    upload: Callable[..., CampaignImport],
+    lead: User,
+    client_of: ClientOf,
+    run_jobs: RunJobs,
+    tmp_path: Path,
+) -> None:
+    unplaced = json.dumps([task(campaign, hypertextlabels=["NUM"])]).encode()
+    assert upload(unplaced, "labels.json", form="labelstudio").documents == 0
+    client = client_of(lead)
+    form = {"form": "labelstudio", "layer": "annotations"}
+    for annotator, number, documents in (("ann", "", 0), ("ann", "1", 1)):
+        user = User.objects.get(email=f"{annotator}@example.org")
+        file = SimpleUploadedFile("labels.json", unplaced)
+        sent = form | {"file": file, "annotator": user.pk, "accept_unplaced": number}
+        assert client.post(PAGE, sent).status_code == 302
+        run_jobs()
+        assert CampaignImport.objects.latest("id").documents == documents
+    page = client.get(PAGE).content.decode()
+    assert "1 label will be left out" in page
+    assert "Labels to leave out" in page
+    path = tmp_path / "labels.json"
+    path.write_bytes(unplaced)
+    arguments = ["--form", "labelstudio", "--layer", "annotations", "--annotator"]
+    arguments += ["ben@example.org", "--accept-unplaced"]
+    for number, documents in (("2", 0), ("1", 1)):
+        call_command("import_campaign", "spring-round", str(path), *arguments, number)
+        assert CampaignImport.objects.latest("id").documents == documents
 
 
 def test_the_page_says_at_the_field_what_is_wrong(

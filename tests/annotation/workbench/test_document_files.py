@@ -158,6 +158,16 @@ def test_file_that_cannot_be_read_is_refused_by_name(
     assert work.revision == 1
 
 
+def test_mistyped_tags_do_not_remove_the_labels(work: Assignment, api: APIClient) -> None:
+    content = (
+        export(api, work, "tags").content.replace(b"Number>", b"NUM>").replace(b"Date>", b"D>")
+    )
+    response = send(api, work, content, "p.html")
+    assert response.status_code == 422
+    assert "<NUM> 2 times, <D> once: neither an HTML element" in str(response.json())
+    assert len(current_spans(work)) == 3
+
+
 def test_fault_of_a_span_names_file_and_span(work: Assignment, api: APIClient) -> None:
     body = json.loads(export(api, work, "json").content)
     body["spans"][2] |= {"label": "Money", "value": None, "sign": None}
