@@ -23,18 +23,18 @@ _MARKS = range(0x10FFFD, 0x10F000, -1)
 
 
 class TaggedPart(NamedTuple):
-    """One pair of tags of a fact, and two ranges of the HTML between them.
+    """One pair of tags of a fact, and the ranges of its text nodes with visible text.
 
-    `nodes` is the range from the first to the last text node with visible text, `visible` from the
-    first to the last visible character. A part without visible text has `nodes` of white space.
+    `visible` are the same ranges without the white space at their edges, so it is empty for a part
+    without visible text, whose `nodes` are all of white space.
     """
 
     label: str
     identity: str
     opening: Token
     closing: Token
-    nodes: tuple[int, int]
-    visible: tuple[int, int] | None
+    nodes: tuple[tuple[int, int], ...]
+    visible: tuple[tuple[int, int], ...]
 
 
 class _Edit(NamedTuple):
@@ -61,23 +61,22 @@ def tagged_part(
     """
     matches = (_VISIBLE.search(html, text.start, text.end) for text in texts)
     visible_texts = [(text, match) for text, match in zip(texts, matches, strict=True) if match]
-    if visible_texts:
-        nodes = visible_texts[0][0].start, visible_texts[-1][0].end
-        visible = visible_texts[0][1].start(), visible_texts[-1][1].end()
-        return TaggedPart(label, identity, *tags, nodes, visible)
-    if not identity or not texts:
+    if not visible_texts and (not identity or not texts):
         raise _nothing_to_read(html, tags[0])
-    return TaggedPart(label, identity, *tags, (texts[0].start, texts[-1].end), None)
+    marked = [text for text, _ in visible_texts] or texts
+    nodes = tuple((text.start, text.end) for text in marked)
+    return TaggedPart(label, identity, *tags, nodes, tuple(m.span() for _, m in visible_texts))
 
 
 def locate(
-    html: str, parts: Sequence[TaggedPart], *, known: str = ""
+    html: str, parts: Sequence[TaggedPart], *, known: str = "", only_shown: bool = False
 ) -> tuple[Canonical, list[LocatedFact]]:
     """Return the canonical page without the tags of `parts`, and their facts in document order.
 
     Parts with the same identity are one fact, and may be separated only by white space. Raises
     TagError, with the place, for facts that overlap or cannot be located, and RefusedHtml as
-    `canonicalise` does. `known` is HTML known to be canonical.
+    `canonicalise` does. `known` is HTML known to be canonical. With `only_shown`, facts in text
+    that a document does not keep are left out; otherwise they are errors.
     """
     bare = _edited(html, _removals(parts))
     canonical = as_canonical(bare) if known and bare == known else canonicalise(bare)
@@ -89,7 +88,7 @@ def locate(
     if places is None:
         reason = "from here on, the fact tags would change how the rest of the page is read"
         raise TagError(reason, html, parts[0].opening.start)
-    facts = _joined(html, parts, places, canonical.text)
+    facts = _joined(html, parts, places, canonical.text, only_shown=only_shown)
     labels = sorted({part.label for part in parts})
     if faults := check_spans(canonical.text, [fact.span for fact in facts], labels):
         raise TagError(f"the facts conflict: {faults[0].message}", html, parts[0].opening.start)
@@ -107,12 +106,12 @@ def _removals(parts: Sequence[TaggedPart]) -> Iterator[_Edit]:
 
 
 def _marks(parts: Sequence[TaggedPart], mark: str, *, inward: bool) -> Iterator[_Edit]:
-    """Replace the tags by numbered marks at both ends of the text between them."""
+    """Replace the tags by numbered marks at both ends of each text node between them."""
     for number, part in enumerate(parts):
         yield _Edit(part.opening.start, part.opening.end, "")
-        if stretch := (part.visible if inward else part.nodes):
-            for offset, place in enumerate(stretch):
-                yield _Edit(place, place, f"{mark}{2 * number + offset}{mark}")
+        for node in part.visible if inward else part.nodes:
+            for place in node:
+                yield _Edit(place, place, f"{mark}{number}{mark}")
         yield _Edit(part.closing.start, part.closing.end, "")
 
 
@@ -127,8 +126,10 @@ def _edited(html: str, edits: Iterable[_Edit]) -> str:
 
 def _places(
     html: str, parts: Sequence[TaggedPart], canonical: Canonical, *, inward: bool
-) -> dict[int, int] | None:
-    """Return offsets in the canonical text by mark; None if marks would change the page.
+) -> dict[int, tuple[int, int]] | None:
+    """Return ranges of the canonical text by part; None if marks would change the page.
+
+    A range includes all text nodes that the page keeps; a part without any has no range.
 
     The page is cleaned again with the marks. Marks are placed in text nodes, next to visible
     characters, because parsers may move text and white space between table cells.
@@ -144,25 +145,30 @@ def _places(
     numbered = re.compile(f"{mark}([0-9]+){mark}")
     if numbered.sub("", marked) != canonical.html:
         return None
-    places: dict[int, int] = {}
+    places: dict[int, tuple[int, int]] = {}
     width = 0
     for match in numbered.finditer(canonical_text(marked)):
-        places[int(match[1])] = match.start() - width
+        part, place = int(match[1]), match.start() - width
+        places[part] = places.get(part, (place, place))[0], place
         width += len(match[0])
     return places
 
 
 def _joined(
-    html: str, parts: Sequence[TaggedPart], places: dict[int, int], text: str
+    html: str,
+    parts: Sequence[TaggedPart],
+    places: dict[int, tuple[int, int]],
+    text: str,
+    *,
+    only_shown: bool,
 ) -> list[LocatedFact]:
     """One fact for each identity, and for each part without one."""
     groups: dict[str, list[tuple[TaggedPart, Span | None]]] = {}
     for number, part in enumerate(parts):
-        start, end = places.get(2 * number), places.get(2 * number + 1)
-        span = None
-        if start is not None and end is not None:
-            span = Span(start, end, part.label)
-        elif part.visible:
+        span = Span(*places[number], part.label) if number in places else None
+        if span is None and only_shown:
+            continue
+        if span is None and part.visible:
             reason = f"<{part.opening.name}> is in content that a document does not keep"
             raise TagError(reason, html, part.opening.start)
         groups.setdefault(part.identity or f"\0{number}", []).append((part, span))

@@ -2,13 +2,14 @@
 
 Canonical documents keep the text of inline-XBRL elements but not the elements, so this reads the
 original page. Numbers are `ix:nonFraction`; dates are `ix:nonNumeric` whose format is a date or
-duration. Elements in `ix:header` are hidden and ignored. Contexts, units and details of the whole
-filing come from `ix:resources` and from `ix:nonNumeric` elements of `dei:…` concepts anywhere.
-Source: Inline XBRL 1.1, XBRL 2.1.
+duration. They are facts if their text is a number or date to a reader: a dash or `no` for zero is
+not. Elements in `ix:header` and in text that the page hides are ignored. Contexts, units and
+details of the whole filing come from `ix:resources` and from `ix:nonNumeric` elements of `dei:…`
+concepts anywhere. Source: Inline XBRL 1.1, XBRL 2.1.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Literal, NamedTuple
@@ -17,7 +18,9 @@ from .canonical import Canonical
 from .cleaning import is_xhtml, ixbrl_prefixes
 from .file_reading import open_envelope
 from .markup import Kind, TagError, Token, tokens
+from .spans import trim_span
 from .tags import TaggedPart, locate, tagged_part
+from .values import read_value
 
 _CONCEPT = re.compile(r"""\sname\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 _TEMPORAL = re.compile(r"""\sformat\s*=\s*["'](?:[\w.-]+:)?(?:date|dur)""", re.IGNORECASE)
@@ -44,6 +47,13 @@ class LocatedElement(NamedTuple):
     opening: str
 
 
+class LocatedElements(NamedTuple):
+    """The elements in the text of a page, and the number of those in text that it hides."""
+
+    shown: list[LocatedElement]
+    hidden: int
+
+
 class _Tagged(NamedTuple):
     part: TaggedPart
     concept: str
@@ -52,40 +62,41 @@ class _Tagged(NamedTuple):
 def read_xbrl(html: str, canonical: Canonical) -> list[XbrlFact]:
     """Return the inline-XBRL facts of a page in order, without overlaps: of nested facts the outer.
 
-    `canonical` is the canonical page. Raises TagError if facts cannot be located.
+    `canonical` is the canonical page. Facts in hidden text are left out. Raises TagError if facts
+    cannot be located.
 
     >>> from portal.facts import canonicalise
     >>> page = '<p>Net <ix:nonFraction name="us-gaap:Revenues">1,200</ix:nonFraction></p>'
     >>> read_xbrl(page, canonicalise(page))
     [XbrlFact(start=4, end=9, kind='number', concept='us-gaap:Revenues')]
     """
-    return [element.fact for element in locate_elements(html, canonical)]
+    return [element.fact for element in locate_elements(html, canonical).shown]
 
 
-def locate_elements(html: str, canonical: Canonical) -> list[LocatedElement]:
+def locate_elements(html: str, canonical: Canonical) -> LocatedElements:
     """The elements of the facts of `read_xbrl`, in the same order and with the same errors."""
     if not _ELEMENT.search(html):
-        return []
+        return LocatedElements([], 0)
     content = open_envelope(html).content
     tagged = list(_tagged(content))
     if not tagged:
-        return []
-    located_in, facts = locate(content, [tag.part for tag in tagged])
+        return LocatedElements([], 0)
+    located_in, facts = locate(content, [tag.part for tag in tagged], only_shown=True)
     if located_in.html != canonical.html:
         raise TagError("inline XBRL from here on would change how the page is read", content, 0)
     elements = []
-    for fact in facts:
-        part, concept = tagged[int(fact.identity)]
-        kind: Literal["number", "date"] = "number" if fact.span.label == "number" else "date"
-        opening = content[part.opening.start : part.opening.end]
-        elements.append(
-            LocatedElement(XbrlFact(fact.span.start, fact.span.end, kind, concept), opening)
-        )
-    return elements
+    for located in facts:
+        part, concept = tagged[int(located.identity)]
+        span = trim_span(canonical.text, located.span)
+        kind: Literal["number", "date"] = "number" if span.label == "number" else "date"
+        if _is_readable(kind, canonical.text[span.start : span.end]):
+            opening = content[part.opening.start : part.opening.end]
+            elements.append(LocatedElement(XbrlFact(span.start, span.end, kind, concept), opening))
+    return LocatedElements(elements, len(tagged) - len(elements))
 
 
 def _tagged(html: str) -> Iterator[_Tagged]:
-    """The outermost elements of numbers and dates with a digit, with their concepts."""
+    """The outermost elements of numbers and dates that can be read, with their concepts."""
     prefixes = ixbrl_prefixes(html)
     names = {f"{prefix}:{name}" for prefix in prefixes for name in ("nonfraction", "nonnumeric")}
     headers = {f"{prefix}:header" for prefix in prefixes}
@@ -107,15 +118,21 @@ def _tagged(html: str) -> Iterator[_Tagged]:
                 inside.append(token)
         elif inside and token.name == inside[0].name:
             opening = inside.pop()
-            if not inside and _DIGIT.search(
-                "".join(unescape(html[t.start : t.end]) for t in texts)
-            ):
-                tags = opening, token
-                yield _Tagged(
-                    tagged_part(html, _kind(html, opening), str(count), tags, texts),
-                    _concept(html, opening),
-                )
+            if not inside and (kind := _read_kind(html, opening, texts)):
+                part = tagged_part(html, kind, str(count), (opening, token), texts)
+                yield _Tagged(part, _concept(html, opening))
                 count += 1
+
+
+def _read_kind(html: str, opening: Token, texts: Sequence[Token]) -> str:
+    """The kind of an element with a number or date in its text; empty without one."""
+    kind = _kind(html, opening)
+    text = "".join(unescape(html[token.start : token.end]) for token in texts)
+    return kind if _is_readable(kind, text) else ""
+
+
+def _is_readable(kind: str, text: str) -> bool:
+    return bool(_DIGIT.search(text) or read_value(text, kind).value)
 
 
 def _kind(html: str, opening: Token) -> str:
@@ -298,22 +315,28 @@ class XbrlDetail(NamedTuple):
     format: str = ""
 
 
-def read_xbrl_details(
-    html: str, canonical: Canonical, resources: XbrlResources
-) -> list[XbrlDetail]:
+class XbrlPage(NamedTuple):
+    """The facts of a page, and the number of facts in text that it hides."""
+
+    details: list[XbrlDetail]
+    hidden: int
+
+
+def read_xbrl_details(html: str, canonical: Canonical, resources: XbrlResources) -> XbrlPage:
     """Return the facts of `read_xbrl` in the same order, with their details.
 
     `resources` are those of the whole filing; `html` may be one page of it. Raises TagError.
 
     >>> from portal.facts import canonicalise
     >>> page = '<p>Loss <ix:nonFraction name="a:Loss" sign="-" scale="6">12</ix:nonFraction></p>'
-    >>> read_xbrl_details(page, canonicalise(page), XbrlResources())[0][:3]
+    >>> read_xbrl_details(page, canonicalise(page), XbrlResources()).details[0][:3]
     (XbrlFact(start=5, end=7, kind='number', concept='a:Loss'), '-', 6)
     """
-    details = []
-    for element in locate_elements(html, canonical):
-        details.append(_detail(element.fact, _attributes(element.opening), resources))
-    return details
+    elements = locate_elements(html, canonical)
+    return XbrlPage(
+        [_detail(one.fact, _attributes(one.opening), resources) for one in elements.shown],
+        elements.hidden,
+    )
 
 
 def _detail(fact: XbrlFact, given: dict[str, str], resources: XbrlResources) -> XbrlDetail:

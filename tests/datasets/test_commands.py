@@ -38,10 +38,22 @@ def test_import_creates_the_dataset_and_reports(source: Path) -> None:
         "not imported: gold/ 1. Add a gold file when you freeze a release, or import it into a "
         "campaign under “Import and export”.",
         "rejected pages/b.html: the file is empty [empty]",
+        "pages/a.html: no image",
     ]
     dataset = Dataset.objects.get()
     assert (dataset.title, dataset.visibility) == ("New set", "private")
     assert ImportRun.objects.get().state == "done"
+
+
+def test_import_prints_its_remarks(tmp_path: Path) -> None:
+    hidden = '<p style="display:none">9</p>'
+    files = {f"{name}.htm": page(f"{hidden}Net {name}") for name in ("a", "b")}
+    source = write_folder(tmp_path, {**files, "c.htm": page("Net 2")})
+    out = run("import_dataset", "fresh", str(source), "--create", "--form", "filing")
+    assert out.splitlines() == [
+        "fresh: 3 imported, 0 updated, 0 unchanged, 0 refused",
+        "a.htm:page 1 and 1 more: removed 1 hidden element with 1 character of text",
+    ]
 
 
 def test_import_of_a_zip_reads_it_where_it_is(tmp_path: Path) -> None:

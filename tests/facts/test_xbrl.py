@@ -4,7 +4,8 @@ import itertools
 
 import pytest
 
-from portal.facts import TagError, canonicalise, decode_html, read_xbrl
+from portal.facts import canonicalise, decode_html, read_xbrl
+from portal.facts.xbrl import locate_elements
 from tests.shared import FILINGS, needs_filings
 
 HEAD = (
@@ -52,6 +53,7 @@ def test_of_other_elements_only_dates_are_facts(form: str, kind: str | None) -> 
 
 def test_dash_for_zero_is_no_fact() -> None:
     assert found('<p>Net <ix:nonFraction name="a:B">&#8212;</ix:nonFraction></p>') == []
+    assert found('<p>Net <ix:nonFraction name="a:B">no</ix:nonFraction> sales</p>') == []
 
 
 def test_numbers_inside_a_tagged_text_are_facts() -> None:
@@ -83,11 +85,53 @@ def test_page_without_inline_xbrl_has_none() -> None:
     assert found("<p>1,200</p>", "<html><body>") == []
 
 
-def test_fact_where_no_text_is_kept_cannot_be_placed() -> None:
-    fact = '<ix:nonFraction name="a:B">1</ix:nonFraction>'
-    html = f"{HEAD}<p>Some text</p><template>{fact}</template></body></html>"
-    with pytest.raises(TagError):
-        read_xbrl(html, canonicalise(html))
+FACT = '<ix:nonFraction name="a:N">7,777</ix:nonFraction>'
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        f'<span style="display:none">{FACT}</span>7,777',
+        f'<span style="visibility:hidden">{FACT}</span>7,777',
+        f'<span style="font-size:0">{FACT}</span>7,777',
+        f"<span hidden>{FACT}</span>7,777",
+        f'<div style="display:none"><table><tr><td>{FACT}</td></tr></table></div>',
+        f"<template>{FACT}</template>",
+        '<ix:nonFraction name="a:N"><span style="display:none">7</span>&#8212;</ix:nonFraction>',
+    ],
+)
+def test_fact_in_hidden_text_is_left_out_and_the_others_stay(hidden: str) -> None:
+    date = '<ix:nonNumeric name="a:D" format="ixt:datemonthdayyear">March 5, 2024</ix:nonNumeric>'
+    html = f'{HEAD}<p><ix:nonFraction name="a:S">3,333</ix:nonFraction></p><p>{hidden}</p>{date}'
+    html += "</body></html>"
+    canonical = canonicalise(html)
+    elements = locate_elements(html, canonical)
+    shown = [canonical.text[one.fact.start : one.fact.end] for one in elements.shown]
+    assert shown == ["3,333", "March 5, 2024"]
+    assert elements.hidden == 1
+
+
+@pytest.mark.parametrize(
+    "tagged",
+    [
+        '7,7<span style="display:none">00</span>84',
+        '<span style="display:none">00</span>7,784',
+        '7,784<span style="display:none">00</span>',
+        "  7,784 ",
+    ],
+)
+def test_shown_part_of_a_fact_is_its_place(tagged: str) -> None:
+    body = f'<p>Net <ix:nonFraction name="a:N">{tagged}</ix:nonFraction> more</p>'
+    assert found(body) == [("7,784", "number", "a:N")]
+
+
+@pytest.mark.parametrize(
+    ("written", "form", "kind"),
+    [("Twenty-one", "nonFraction", "number"), ("three months", "nonNumeric", "date")],
+)
+def test_words_for_a_number_or_duration_are_facts(written: str, form: str, kind: str) -> None:
+    body = f'<p>Of <ix:{form} name="a:N" format="ixt-sec:durwordsen">{written}</ix:{form}></p>'
+    assert found(body) == [(written, kind, "a:N")]
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def test_details_are_those_of_the_fact() -> None:
     )
     resources = read_resources(f'{INSTANT}<x:unit id="u"><x:measure>x:pure</x:measure></x:unit>')
     canonical = canonicalise(page)
-    number, date = read_xbrl_details(page, canonical, resources)
+    number, date = read_xbrl_details(page, canonical, resources).details
     assert [number.fact, date.fact] == read_xbrl(page, canonical)
     assert number[1:] == ("", -2, "pure", ("", "2024-03-31"), (), "ixt:n")
     assert date[1:] == ("", 0, "", ("", "2024-03-31"), (), "ixt:date-x")
@@ -71,7 +71,7 @@ def test_details_are_those_of_the_fact() -> None:
 @pytest.mark.parametrize("scale", ["", "x", "999", "1.5", "١"])
 def test_scale_that_is_none_is_zero(scale: str) -> None:
     page = f'<p><ix:nonFraction name="a:X" scale="{scale}">12</ix:nonFraction></p>'
-    (detail,) = read_xbrl_details(page, canonicalise(page), XbrlResources())
+    (detail,) = read_xbrl_details(page, canonicalise(page), XbrlResources()).details
     assert detail.scale == 0
 
 

@@ -42,19 +42,32 @@ from .labelled_pages import gold_difference
 from .opening import PageFile, Refusal
 
 
-def xbrl_rows(
-    html: str, canonical: Canonical, resources: XbrlResources | None = None
-) -> list[list[Any]] | None:
-    """The filer's inline XBRL tags as rows of XbrlFacts; None if they could not be placed.
+class XbrlRows(NamedTuple):
+    """The filer's inline XBRL tags as rows of XbrlFacts, and a remark on those left out."""
+
+    rows: Sequence[list[Any]] = ()
+    note: str = ""
+
+
+def xbrl_rows(html: str, canonical: Canonical, resources: XbrlResources | None = None) -> XbrlRows:
+    """Reads the inline XBRL of a page.
 
     `resources` are those of the whole filing if `html` is one of its pages. XBRL only makes
     suggestions to annotators, so a failure does not refuse the page.
     """
+    known = read_resources(html) if resources is None else resources
     try:
-        known = read_resources(html) if resources is None else resources
-        return [_xbrl_row(detail) for detail in read_xbrl_details(html, canonical, known)]
-    except (TagError, RefusedHtml):
-        return None
+        page = read_xbrl_details(html, canonical, known)
+    except (TagError, RefusedHtml) as error:
+        return XbrlRows(note=f"inline XBRL not imported: {error}")
+    return XbrlRows([_xbrl_row(detail) for detail in page.details], _hidden_note(page.hidden))
+
+
+def _hidden_note(hidden: int) -> str:
+    if not hidden:
+        return ""
+    facts = "1 fact" if hidden == 1 else f"{hidden:,} facts"
+    return f"inline XBRL of {facts} not imported: the page hides the text"
 
 
 def _xbrl_row(detail: XbrlDetail) -> list[Any]:
@@ -101,9 +114,8 @@ class Record:
 class Draft:
     """A checked document before it is stored: a page, or a picture if `canonical` is None.
 
-    `html_sha256` is that of the canonical HTML, or `picture_sha256`. `xbrl` are rows for XbrlFacts,
-    None if its inline XBRL could not be placed. `faults` do not refuse the document; each has its
-    own row in the report.
+    `html_sha256` is that of the canonical HTML, or `picture_sha256`. `faults` do not refuse the
+    document; each has its own row in the report.
     """
 
     name: str
@@ -111,7 +123,7 @@ class Draft:
     html_sha256: str
     canonical: Canonical | None = None
     meta: DocumentMeta | None = None
-    xbrl: Sequence[Any] | None = ()
+    xbrl: XbrlRows = field(default_factory=XbrlRows)
     pictures: Sequence[Picture] = ()
     record: Record | None = None
     language: str = ""
@@ -259,11 +271,9 @@ def _imported(run: ImportRun, draft: Draft) -> Result:
 def _store_xbrl(document: Document, draft: Draft) -> list[str]:
     """Stores the inline XBRL of a page; returns remarks on its content."""
     notes = list(draft.canonical.notes) if draft.canonical else []
-    if draft.xbrl:
-        XbrlFacts.objects.create(document=document, facts=draft.xbrl)
-    elif draft.xbrl is None:
-        notes.append("inline XBRL not imported: it could not be placed in the text")
-    return notes
+    if draft.xbrl.rows:
+        XbrlFacts.objects.create(document=document, facts=draft.xbrl.rows)
+    return [*notes, draft.xbrl.note] if draft.xbrl.note else notes
 
 
 def _store_record(document: Document, record: Record) -> None:

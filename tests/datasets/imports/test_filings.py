@@ -101,7 +101,7 @@ def test_facts_of_a_page_know_the_contexts_of_the_whole_filing() -> None:
     assert (first.meta.form_type, first.meta.doc_type) == ("10-Q", "financial_statement")
     canonical = canonicalise(second.html or "")
     assert second.xbrl is not None
-    (detail,) = read_xbrl_details(second.html or "", canonical, second.xbrl)
+    (detail,) = read_xbrl_details(second.html or "", canonical, second.xbrl).details
     assert canonical.text[detail.fact.start : detail.fact.end] == "1,200"
     assert (detail.sign, detail.scale, detail.unit) == ("-", 6, "USD")
     assert detail.period == ("2023-01-01", "2023-12-31")
@@ -186,9 +186,9 @@ def test_pages_of_a_real_filing_keep_all_its_facts() -> None:
         detail
         for page in items(read_filings(FILINGS / name, name, LIMITS))
         if page.html and page.xbrl
-        for detail in read_xbrl_details(page.html, canonicalise(page.html), page.xbrl)
+        for detail in read_xbrl_details(page.html, canonicalise(page.html), page.xbrl).details
     ]
-    assert len(details) == 908
+    assert len(details) == 914
     assert all(detail.period.end for detail in details)
     assert {detail.unit for detail in details if detail.fact.kind == "number"} >= {
         "USD",

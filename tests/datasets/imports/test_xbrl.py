@@ -40,13 +40,26 @@ def test_page_without_tags_has_no_row(imported: Callable[[bytes], ImportRun]) ->
     assert not XbrlFacts.objects.exists()
 
 
-def test_page_whose_tags_cannot_be_placed_is_imported_without_them(
+def test_fact_that_the_page_hides_is_left_out_and_counted(
     imported: Callable[[bytes], ImportRun],
 ) -> None:
-    run = imported(page(f"Net sales<template>{FACT}</template>"))
+    hidden = f'<span style="display:none">{FACT}</span>'
+    run = imported(page(f"Net sales {hidden}{FACT}"))
+    assert [fact[:2] for fact in XbrlFacts.objects.get().facts] == [[10, 15]]
+    item = ImportItem.objects.get(run=run)
+    assert "inline XBRL of 1 fact not imported: the page hides the text" in item.reason
+
+
+def test_page_whose_tags_cannot_be_placed_is_imported_with_the_reason(
+    imported: Callable[[bytes], ImportRun],
+) -> None:
+    # A browser moves the texts 9 and 1,200 above the table, so the facts overlap.
+    crossing = FACT.replace("1,200", "9<tr><td>4</td></tr>")
+    run = imported(page(f"<table>{crossing}{FACT}</table>"))
     item = ImportItem.objects.get(run=run)
     assert item.outcome == "imported"
-    assert "inline XBRL not imported: it could not be placed in the text" in item.reason
+    assert "inline XBRL not imported: line " in item.reason
+    assert "the facts conflict" in item.reason
     assert not XbrlFacts.objects.exists()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Count, Min
 from tqdm import tqdm
 
 from portal.datasets.imports.layouts import BENCHMARKS
@@ -15,7 +16,7 @@ from portal.datasets.management.base import add_create_arguments, dataset_of, ex
 from portal.datasets.models import Dataset, ImportItem, ImportRun
 from portal.files.archives import ArchiveFault
 
-# Refused files that are printed; the import's page lists all of them.
+# Refused files and remarks that are printed; the import's page lists all of them.
 SHOWN = 50
 
 
@@ -89,7 +90,20 @@ class Command(BaseCommand):
         refused = run.items.filter(outcome=ImportItem.Outcome.REFUSED)
         for item in refused[:SHOWN]:
             self.stdout.write(f"rejected {item.name}: {item.reason} [{item.code}]")
-        if counts["refused"] > SHOWN:
-            self.stdout.write(f"… and {counts['refused'] - SHOWN} more at {run.get_absolute_url()}")
+        self._more(run, counts["refused"])
+        self._remarks(run)
         if run.state == ImportRun.State.CANCELLED:
             raise CommandError("the import was cancelled")
+
+    def _remarks(self, run: ImportRun) -> None:
+        """One line per remark; the same remark on several items is printed once."""
+        others = run.items.exclude(outcome=ImportItem.Outcome.REFUSED).exclude(reason="")
+        remarks = others.values("reason").annotate(times=Count("pk"), first=Min("name"))
+        for remark in remarks.order_by("first")[:SHOWN]:
+            more = f" and {remark['times'] - 1} more" if remark["times"] > 1 else ""
+            self.stdout.write(f"{remark['first']}{more}: {remark['reason']}")
+        self._more(run, remarks.count())
+
+    def _more(self, run: ImportRun, lines: int) -> None:
+        if lines > SHOWN:
+            self.stdout.write(f"… and {lines - SHOWN} more at {run.get_absolute_url()}")
