@@ -13,7 +13,7 @@ from typing import NamedTuple
 import lxml.html
 import nh3
 
-from .cleaning import drop_hidden, is_xhtml, keep_attribute, reduce_markup
+from .cleaning import drop_hidden, keep_attribute, reduce_markup
 from .file_reading import open_envelope
 from .markup import (
     FORMATTING_ELEMENTS,
@@ -28,6 +28,7 @@ from .markup import (
     tokens,
 )
 from .spans import is_blank
+from .xhtml import is_xhtml
 
 # Far above what MAX_DEPTH of a finished document allows: this count is an estimate.
 MAX_OPEN = 1_000

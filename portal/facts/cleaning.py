@@ -28,6 +28,7 @@ from .markup import (
     tokens,
 )
 from .spans import is_blank
+from .xhtml import is_xhtml
 
 # Images embedded in the HTML; other files are not stored with a document.
 _INLINE_PICTURE = re.compile(r"data:image/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/=\s]+")
@@ -207,7 +208,6 @@ def declarations(style: str) -> dict[str, str]:
 # Old names of elements, and their current names.
 _RENAMED = {"listing": "pre", "xmp": "pre", "plaintext": "pre"}
 
-_XHTML = re.compile(r"""<\?xml[\s?]|xmlns\s*=\s*["']http://www\.w3\.org/1999/xhtml["']""")
 _XML_BEGINS = re.compile(r"\s*<\?xml[\s?]")
 _PAGE_ELEMENTS = KEPT_ELEMENTS | {"html", "body"}
 _IXBRL_PREFIX = re.compile(
@@ -221,11 +221,6 @@ _BODY = re.compile(r"\A(</?)body", re.IGNORECASE)
 _STYLED = re.compile(r"\sstyle\s*=", re.IGNORECASE)
 _HIDDEN = re.compile(r"""<[a-z][^<>]*[\s"'/]hidden[\s=>/]""", re.IGNORECASE)
 _CHECKBOX = re.compile(r"""\stype\s*=\s*["']?(?:checkbox|radio)\b""", re.IGNORECASE)
-
-
-def is_xhtml(html: str) -> bool:
-    """Whether the page declares XHTML, where `<td/>` is a complete element."""
-    return _XHTML.search(html) is not None
 
 
 def ixbrl_prefixes(html: str) -> frozenset[str]:

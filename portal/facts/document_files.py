@@ -28,7 +28,6 @@ from html import escape, unescape
 from typing import Any, NamedTuple
 
 from .canonical import Canonical, canonical_text
-from .cleaning import is_xhtml
 from .markup import Kind, TagError, Token, tokens
 from .page_text import Fragment, enclose, fragments
 from .spans import (
@@ -43,6 +42,7 @@ from .spans import (
 )
 from .tags import TaggedPart, locate, tagged_part
 from .values import check_value, read_value
+from .xhtml import as_html, is_xhtml
 
 FORMAT = "factboard-document"
 VERSION = 1
@@ -276,6 +276,7 @@ def read_span_elements(html: str) -> FactPage:
     elements that are nested, unpaired, empty, without a type, contradictory, or with an invalid
     value; RefusedHtml as `canonicalise` does.
     """
+    html = as_html(html)
     openings: dict[str, _Opening] = {}
     canonical, facts = locate(html, list(_parts(html, openings)))
     text = canonical.text

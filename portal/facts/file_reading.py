@@ -12,6 +12,7 @@ from collections.abc import Container
 from typing import IO, NamedTuple
 
 from .markup import RefusedHtml
+from .xhtml import as_html
 
 # The largest header that is checked, that of a tar archive, has 512 bytes.
 HEAD = 4096
@@ -247,11 +248,16 @@ class Envelope(NamedTuple):
 
 
 def open_envelope(html: str) -> Envelope:
-    """Extract the first document of an EDGAR envelope; other input is returned unchanged.
+    """Extract the first document of an EDGAR envelope, or the whole input, with XHTML as HTML.
 
     The first document of a submission is the filing itself. Exhibits and graphics follow, and are
-    named in the notes. Raises RefusedHtml if the first document is a PDF.
+    named in the notes. Raises RefusedHtml if the first document is a PDF, and as `as_html` does.
     """
+    envelope = _first_document(html)
+    return envelope._replace(content=as_html(envelope.content))
+
+
+def _first_document(html: str) -> Envelope:
     documents = list(_DOCUMENT.finditer(html))
     if not documents:
         return Envelope(html)

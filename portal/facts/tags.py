@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .canonical import Canonical, as_canonical, canonical_text, canonicalise, clean_html
-from .cleaning import is_xhtml
 from .file_reading import open_envelope
 from .markup import EDGAR_ELEMENTS, ELEMENT_NAMES, Kind, RefusedHtml, TagError, Token, tokens
 from .page_text import Fragment, enclose, fragments
 from .spans import Span, check_spans, is_blank, require_labels
+from .xhtml import as_html, is_xhtml
 
 _VISIBLE = re.compile(r"\S(?:.*\S)?", re.DOTALL)
 # Private-use characters of the last plane; pages are marked with one that they do not contain.
@@ -273,6 +273,7 @@ def read_tags(html: str, labels: Sequence[str], *, known: str = "") -> TaggedPag
     ('<p>Net (1,200)</p>', [Span(start=4, end=11, label='Number')])
     """
     require_labels(labels)
+    html = as_html(html)
     if unknown := unknown_tags(html, labels):
         raise TagError(unknown_tags_reason(unknown, labels), html, unknown[0].start)
     canonical, facts = locate(html, _paired_tags(html, labels), known=known)

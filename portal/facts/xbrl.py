@@ -15,12 +15,13 @@ from html import unescape
 from typing import Literal, NamedTuple
 
 from .canonical import Canonical
-from .cleaning import is_xhtml, ixbrl_prefixes
+from .cleaning import ixbrl_prefixes
 from .file_reading import open_envelope
 from .markup import Kind, TagError, Token, tokens
 from .spans import trim_span
 from .tags import TaggedPart, locate, tagged_part
 from .values import read_value
+from .xhtml import is_xhtml
 
 _CONCEPT = re.compile(r"""\sname\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 _TEMPORAL = re.compile(r"""\sformat\s*=\s*["'](?:[\w.-]+:)?(?:date|dur)""", re.IGNORECASE)

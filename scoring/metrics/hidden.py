@@ -13,9 +13,10 @@ from functools import lru_cache
 from html import unescape
 from typing import NamedTuple
 
-from portal.facts.cleaning import declarations, is_xhtml
+from portal.facts.cleaning import declarations
 from portal.facts.markup import FORMATTING_ELEMENTS, VOID_ELEMENTS, Kind, Token, tokens
 from portal.facts.page_text import HIDDEN_NESTING, HIDDEN_RAW
+from portal.facts.xhtml import is_xhtml
 
 HIDDEN = "hidden text removed"
 COMMENTS = "comments removed"

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from portal.facts.cleaning import is_xhtml, ixbrl_prefixes
+from portal.facts.cleaning import ixbrl_prefixes
 from portal.facts.markup import (
     DROPPED_RAW,
     FORMATTING_ELEMENTS,
@@ -28,6 +28,7 @@ from portal.facts.markup import (
     Token,
     tokens,
 )
+from portal.facts.xhtml import is_xhtml
 
 # Deeper elements are not tracked; documents must not be nested so deep anyway.
 _DEEPEST = 250
