@@ -35,6 +35,7 @@ from .models import (
     CampaignDocument,
     CampaignInvitation,
     Case,
+    Decision,
     Membership,
     ReviewItem,
     ReviewRound,
@@ -401,12 +402,27 @@ def _readable(user: Any, assignment: Assignment | None) -> Assignment:
     raise Http404("No such assignment.")
 
 
+def worked_on(user: Any, documents: QuerySet[CampaignDocument]) -> bool:
+    """Whether the user annotated one of the documents, or adjudicated one of their cases."""
+    decided = Decision.objects.filter(case__campaign_document__in=documents, decided_by=user)
+    return (
+        Assignment.objects.filter(campaign_document__in=documents, annotator=user).exists()
+        or Case.objects.filter(campaign_document__in=documents, decided_by=user).exists()
+        # Returning a page reopens its case, which is an act of the review.
+        or decided.exclude(choice=Decision.Choice.REOPENED).exists()
+    )
+
+
 class CampaignLeads:
     """Annotation's answers for `portal.datasets.access.register_deciders`."""
 
     def may_decide(self, user: Any, dataset: Dataset) -> bool:
         leads = Membership.objects.filter(user=user, role=Membership.Role.LEAD)
         return leads.filter(campaign__dataset=dataset).exists()
+
+    def worked_on(self, user: Any, document: Document) -> bool:
+        """Whether the user annotated or adjudicated the document in any campaign."""
+        return worked_on(user, CampaignDocument.objects.filter(document=document))
 
     def workplaces(self, user: Any, dataset: Dataset, document: Document | None) -> list[Workplace]:
         """The campaigns with the document: all for organisers, their own for leads."""

@@ -84,6 +84,11 @@ class NothingLabelled(Refused):
     )
 
 
+class OwnWork(Refused):
+    code = "own_work"
+    message = "You annotated this document. Another lead must decide about it."
+
+
 class CampaignNotOpen(Refused):
     code = "closed"
     message = "The campaign is not open. You can view its documents but not change them."

@@ -183,6 +183,9 @@ class AdjudicationPage(serializers.Serializer[Any]):
     doubtful = DoubtShape(many=True, help_text="Gold and open proposals with a warning.")
     next = serializers.CharField(allow_null=True)
     review_round = serializers.BooleanField(help_text="Whether a review round includes it.")
+    obstacle = serializers.CharField(
+        allow_blank=True, help_text="Why you cannot decide its cases; empty if you can."
+    )
 
 
 class PlaceReopening(Reason):
@@ -270,7 +273,7 @@ class CaseDecide(AnnotationView):
             "case": case_view(decided),
             "stage": decided.campaign_document.stage,
             "open_cases": open_cases(access.campaign).count(),
-            "next": next_page_url(case.campaign_document, CaseFilter(**query)),
+            "next": next_page_url(case.campaign_document, CaseFilter(**query), user),
         }
 
 
@@ -303,7 +306,7 @@ class AdjudicationPageView(AnnotationView):
         gives=AdjudicationPage,
     )
     def get(self, _: CampaignAccess, page: CampaignDocument, **query: Any) -> Any:
-        return Response(adjudication_page(page, CaseFilter(**query)))
+        return Response(adjudication_page(page, CaseFilter(**query), self.request.user))
 
 
 class AdjudicationReopen(AnnotationView):

@@ -17,6 +17,7 @@ from django.db.models.functions import Cast
 from django.urls import reverse
 
 from annotation.doubts import Doubt, Mark, doubts, page_doubts
+from annotation.errors import OwnWork
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Comment, Decision, Span
 from annotation.page_facts import page_facts
 from annotation.spans import FACT, label_keys
@@ -293,9 +294,15 @@ def open_cases(campaign: Campaign) -> QuerySet[Case]:
     return filtered_cases(campaign, CaseFilter())
 
 
-def next_open_case(campaign: Campaign, after: Case) -> Case | None:
-    """The next open case of the document, else of the campaign, else its first one."""
-    cases = open_cases(campaign).exclude(pk=after.pk)
+def for_user(cases: QuerySet[Case], user: Any) -> QuerySet[Case]:
+    """The cases that the user may decide: not those of documents that they annotated."""
+    own = Assignment.objects.of(user).active().values("campaign_document")
+    return cases.exclude(campaign_document__in=own)
+
+
+def next_open_case(campaign: Campaign, after: Case, user: Any) -> Case | None:
+    """The user's next open case of the document, else of the campaign, else its first one."""
+    cases = for_user(open_cases(campaign), user).exclude(pk=after.pk)
     here = cases.filter(campaign_document=after.campaign_document_id)
     later = cases.filter(campaign_document__gt=after.campaign_document_id)
     return (
@@ -333,14 +340,21 @@ def quick_reasons(guidelines: str) -> list[str]:
     return [*QUICK_REASONS, *(f"Guidelines, “{heading}”." for heading in headings)]
 
 
-def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -> dict[str, Any]:
+def obstacle_for(campaign_document: CampaignDocument, user: Any) -> str:
+    """The reason for which the user may not decide cases of the document, or empty."""
+    return OwnWork.message if campaign_document.is_labelled_by(user) else ""
+
+
+def adjudication_page(
+    campaign_document: CampaignDocument, wanted: CaseFilter, user: Any
+) -> dict[str, Any]:
     """The data of the adjudication page of one document, which must come with its campaign.
 
     `marks`: gold without a case, [{start, end, label, quote, value, sign, origin}]; `cases` as
     CaseView; `queue`: primary keys of the open cases that match the filter, in its order;
     `remarks`: annotators' comments; `doubtful`: gold and proposals with a warning; `facts`:
     [start, end, kind] to snap to; `reasons` to choose from; `next`: URL of the next page with a
-    matching open case, or null.
+    matching open case for the user, or null; `obstacle`: why the user may not decide, or empty.
     """
     campaign, document = campaign_document.campaign, campaign_document.document
     waiting = filtered_cases(campaign, wanted.over_open_cases).filter(
@@ -362,18 +376,20 @@ def adjudication_page(campaign_document: CampaignDocument, wanted: CaseFilter) -
         "facts": [[fact.start, fact.end, fact.kind] for fact in page_facts(document).facts],
         "reasons": quick_reasons(campaign.guidelines),
         "doubtful": [asdict(doubt) for doubt in page_doubts(campaign_document)],
-        "next": next_page_url(campaign_document, wanted),
+        "next": next_page_url(campaign_document, wanted, user),
+        "obstacle": obstacle_for(campaign_document, user),
         "review_round": campaign_document.review_round_id is not None,
     }
 
 
-def next_page_url(campaign_document: CampaignDocument, wanted: CaseFilter) -> str | None:
-    """The URL of the next page with a matching open case; after the last page, of the first one.
+def next_page_url(campaign_document: CampaignDocument, wanted: CaseFilter, user: Any) -> str | None:
+    """The URL of the user's next page with a matching open case; after the last one, of the first.
 
     Ordered by agreement, it is the page of the case with the lowest agreement.
     """
     campaign, wanted = campaign_document.campaign, wanted.over_open_cases
-    cases = filtered_cases(campaign, wanted).exclude(campaign_document=campaign_document)
+    matching = for_user(filtered_cases(campaign, wanted), user)
+    cases = matching.exclude(campaign_document=campaign_document)
     later = cases.filter(campaign_document__gt=campaign_document.pk)
     following = (None if wanted.order == "score" else later.first()) or cases.first()
     if following is None:

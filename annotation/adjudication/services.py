@@ -1,6 +1,7 @@
 """Decide cases, reopen them, and handle work that failed integrity validation.
 
-Every decision is kept with its reason. Releases never change.
+Every decision is kept with its reason. Releases never change. Every service raises OwnWork if the
+actor annotated the document.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -9,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.errors import CampaignNotOpen, InvalidSpans, Refused, check_reason
+from annotation.errors import CampaignNotOpen, InvalidSpans, OwnWork, Refused, check_reason
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Decision, GoldSpan
 from annotation.review.services import open_again
 from annotation.spans import (
@@ -64,10 +65,16 @@ def _fault(name: str, message: str) -> dict[str, Any]:
     return {"field": name, "code": name, "message": message}
 
 
-def locked_document(pk: int) -> CampaignDocument:
-    """The document with its text, locked so that its decisions are made one at a time."""
+def locked_document(pk: int, actor: User) -> CampaignDocument:
+    """The document with its text, locked so that its decisions are made one at a time.
+
+    Raises OwnWork if the actor annotated it.
+    """
     rows = CampaignDocument.objects.locked("document__content")
-    return rows.defer("document__content__html").get(pk=pk)
+    document: CampaignDocument = rows.defer("document__content__html").get(pk=pk)
+    if document.is_labelled_by(actor):
+        raise OwnWork
+    return document
 
 
 @transaction.atomic
@@ -89,7 +96,7 @@ def decide_case(
     unknown label or an invalid value, overlap each other or gold, or lie outside the case; Refused
     for a choice that the case does not offer; AlreadyDecided if the case is not open.
     """
-    campaign_document = locked_document(case.campaign_document_id)
+    campaign_document = locked_document(case.campaign_document_id, actor)
     now = Case.objects.select_related("decided_by").get(pk=case.pk)
     now.campaign_document = campaign_document
     if now.state != Case.State.OPEN:
@@ -238,7 +245,7 @@ def reopen_case(*, case: Case, reason: str, actor: User) -> Case:
     the case is open.
     """
     why = checked_reason(reason)
-    campaign_document = locked_document(case.campaign_document_id)
+    campaign_document = locked_document(case.campaign_document_id, actor)
     now = Case.objects.get(pk=case.pk)
     if now.state == Case.State.OPEN:
         raise Refused("This case is already open.", code="open")
@@ -256,7 +263,7 @@ def reopen_document(
     text, and Refused if the range has an open case or several decided ones.
     """
     why = checked_reason(reason)
-    now = locked_document(campaign_document.pk)
+    now = locked_document(campaign_document.pk, actor)
     if now.stage not in {Stage.ADJUDICATION, Stage.GOLD}:
         raise Refused(f"The document is in {now.stage} and has no gold to correct.", code="stage")
     start, end = _whole(now, start, end)
@@ -309,7 +316,7 @@ def send_back(
     validation or an assignment belongs to another document.
     """
     why = check_reason(reason)
-    document = _in_validation(campaign_document)
+    document = _in_validation(campaign_document, actor)
     if document.campaign.state != Campaign.State.OPEN:
         raise CampaignNotOpen
     works = list(
@@ -336,7 +343,7 @@ def send_back(
 def let_pass(*, campaign_document: CampaignDocument, reason: str, actor: User) -> CampaignDocument:
     """Accepts the faults and settles the document."""
     why = check_reason(reason)
-    document = _in_validation(campaign_document)
+    document = _in_validation(campaign_document, actor)
     record_event(
         verb="let_pass", subject=document, actor=actor, faults=len(document.faults),
         reason=why,
@@ -345,11 +352,13 @@ def let_pass(*, campaign_document: CampaignDocument, reason: str, actor: User) -
     return document
 
 
-def _in_validation(campaign_document: CampaignDocument) -> CampaignDocument:
+def _in_validation(campaign_document: CampaignDocument, actor: User) -> CampaignDocument:
     document = CampaignDocument.objects.locked().get(pk=campaign_document.pk)
     if document.stage != Stage.VALIDATION:
         raise Refused(
             f"This document is no longer in validation. It is in {document.stage}.",
             code="stage",
         )
+    if document.is_labelled_by(actor):
+        raise OwnWork
     return document

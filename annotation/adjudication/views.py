@@ -199,7 +199,7 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
         "kinds": [(kind, name, counts[wanted.state][kind]) for kind, name in Case.Kind.choices],
         "page": page,
         "rows": [(row, _case_url(access, row, wanted)) for row in page],
-        "first": _first(access, wanted),
+        "first": _first(request, access, wanted),
         "wanted": wanted,
         "form": form,
         "query": wanted.query,
@@ -213,9 +213,15 @@ def _case_url(access: CampaignAccess, case: Case, wanted: selectors.CaseFilter) 
     return f"{selectors.page_url(access.campaign, name, wanted.over_open_cases)}#case-{case.pk}"
 
 
-def _first(access: CampaignAccess, wanted: selectors.CaseFilter) -> str | None:
+def _first(
+    request: UserRequest, access: CampaignAccess, wanted: selectors.CaseFilter
+) -> str | None:
     cases = selectors.filtered_cases(access.campaign, replace(wanted, state=Case.State.OPEN))
-    first = cases.select_related("campaign_document__document").first()
+    first = (
+        selectors.for_user(cases, request.user)
+        .select_related("campaign_document__document")
+        .first()
+    )
     return _case_url(access, first, wanted) if first else None
 
 
@@ -229,6 +235,7 @@ def page(request: UserRequest, slug: str, name: str) -> HttpResponse:
         "document": row.document,
         "images": _images(access, row),
         "cases": row.cases.order_by("start"),
+        "obstacle": selectors.obstacle_for(row, request.user),
         "doubts": page_doubts(row),
         "page_data": {
             "user": request.user.pk,
@@ -301,10 +308,11 @@ def _case_page(
     content = case.campaign_document.document.content
     view = case_view(case)
     excerpts = Excerpts(content.html, content.text)
-    following = selectors.next_open_case(access.campaign, case)
+    following = selectors.next_open_case(access.campaign, case, request.user)
     context = {
         "case": case,
         "view": view,
+        "obstacle": selectors.obstacle_for(case.campaign_document, request.user),
         "context": excerpts.around(case.start, case.end),
         "proposals": [
             (proposal, [_excerpt(access, excerpts, span) for span in proposal.spans])
@@ -347,7 +355,7 @@ def _decide(
     except Refused as refusal:
         form.add_error(None, refusal.message)
         return None
-    following = selectors.next_open_case(access.campaign, case)
+    following = selectors.next_open_case(access.campaign, case, request.user)
     if following is None:
         messages.success(request, "All cases have been decided.")
         return redirect("annotation:adjudication", access.campaign.slug)

@@ -91,7 +91,8 @@ def change_settings(
     """Changes fields of `CampaignSettings`, and the overlap of a draft.
 
     Raises Refused, with the field as its code, for a value out of range and for a setting that can
-    no longer be changed (see `fixed_settings`). Nothing is changed then.
+    no longer be changed (see `fixed_settings`), and if the actor would qualify by the change.
+    Nothing is changed then.
     """
     if "qualification_f1" in changes:
         # Annotators who now pass get work. Lock order: pages before their campaign.
@@ -117,7 +118,7 @@ def change_settings(
             changed={name: [before[name], value] for name, value in changed.items()},
         )  # fmt: skip
     if "qualification_f1" in changed:
-        qualify_who_passed(campaign=locked)
+        qualify_who_passed(campaign=locked, actor=actor)
     return locked
 
 

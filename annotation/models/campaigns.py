@@ -231,6 +231,10 @@ class CampaignDocument(models.Model):
     def is_calibration(self) -> bool:
         return self.purpose == self.Purpose.CALIBRATION
 
+    def is_labelled_by(self, user: Any) -> bool:
+        """Whether labels of the user count here. Users may not decide about their own labels."""
+        return self.assignments.filter(annotator=user).exclude(state="withdrawn").exists()
+
 
 class GuidelinesVersion(models.Model):
     """A version of the guidelines. Append-only, numbered from 1."""

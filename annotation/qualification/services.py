@@ -142,11 +142,13 @@ def assign_qualification(*, campaign: Campaign, user: User) -> int:
 
 
 @transaction.atomic
-def qualify_who_passed(*, campaign: Campaign) -> None:
-    """Qualifies all annotators who reach a changed threshold."""
+def qualify_who_passed(*, campaign: Campaign, actor: User) -> None:
+    """Qualifies all annotators who reach a changed threshold; raises Refused for the actor."""
     locked = _lock(campaign)
     for member in _unqualified(locked):
         _qualify_if_passed(locked, member)
+        if member.qualified_at:
+            _check_other(member.user, actor)
 
 
 def _lock(campaign: Campaign) -> Campaign:
@@ -219,8 +221,10 @@ def _qualify(campaign: Campaign, member: Membership) -> None:
 def grant_qualification_try(*, campaign: Campaign, user: User, actor: User) -> int:
     """Reopens every page with an error; returns their number. Results are kept.
 
-    Raises Refused if the annotator is qualified, has not submitted all pages, or has no errors.
+    Raises Refused if the actor is the annotator, and if the annotator is qualified, has not
+    submitted all pages, or has no errors.
     """
+    _check_other(user, actor)
     done = selectors.annotator_round(campaign, _member(campaign, user))
     if done.is_qualified:
         raise Refused(f"{user} is already qualified.", code="qualified")
@@ -242,8 +246,10 @@ def grant_qualification_try(*, campaign: Campaign, user: User, actor: User) -> i
 def qualify_by_decision(*, campaign: Campaign, user: User, reason: str, actor: User) -> Membership:
     """Qualifies an annotator who has not passed the round; the reason is logged.
 
-    Raises Refused without a reason or a round, and if the annotator is already qualified.
+    Raises Refused without a reason or a round, if the actor is the annotator, and if the annotator
+    is already qualified.
     """
+    _check_other(user, actor)
     if not reason.strip():
         raise Refused("Enter a reason. It is saved with the decision.", code="reason")
     if not selectors.qualification_pages(campaign).exists():
@@ -257,6 +263,14 @@ def qualify_by_decision(*, campaign: Campaign, user: User, reason: str, actor: U
         reason=reason.strip(),
     )  # fmt: skip
     return member
+
+
+def _check_other(user: User, actor: User) -> None:
+    if user == actor:
+        message = (
+            "You cannot decide about your own qualification. Ask another lead or an organiser."
+        )
+        raise Refused(message, code="own_work")
 
 
 def _member(campaign: Campaign, user: User) -> Membership:

@@ -10,10 +10,10 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 
+from annotation.access import worked_on
 from annotation.models import (
     Campaign,
     CampaignDocument,
-    Decision,
     GoldSpan,
     Membership,
     ReviewItem,
@@ -178,6 +178,11 @@ def redraw(drawn_round: ReviewRound) -> Redrawn:
     return Redrawn(len(population), tuple(drawn), keys)
 
 
+def is_own(page: CampaignDocument, user: Any) -> bool:
+    """Whether the user annotated or adjudicated the page."""
+    return worked_on(user, CampaignDocument.objects.filter(pk=page.pk))
+
+
 OWN_WORK = "You annotated or adjudicated this document. Another reviewer must review it."
 IN_WORK = "This document was reopened. You can review its facts when it becomes gold again."
 
@@ -228,17 +233,6 @@ def current_gold(item: ReviewItem) -> list[GoldSpan]:
     return list(spans.select_related("case").order_by("start"))
 
 
-def worked_on(user: Any, campaign_document: CampaignDocument) -> bool:
-    """Whether the user annotated the page or adjudicated one of its cases."""
-    decided = Decision.objects.filter(case__campaign_document=campaign_document, decided_by=user)
-    return (
-        campaign_document.assignments.filter(annotator=user).exists()
-        or campaign_document.cases.filter(decided_by=user).exists()
-        # Returning a page reopens its case, which is an act of the review.
-        or decided.exclude(choice=Decision.Choice.REOPENED).exists()
-    )
-
-
 def item_view(campaign: Campaign, item: ReviewItem, reader: Any, *, may_decide: bool) -> ItemView:
     """One fact; `item` must come with its document's content."""
     page = item.campaign_document
@@ -260,7 +254,7 @@ def _obstacle(page: CampaignDocument, reader: Any, *, shown: bool, may_decide: b
         return IN_WORK
     if not may_decide:
         return "Only the campaign's reviewers can give a verdict."
-    if worked_on(reader, page):
+    if is_own(page, reader):
         return OWN_WORK
     return ""
 

@@ -27,7 +27,7 @@ from portal.facts import check_spans
 from portal.facts.sampling import Key, draw
 from portal.facts.spans import characters
 
-from .selectors import OWN_WORK, current_gold, uncovered_pages, worked_on
+from .selectors import OWN_WORK, current_gold, is_own, uncovered_pages
 
 Stage = CampaignDocument.Stage
 
@@ -334,7 +334,7 @@ def _check(
         raise Refused("Enter a reason. It becomes feedback for the guidelines.", code="reason")
     if len(reason) > MAX_REASON:
         raise Refused(f"Enter at most {MAX_REASON} characters.", code="reason")
-    if worked_on(actor, campaign_document):
+    if is_own(campaign_document, actor):
         raise Refused(OWN_WORK, code="own_work")
     stage = CampaignDocument.Stage
     open_cases = campaign_document.cases.filter(

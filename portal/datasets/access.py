@@ -212,6 +212,9 @@ class DeciderSource(Protocol):
     def may_decide(self, user: Any, dataset: Dataset) -> bool:
         """Whether this logged-in user decides disputes of the dataset."""
 
+    def worked_on(self, user: Any, document: Document) -> bool:
+        """Whether this logged-in user made gold of the document."""
+
     def workplaces(self, user: Any, dataset: Dataset, document: Document | None) -> list[Workplace]:
         """Return the pages on which this user can change the gold of the document."""
 
@@ -231,6 +234,20 @@ def may_decide(user: Any, dataset: Dataset) -> bool:
     return is_organiser(user) or any(
         source.may_decide(user, dataset) for source in _decider_sources
     )
+
+
+OWN_DISPUTE = "You cannot decide your own dispute."
+OWN_GOLD = "You annotated or adjudicated this document. Another lead or an organiser must decide."
+
+
+def own_part(user: Any, dispute: Dispute) -> str:
+    """Why the dispute is about the logged-in user's own work, or empty."""
+    if dispute.raised_by_id == user.pk:
+        return OWN_DISPUTE
+    document = dispute.item.document
+    if document and any(source.worked_on(user, document) for source in _decider_sources):
+        return OWN_GOLD
+    return ""
 
 
 def workplaces(user: Any, dataset: Dataset, document: Document | None) -> list[Workplace]:
@@ -279,8 +296,8 @@ def get_decidable(user: Any, slug: str, pk: int) -> Dispute:
         raise PermissionDenied(
             "Only organisers and leads of the dataset's campaigns can decide disputes."
         )
-    if dispute.raised_by_id == user.pk:
-        raise PermissionDenied("You cannot decide your own dispute.")
+    if own := own_part(user, dispute):
+        raise PermissionDenied(own)
     return dispute
 
 

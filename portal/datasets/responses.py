@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from django.core.exceptions import ValidationError
 from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.utils.http import content_disposition_header
-from rest_framework import serializers
+from rest_framework import serializers, status
+from rest_framework.exceptions import APIException
 
 from portal.datasets.imaging.pictures import bare_image
 from portal.datasets.imaging.services import ensure_thumbnail
@@ -19,12 +20,22 @@ from portal.web.refusals import Refused
 from .models import PageImage
 
 
+class Conflict(APIException):
+    """The request does not fit the current state."""
+
+    status_code = status.HTTP_409_CONFLICT
+
+
 @contextmanager
 def refusals_by_field() -> Iterator[None]:
-    """Turn what a service refuses into an error of the API at the invalid field."""
+    """Turn what a service refuses into an error of the API at the invalid field; 409 if someone
+    else decided first.
+    """
     try:
         yield
     except Refused as refusal:
+        if refusal.code == "decided":
+            raise Conflict(refusal.message, code=refusal.code) from refusal
         field = refusal.field or "non_field_errors"
         raise serializers.ValidationError({field: [refusal.message]}) from refusal
     except ValidationError as error:

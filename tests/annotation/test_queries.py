@@ -83,7 +83,9 @@ def boss(lead: User) -> User:
 
 
 @pytest.fixture(params=[3, 15])
-def worked_on(request: Any, ann: User, ben: User, cleo: User, boss: User) -> Campaign:
+def worked_on(
+    request: Any, ann: User, ben: User, cleo: User, boss: User, organiser: User
+) -> Campaign:
     """A campaign in which two thirds of the documents are submitted, half of those gold."""
     campaign = make_campaign([ann, ben, cleo, boss], lead=boss, documents=request.param)
     rows = CampaignDocument.objects.filter(campaign=campaign).order_by("id")
@@ -95,7 +97,7 @@ def worked_on(request: Any, ann: User, ben: User, cleo: User, boss: User) -> Cam
             submit(assignment, *marks)
         if number % 3 == 1:
             for case in document.cases.all():
-                decide_case(case=case, choice="neither", reason="No fact.", actor=boss)
+                decide_case(case=case, choice="neither", reason="No fact.", actor=organiser)
     return campaign
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from portal.accounts.access import IsOrganiser
 from portal.datasets.access import actor_of, get_batch, get_dataset, get_sampled
 from portal.datasets.models import Batch, Dataset, DocumentType, Selection
-from portal.datasets.responses import file_response
+from portal.datasets.responses import Conflict, file_response
 from portal.web.answers import ListingView, answer
 from portal.web.api import ErrorSerializer, NamedField, checked
 
@@ -184,12 +184,6 @@ class BatchReportQuerySerializer(serializers.Serializer[Any]):
     form = serializers.ChoiceField(
         choices=["json", "markdown", "csv"], required=False, default="json"
     )
-
-
-class Conflict(APIException):
-    """The request does not fit the state of the batch."""
-
-    status_code = status.HTTP_409_CONFLICT
 
 
 def refused(refusal: AcceptanceRefused) -> APIException:

@@ -26,7 +26,7 @@ from portal.datasets.models import Dispute
 from portal.datasets.releases.corrections import planned_corrections
 from portal.datasets.responses import refusals_by_field
 from portal.web.answers import ListingView, ReadableSerializer
-from portal.web.api import checked
+from portal.web.api import ErrorSerializer, checked
 
 from .selectors import DisputeRow, dispute_page, dispute_rows, filter_disputes
 from .services import (
@@ -208,12 +208,14 @@ class DisputeDetail(APIView):
 class DisputeDecision(APIView):
     """Accept or decline a dispute, as a lead of the dataset's campaigns or an organiser.
 
-    A dispute that is already decided does not change and is returned.
+    Returns 409 with the decision if it is already decided. Repeating your decision changes nothing.
     """
 
     permission_classes = [IsAuthenticated]
 
-    @extend_schema(request=DecisionSerializer, responses=DisputeDetailSerializer)
+    @extend_schema(
+        request=DecisionSerializer, responses={200: DisputeDetailSerializer, 409: ErrorSerializer}
+    )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         dispute = get_decidable(request.user, slug, pk)
         wanted = checked(DecisionSerializer, request.data)
@@ -224,14 +226,15 @@ class DisputeDecision(APIView):
 
 
 class DisputeWithdrawal(APIView):
-    """Withdraw your own dispute. A dispute that is already decided does not change."""
+    """Withdraw your own dispute. Returns 409 with the decision if it is already decided."""
 
     permission_classes = [IsAuthenticated]
 
-    @extend_schema(request=None, responses=DisputeDetailSerializer)
+    @extend_schema(request=None, responses={200: DisputeDetailSerializer, 409: ErrorSerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         dispute = get_own_dispute(request.user, slug, pk)
-        withdraw_dispute(dispute=dispute, actor=actor_of(request))
+        with refusals_by_field():
+            withdraw_dispute(dispute=dispute, actor=actor_of(request))
         return Response(_shown(request, slug, pk))
 
 

@@ -12,6 +12,7 @@ from portal.datasets.access import (
     may_decide,
     may_read_dispute,
     may_see_item_gold,
+    own_part,
     visible_disputes,
     workplaces,
 )
@@ -48,7 +49,9 @@ class FactRow:
 
 @dataclass(frozen=True)
 class DisputePage(DisputeRow):
-    """A dispute for one user. `may_decide` is false for the user's own and decided disputes."""
+    """A dispute for one user. `may_decide` is false for decided disputes, and for those about the
+    user's own work, which `obstacle` explains.
+    """
 
     sees_gold: bool
     fact: FactRow | None
@@ -56,6 +59,7 @@ class DisputePage(DisputeRow):
     decider: str
     decides: bool
     may_decide: bool
+    obstacle: str
     workplaces: list[Workplace]
     images: list[PageImage]
     correction: str
@@ -96,7 +100,9 @@ def dispute_page(user: Any, dispute: Dispute) -> DisputePage:
     item = dispute.item
     dataset = item.release.dataset
     decides = may_decide(user, dataset)
-    own, sees_gold = _is_own(user, dispute), may_see_item_gold(user, item)
+    sees_gold = may_see_item_gold(user, item)
+    is_open = dispute.state == Dispute.State.OPEN
+    obstacle = own_part(user, dispute) if decides and is_open else ""
     return DisputePage(
         dispute=dispute,
         readable=may_read_dispute(user, dispute, decides=decides),
@@ -104,9 +110,10 @@ def dispute_page(user: Any, dispute: Dispute) -> DisputePage:
         fact=fact_row(item, dispute.fact) if sees_gold else None,
         raiser=_name(dispute.raised_by),
         decider=_name(dispute.decided_by),
-        is_own=own,
+        is_own=_is_own(user, dispute),
         decides=decides,
-        may_decide=decides and not own and dispute.state == Dispute.State.OPEN,
+        may_decide=decides and is_open and not obstacle,
+        obstacle=obstacle,
         workplaces=workplaces(user, dataset, item.document) if decides else [],
         images=item_images(item),
         correction=correction_words(dispute) if decides else "",

@@ -10,6 +10,7 @@ from django.utils import timezone
 from portal.accounts.invitations.services import EMAIL_ATTEMPTS
 from portal.accounts.models import User
 from portal.audit.models import record_event
+from portal.datasets.access import own_part
 from portal.datasets.models import Dataset, Dispute, DocumentContent, ReleaseItem
 from portal.datasets.releases.corrections import ADD, CHANGE, REMOVE, disputed_fact, overlapping
 from portal.jobs.services import enqueue
@@ -20,6 +21,18 @@ ACTS = (CHANGE, REMOVE, ADD)
 
 class DisputeRefused(Refused):
     """A dispute cannot be raised or decided."""
+
+
+class AlreadyDecided(DisputeRefused):
+    """The dispute was already decided or withdrawn."""
+
+    def __init__(self, dispute: Dispute) -> None:
+        by = f" by {dispute.decided_by}" if dispute.decided_by else ""
+        super().__init__(
+            f"Dispute {dispute.pk} was already {dispute.state}{by} on "
+            f"{dispute.decided_at:%Y-%m-%d %H:%M} UTC. Nothing was changed.",
+            code="decided",
+        )
 
 
 def _invalid(field: str, message: str) -> DisputeRefused:
@@ -187,11 +200,11 @@ def decide_dispute(
     origin: str,
     correction: WantedCorrection | None = None,
 ) -> Dispute:
-    """Accept or decline a dispute, unless it is already decided, and return it.
+    """Accept or decline an open dispute, and return it. Repeating a decision changes nothing.
 
     The user who raised it gets an email with links to `origin`. An accepted dispute stores its
     `correction`, or the correction in its claim, for the next release. The caller must check that
-    the actor may decide. Raises DisputeRefused.
+    the actor may decide. Raises DisputeRefused, AlreadyDecided if another decision holds.
     """
     answer = answer.strip()
     if not answer:
@@ -201,11 +214,14 @@ def decide_dispute(
         raise DisputeRefused(message, field="answer", code="too_long")
     # Without joins, because outer joins cannot be locked.
     locked = Dispute.objects.select_for_update().get(pk=dispute.pk)
-    if locked.raised_by_id == actor.pk:
-        raise DisputeRefused("You cannot decide your own dispute.", code="own")
+    if own := own_part(actor, locked):
+        raise DisputeRefused(own, code="own")
+    wanted = State.ACCEPTED if accept else State.DECLINED
     if locked.state != State.OPEN:
-        return locked
-    locked.state = State.ACCEPTED if accept else State.DECLINED
+        if (locked.state, locked.answer, locked.decided_by) == (wanted, answer, actor):
+            return locked
+        raise AlreadyDecided(locked)
+    locked.state = wanted
     locked.answer, locked.decided_by, locked.decided_at = answer, actor, timezone.now()
     if accept and correction:
         locked.correction = resolve_correction(locked, correction)
@@ -224,13 +240,15 @@ def decide_dispute(
 
 @transaction.atomic
 def withdraw_dispute(*, dispute: Dispute, actor: User) -> Dispute:
-    """Withdraw a dispute, unless it is already decided, and return it.
+    """Withdraw an open dispute, and return it. Withdrawing it again changes nothing.
 
-    The caller must check that the actor raised it.
+    The caller must check that the actor raised it. Raises AlreadyDecided if it was decided.
     """
     locked = Dispute.objects.select_for_update().get(pk=dispute.pk)
-    if locked.state != State.OPEN:
+    if locked.state == State.WITHDRAWN:
         return locked
+    if locked.state != State.OPEN:
+        raise AlreadyDecided(locked)
     locked.state, locked.decided_by, locked.decided_at = State.WITHDRAWN, actor, timezone.now()
     locked.save(update_fields=["state", "decided_by", "decided_at"])
     record_event(verb="withdraw_dispute", subject=locked, actor=actor)

@@ -27,7 +27,7 @@ from portal.datasets.documents.selectors import PER_PAGE, document_prompt
 from portal.datasets.models import Dispute, Release
 from portal.datasets.releases.corrections import ADD, CHANGE, REMOVE
 from portal.web.queries import count_by
-from portal.web.refusals import errors_in, form_page
+from portal.web.refusals import ShowRefusals, errors_in, form_page, post_action
 from portal.web.requests import refuse_unknown
 
 from .gold_view import gold_json, gold_parts
@@ -42,6 +42,7 @@ from .selectors import (
 from .services import (
     CLAIM_LENGTH,
     REASON_LENGTH,
+    AlreadyDecided,
     WantedCorrection,
     decide_dispute,
     raise_dispute,
@@ -241,8 +242,9 @@ def _show(request: HttpRequest, dispute: Dispute, form: DecisionForm) -> HttpRes
 def decide(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     dispute, form = get_decidable(request.user, slug, pk), DecisionForm(request.POST)
     if form.is_valid():
-        with errors_in(form):
-            decided = decide_dispute(
+        # The page of a decided dispute has no form for the message.
+        with errors_in(form), ShowRefusals(request, AlreadyDecided):
+            decide_dispute(
                 dispute=dispute,
                 accept=form.accepts(),
                 answer=form.cleaned_data["answer"],
@@ -250,21 +252,15 @@ def decide(request: UserRequest, slug: str, pk: int) -> HttpResponse:
                 actor=request.user,
                 origin=origin_of(request),
             )
-            wanted = Dispute.State.ACCEPTED if form.accepts() else Dispute.State.DECLINED
-            if decided.decided_by_id == request.user.pk and decided.state == wanted:
-                messages.success(request, f"Dispute {pk} is {decided.state}.")
-            else:
-                messages.info(request, f"Dispute {pk} was already {decided.state}.")
+            done = "accepted" if form.accepts() else "declined"
+            messages.success(request, f"Dispute {pk} is {done}.")
+        if not form.errors:
             return redirect("datasets:dispute", slug, pk)
     return _show(request, dispute, form)
 
 
 @login_required
-@require_POST
-def withdraw(request: UserRequest, slug: str, pk: int) -> HttpResponse:
-    dispute = withdraw_dispute(dispute=get_own_dispute(request.user, slug, pk), actor=request.user)
-    if dispute.state == Dispute.State.WITHDRAWN:
-        messages.success(request, f"Dispute {pk} is withdrawn.")
-    else:
-        messages.info(request, f"Dispute {pk} was already {dispute.state}.")
-    return redirect("datasets:dispute", slug, pk)
+@post_action("datasets:dispute", "slug", "pk")
+def withdraw(request: UserRequest, slug: str, pk: int) -> str:
+    withdraw_dispute(dispute=get_own_dispute(request.user, slug, pk), actor=request.user)
+    return f"Dispute {pk} is withdrawn."

@@ -227,7 +227,7 @@ def test_another_try_opens_pages_with_mistakes_and_keeps_results(
 
 
 def test_lead_qualifies_by_decision_with_a_reason(
-    campaign: Campaign, ann: User, lead: User
+    campaign: Campaign, ann: User, lead: User, organiser: User
 ) -> None:
     with pytest.raises(Refused, match="no qualification round"):
         qualify_by_decision(campaign=campaign, user=ann, reason="Known.", actor=lead)
@@ -241,7 +241,7 @@ def test_lead_qualifies_by_decision_with_a_reason(
     with pytest.raises(Refused, match="already qualified"):
         qualify_by_decision(campaign=campaign, user=ann, reason="Again.", actor=lead)
     with pytest.raises(Refused, match="not an annotator"):
-        qualify_by_decision(campaign=campaign, user=lead, reason="Me.", actor=lead)
+        qualify_by_decision(campaign=campaign, user=lead, reason="Her.", actor=organiser)
 
 
 def test_who_joins_later_gets_the_round(campaign: Campaign, cleo: User) -> None:

@@ -8,7 +8,12 @@ from django.core import mail
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.datasets.disputes import services as service
-from portal.datasets.disputes.services import DisputeRefused, raise_dispute, withdraw_dispute
+from portal.datasets.disputes.services import (
+    AlreadyDecided,
+    DisputeRefused,
+    raise_dispute,
+    withdraw_dispute,
+)
 from portal.datasets.models import Dispute
 from portal.datasets.releases.corrections import (
     dispute_notes,
@@ -101,7 +106,13 @@ def test_no_email_to_an_inactive_account(
 def test_first_decision_holds(researcher: User, lead: User, organiser: User) -> None:
     dispute = make_dispute(released(), researcher)
     decide(dispute, lead)
-    again = decide(dispute, organiser, accept=False, answer="No.")
+    for actor, accept, answer in (
+        (organiser, False, "No."), (organiser, True, "Yes."), (lead, False, "Yes."),
+        (lead, True, "No."),
+    ):  # fmt: skip
+        with pytest.raises(AlreadyDecided, match="was already accepted by Lea on"):
+            decide(dispute, actor, accept=accept, answer=answer)
+    again = decide(dispute, lead)
     assert (again.state, again.answer, again.decided_by) == ("accepted", "Yes.", lead)
     assert Event.objects.filter(verb__startswith="dispute_").count() == 1
 
@@ -119,9 +130,12 @@ def test_of_withdrawing_and_deciding_the_first_holds(researcher: User, lead: Use
     release = released()
     taken_back, decided = (make_dispute(release, researcher, claim=str(n)) for n in range(2))
     withdraw_dispute(dispute=taken_back, actor=researcher)
-    assert decide(taken_back, lead).state == "withdrawn"
+    with pytest.raises(AlreadyDecided, match="was already withdrawn by"):
+        decide(taken_back, lead)
+    assert withdraw_dispute(dispute=taken_back, actor=researcher).state == "withdrawn"
     decide(decided, lead)
-    assert withdraw_dispute(dispute=decided, actor=researcher).state == "accepted"
+    with pytest.raises(AlreadyDecided, match="was already accepted by Lea"):
+        withdraw_dispute(dispute=decided, actor=researcher)
     assert Event.objects.filter(verb="withdraw_dispute").count() == 1
     # The limit of open disputes has room again, and the same claim is allowed again.
     assert make_dispute(release, researcher, claim="0").pk != taken_back.pk
