@@ -22,9 +22,10 @@ from factboard.engines import NAMES, Choice, add_calls, check_budget, choose
 from factboard.log import FileLog, open_log
 from factboard.targets import add_target, open_target
 from scoring.answering.core import RunItem, RunTotals
-from scoring.answering.endpoint import ImageError, input_tokens, masked, pictures_of
+from scoring.answering.endpoint import masked
 from scoring.answering.kits import Kit, KitItem
 from scoring.answering.manifest import RunManifest, Tokens
+from scoring.answering.pictures import ImageError, input_tokens, pictures_of
 from scoring.answering.prompts import (
     DEFAULT,
     OWN,

@@ -5,21 +5,16 @@ compression, and redirects are not followed. Keys never get into answers, reason
 """
 
 import asyncio
-import base64
-import io
 import json
-import math
 import time
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import CancelledError
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Event, Lock, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
-from PIL import Image, UnidentifiedImageError
 
 from portal.files.archives import MEGABYTE
 from scoring.judge.endpoint import (
@@ -33,86 +28,12 @@ from scoring.judge.endpoint import (
     Ticket,
     Unscored,
     Usage,
-    reported_usage,
 )
 from scoring.offline.terminal import BadInput
 
 from .core import LONGEST_REASON, EngineAnswer, RunItem
-
-# --- messages with images, and their tokens -----------------------------------------------------
-
-Message = dict[str, Any]
-# The formats that endpoints take, by Pillow's names.
-_MEDIA = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
-# UTF-8 bytes per token, a safe estimate: prose has four, tables of digits two.
-_BYTES_A_TOKEN = 2
-# Additional tokens of the message format.
-_FORM_TOKENS = 100
-# Models cut an image into patches of 14 pixels; most merge four of them into one token.
-_PATCH = 14
-_LEAST_IMAGE_TOKENS = 256
-
-
-class ImageError(ValueError):
-    """An image that endpoints do not take; the message names it."""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """An image as endpoints take it; `size` is width and height in pixels."""
-
-    media: str
-    size: tuple[int, int]
-    data: bytes
-
-    @property
-    def url(self) -> str:
-        return f"data:{self.media};base64,{base64.b64encode(self.data).decode('ascii')}"
-
-
-def pictures_of(item: RunItem) -> list[Picture]:
-    """Reads the images of an item. Raises ImageError, and whatever reading raises."""
-    pictures = []
-    for image in item.images:
-        data = image.read()
-        pictures.append(Picture(*_look(image.name, data), data))
-    return pictures
-
-
-def messages_of(prompt: str, pictures: Sequence[Picture], system: str = "") -> list[Message]:
-    """The system prompt, if any, and the images before the text."""
-    parts = [{"type": "image_url", "image_url": {"url": picture.url}} for picture in pictures]
-    content = [*parts, {"type": "text", "text": prompt}] if parts else prompt
-    first = [{"role": "system", "content": system}] if system else []
-    return [*first, {"role": "user", "content": content}]
-
-
-def _look(name: str, data: bytes) -> tuple[str, tuple[int, int]]:
-    try:
-        with warnings.catch_warnings():
-            # Only the header is read, so a huge image is harmless here.
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(data), formats=tuple(_MEDIA)) as image:
-                return _MEDIA[image.format or ""], image.size
-    except (UnidentifiedImageError, OSError, KeyError, ValueError, SyntaxError) as error:
-        raise ImageError(f"{name}: not an image in {', '.join(_MEDIA)}") from error
-    except Image.DecompressionBombError as error:
-        raise ImageError(f"{name}: has too many pixels") from error
-
-
-def input_tokens(prompt: str, system: str, sizes: Sequence[tuple[int, int]], each: int = 0) -> int:
-    """The estimated number of input tokens, rather too high than too low. `each` is the number per
-    image if it is known."""
-    text = len((prompt + system).encode("utf-8", "replace")) // _BYTES_A_TOKEN + _FORM_TOKENS
-    return text + sum(each or _image_tokens(*size) for size in sizes)
-
-
-def _image_tokens(width: int, height: int) -> int:
-    patches = math.ceil(width / _PATCH) * math.ceil(height / _PATCH)
-    return max(patches, _LEAST_IMAGE_TOKENS)
-
-
-# --- the engine ---------------------------------------------------------------------------------
+from .pictures import ImageError, input_tokens, messages_of, pictures_of
+from .responses import Reply, Response, error_of, read_reply, text_of
 
 # Far above any answer: a page of two million characters is refused by the benchmarks.
 MOST_BYTES = 16 * MEGABYTE
@@ -120,11 +41,6 @@ MOST_BYTES = 16 * MEGABYTE
 _MOST_REFUSALS = 5
 _MOST_ERROR_BYTES = 64 * 1024
 _LONGEST_MESSAGE = 200
-# Encodings of JSON that a header may name. Others, such as compressing codecs, are never used.
-_CHARSETS = frozenset(
-    "latin-1 iso-8859-1 iso-8859-15 windows-1252 cp1252 gbk gb2312 gb18030 big5 shift_jis euc-jp "
-    "euc-kr".split()
-)
 # A shorter key, such as EMPTY, is no secret, and can be a word of an answer.
 _SHORTEST_KEY = 8
 _MASK = "[key]"
@@ -158,22 +74,6 @@ def masked(text: str, key: str) -> str:
     'Incorrect API key provided: [key]'
     """
     return text.replace(key, _MASK) if len(key) >= _SHORTEST_KEY else text
-
-
-@dataclass(frozen=True)
-class _Response:
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-@dataclass(frozen=True)
-class _Reply:
-    text: str
-    is_refused: bool
-    is_cut_off: bool
-    usage: Usage | None
-    seconds: float
 
 
 class _Hostile(Exception):
@@ -271,7 +171,7 @@ class ChatEngine:
         messages = messages_of(item.prompt, pictures, self._system)
         tickets: list[Ticket] = []
 
-        def call(request: dict[str, Any], ticket: Ticket) -> _Reply:
+        def call(request: dict[str, Any], ticket: Ticket) -> Reply:
             tickets.append(ticket)
             return self._call(request, ticket)
 
@@ -292,7 +192,7 @@ class ChatEngine:
             return self._failed(str(unscored), tickets)
         return self._answered(reply, most, tickets)
 
-    def _answered(self, reply: _Reply, most: Usage, tickets: list[Ticket]) -> EngineAnswer:
+    def _answered(self, reply: Reply, most: Usage, tickets: list[Ticket]) -> EngineAnswer:
         text = masked(reply.text, self._endpoint.api_key)
         reasons = [
             "refused by the model" if reply.is_refused else "",
@@ -341,13 +241,13 @@ class ChatEngine:
 
     # --- one call ----------------------------------------------------------------------------
 
-    def _call(self, request: dict[str, Any], ticket: Ticket) -> _Reply:
+    def _call(self, request: dict[str, Any], ticket: Ticket) -> Reply:
         began = time.monotonic()
         response = self._send(request, ticket)
         if response.status != 200:
             raise self._status(response)
         try:
-            reply = _read(response)
+            reply = read_reply(response)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             ticket.broke_off()
             media = response.headers.get("content-type", "").partition(";")[0][:60]
@@ -356,7 +256,7 @@ class ChatEngine:
         ticket.answered(reply.usage)
         return replace(reply, seconds=time.monotonic() - began)
 
-    def _send(self, request: dict[str, Any], ticket: Ticket) -> _Response:
+    def _send(self, request: dict[str, Any], ticket: Ticket) -> Response:
         body = json.dumps({"model": self._endpoint.model, **request}).encode()
         try:
             return asyncio.run_coroutine_threadsafe(self._post(body), self._loop).result()
@@ -378,7 +278,7 @@ class ChatEngine:
             ticket.broke_off()
             raise Stopped("stopped before the end") from None
 
-    async def _post(self, body: bytes) -> _Response:
+    async def _post(self, body: bytes) -> Response:
         client = self._idle.pop() if self._idle else self._new_client()
         try:
             async with asyncio.timeout(self._endpoint.timeout):
@@ -386,10 +286,10 @@ class ChatEngine:
         finally:
             self._idle.append(client)
 
-    async def _exchange(self, client: httpx2.AsyncClient, body: bytes) -> _Response:
+    async def _exchange(self, client: httpx2.AsyncClient, body: bytes) -> Response:
         async with client.stream("POST", self._url, content=body) as response:
             if response.is_redirect:
-                return _Response(response.status_code, {}, b"")
+                return Response(response.status_code, {}, b"")
             coding = response.headers.get("content-encoding", "identity").strip().lower()
             if coding not in {"", "identity"}:
                 raise _Hostile("the response is compressed, although that was not requested")
@@ -402,19 +302,19 @@ class ChatEngine:
                     break
                 if len(data) > MOST_BYTES:
                     raise _Hostile(f"the response is longer than {MOST_BYTES // MEGABYTE} MB")
-            return _Response(response.status_code, response.headers, bytes(data))
+            return Response(response.status_code, response.headers, bytes(data))
 
-    def _status(self, response: _Response) -> Exception:
+    def _status(self, response: Response) -> Exception:
         if 300 <= response.status < 400:
             return self._caller.stop(
                 "the endpoint sent a redirect, which is not followed; check --base-url"
             )
-        error = _error_of(response.body)
-        said = " ".join(self._clean(_text(error.get("message"))).split())
+        error = error_of(response.body)
+        said = " ".join(self._clean(text_of(error.get("message"))).split())
         return self._caller.status(
             response.status,
-            code=_text(error.get("code")),
-            part=_text(error.get("param")),
+            code=text_of(error.get("code")),
+            part=text_of(error.get("param")),
             retry_after=response.headers.get("retry-after", ""),
             message=said[:_LONGEST_MESSAGE],
         )
@@ -422,48 +322,3 @@ class ChatEngine:
 
 def _used(tickets: list[Ticket]) -> Usage:
     return sum((ticket.used for ticket in tickets), Usage())
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _error_of(body: bytes) -> dict[str, Any]:
-    """The error object of OpenAI-compatible endpoints; empty if the body is anything else."""
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    error = value.get("error", value) if isinstance(value, dict) else value
-    if isinstance(error, dict):
-        return error
-    return {"message": error} if isinstance(error, str) else {}
-
-
-def _read(response: _Response) -> _Reply:
-    """The first choice. Raises one of several errors for anything else."""
-    value = json.loads(_decoded(response))
-    choice = value["choices"][0]
-    message = choice["message"]
-    content, refusal = message.get("content"), message.get("refusal")
-    if isinstance(content, list):
-        content = "".join(part["text"] for part in content if part.get("type") == "text")
-    if content is not None and not isinstance(content, str):
-        raise TypeError("content")
-    ending = choice.get("finish_reason")
-    is_refused = bool(refusal) or ending == "content_filter"
-    return _Reply(
-        content or (refusal if isinstance(refusal, str) else ""),
-        is_refused=is_refused,
-        is_cut_off=ending == "length",
-        usage=reported_usage(value.get("usage"), content or ""),
-        seconds=0.0,
-    )
-
-
-def _decoded(response: _Response) -> str | bytes:
-    """JSON is in UTF-8, UTF-16 or UTF-32, which its parser finds out, unless the header names
-    another encoding."""
-    _, _, named = response.headers.get("content-type", "").lower().partition("charset=")
-    charset = named.partition(";")[0].strip(" \"'")
-    return response.body.decode(charset) if charset in _CHARSETS else response.body
