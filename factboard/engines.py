@@ -4,6 +4,7 @@ import json
 import math
 import os
 import platform
+import re
 from argparse import ArgumentTypeError, Namespace, _ArgumentGroup
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 
 from factboard.programs import EngineMissing
 from scoring.answering.core import Engine
-from scoring.judge.endpoint import Backoff, Budget, Endpoint
+from scoring.judge.endpoint import NO_KEY, Backoff, Budget, Endpoint
 from scoring.offline.terminal import BadInput, key_and_value, positive
 
 # --- options ------------------------------------------------------------------------------------
@@ -54,6 +55,26 @@ def _no_number(name: str) -> None:
     raise ArgumentTypeError(f"{name} is not a number")
 
 
+# The runner sets them, or the HTTP library does.
+_OWN_HEADERS = frozenset(
+    "accept accept-encoding connection content-length content-type host transfer-encoding".split()
+)
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+KEY = "{key}"
+
+
+def header(text: str) -> tuple[str, str]:
+    """`api-key: {key}`. The messages quote no value, because it may be a secret."""
+    name, colon, value = (part.strip() for part in text.partition(":"))
+    if not colon or not _HEADER_NAME.fullmatch(name):
+        raise ArgumentTypeError("expected NAME: VALUE, such as 'api-key: {key}'")
+    if name.lower() in _OWN_HEADERS:
+        raise ArgumentTypeError(f"the header {name} cannot be set")
+    if not value.isascii() or not value.isprintable():
+        raise ArgumentTypeError(f"the value of {name} contains invalid characters")
+    return name, value
+
+
 def add_calls(group: _ArgumentGroup, unit: str) -> None:
     """The options of calls to an endpoint about units, such as an item."""
     group.add_argument(
@@ -77,6 +98,15 @@ def add_calls(group: _ArgumentGroup, unit: str) -> None:
         help="environment variable with the API key (default: %(default)s)",
     )
     group.add_argument("--key-file", type=Path, metavar="FILE", help="file with the API key")
+    group.add_argument(
+        "--header",
+        type=header,
+        action="append",
+        default=[],
+        metavar="NAME:VALUE",
+        help="additional request header, such as 'api-key: {key}'; {key} is replaced with the "
+        "API key, and the option can be repeated",
+    )
     group.add_argument(
         "--decoding",
         type=decoding,
@@ -117,9 +147,6 @@ def check_budget(args: Namespace) -> None:
 
 
 # --- the key ------------------------------------------------------------------------------------
-
-# Local endpoints take it as a key. It is no secret.
-NO_KEY = "none"
 
 
 class UnusableKey(BadInput):
@@ -167,7 +194,8 @@ class Choice:
     start: Callable[[Budget], Running]
     decoding: Mapping[str, Any] = field(default_factory=dict)
     host: str = ""
-    key: str = NO_KEY
+    secrets: frozenset[str] = frozenset()
+    """The key, and what else must be in no file."""
     concurrency: int = 1
     version: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -185,7 +213,7 @@ def choose(args: Namespace, benchmark: str) -> Choice:
 
 
 def _openai(args: Namespace, benchmark: str) -> Choice:  # noqa: ARG001 - the same for all
-    from scoring.answering.endpoint import ChatEngine, checked_url
+    from scoring.answering.endpoint import ChatEngine, checked_url, secrets_of
 
     if not args.model or not args.base_url:
         raise EngineMissing("--engine openai requires --model NAME and --base-url URL")
@@ -198,7 +226,10 @@ def _openai(args: Namespace, benchmark: str) -> Choice:  # noqa: ARG001 - the sa
         raise EngineMissing("--decoding max_tokens must be a whole number of at least 1")
     if reserved := sorted(_RESERVED & decoding.keys()):
         raise EngineMissing(f"--decoding {reserved[0]} cannot be set")
-    key = NO_KEY if args.dry_run else read_key(args.key_env, args.key_file)
+    needs_key = any(KEY in value for _, value in args.header)
+    key = NO_KEY
+    if not args.dry_run:
+        key = read_key(args.key_env, args.key_file, is_required=needs_key)
     endpoint = Endpoint(
         base_url=args.base_url,
         model=args.model,
@@ -206,6 +237,7 @@ def _openai(args: Namespace, benchmark: str) -> Choice:  # noqa: ARG001 - the sa
         timeout=args.timeout,
         calls_per_minute=args.rate,
         backoff=Backoff(attempts=args.attempts),
+        headers={name: value.replace(KEY, key) for name, value in args.header},
     )
 
     def start(budget: Budget) -> Running:
@@ -219,8 +251,11 @@ def _openai(args: Namespace, benchmark: str) -> Choice:  # noqa: ARG001 - the sa
             optional=frozenset({"temperature"} - given.keys()),
         )
 
-    host = urlsplit(args.base_url).netloc
-    return Choice("openai", args.model, start, decoding, host, key, args.concurrency or _CONCURRENT)
+    return Choice(
+        *("openai", args.model, start, decoding, urlsplit(args.base_url).netloc),
+        secrets=secrets_of(endpoint),
+        concurrency=args.concurrency or _CONCURRENT,
+    )
 
 
 def _tesseract(args: Namespace, benchmark: str) -> Choice:

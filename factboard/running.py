@@ -8,23 +8,24 @@ import math
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace, _SubParsersAction
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import ValidationError
 
 from factboard.asking import ask, budget_of, plain_name, prices_of, say
-from factboard.engines import NAMES, Choice, add_calls, check_budget, choose
+from factboard.engines import KEY, NAMES, Choice, add_calls, check_budget, choose
 from factboard.log import FileLog, open_log
 from factboard.targets import add_target, open_target
 from scoring.answering.core import RunItem, RunTotals
 from scoring.answering.endpoint import masked
 from scoring.answering.kits import Kit, KitItem
-from scoring.answering.manifest import RunManifest, Tokens
+from scoring.answering.manifest import ItemRun, RunManifest, Tokens
 from scoring.answering.pictures import ImageError, input_tokens, pictures_of
 from scoring.answering.prompts import (
     DEFAULT,
@@ -154,7 +155,7 @@ def _finish(
     path = session.folder / SUBMISSION
     outcome = write_submission(path, session.kit, log, is_raw=session.args.raw)
     manifest = _manifest(session, log, budget, outcome, decoding)
-    text = masked(manifest.model_dump_json(indent=1), session.choice.key)
+    text = masked(manifest.model_dump_json(indent=1), session.choice.secrets)
     write_atomically(session.folder / MANIFEST, [f"{text}\n".encode()])
     _report(session, budget, outcome, totals)
     return INCOMPLETE if outcome.without_answer else 0
@@ -203,8 +204,8 @@ def _flat(value: Any) -> str | int | float | bool:
 # Options that change answers, with those that name files by their last part only. Options for
 # keys, tokens, folders and speed are left out.
 _REPEATED = (
-    *("benchmark", "split", "limit", "model", "base_url", "key_env", "prompt", "prompt_file"),
-    *("system", "language", "decoding", "command", "raw"),
+    *("benchmark", "split", "limit", "model", "base_url", "key_env", "header", "prompt"),
+    *("prompt_file", "system", "language", "decoding", "command", "raw"),
 )
 
 
@@ -214,7 +215,7 @@ def _command(session: Session) -> str:
     words = ["factboard", "run", session.board or PurePath(args.target).name]
     if args.engine != "openai":
         words += ["--engine", args.engine, *([args.function] if args.function else [])]
-    unused = {"key_env"} if args.engine != "openai" else set()
+    unused = {"key_env", "header"} if args.engine != "openai" else set()
     if args.engine in _WITHOUT_PROMPT:
         unused.add("prompt")
     for name in _REPEATED:
@@ -226,11 +227,25 @@ def _command(session: Session) -> str:
             words += [word for key, v in value for word in (flag, f"{key}={v}")]
         elif name == "command":
             words += [flag, " ".join(_without_folder(word) for word in shlex.split(value))]
+        elif name == "header":
+            words += [word for each, v in value for word in (flag, f"{each}: {_public(v)}")]
+        elif name == "base_url":
+            words += [flag, _without_query(value)]
         elif name == "raw":
             words.append(flag)
         else:
             words += [flag, value.name if isinstance(value, Path) else str(value)]
     return shlex.join(words)
+
+
+def _public(value: str) -> str:
+    """The value of a header, unless it can be a secret of its own."""
+    return value if value.removeprefix("Bearer ") == KEY else "VALUE"
+
+
+def _without_query(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(query="QUERY" if parts.query else ""))
 
 
 def _without_folder(word: str) -> str:
@@ -240,11 +255,9 @@ def _without_folder(word: str) -> str:
 def _report(session: Session, budget: Budget, outcome: Outcome, totals: RunTotals) -> None:
     if totals.stopped:
         say(f"Stopped: {totals.stopped}")
-    failed = [item for item in outcome.items if item.state == "failed"]
-    for item in failed[:_REASONS_SHOWN]:
-        say(f"{item.id}: {item.reason}")
-    if len(failed) > _REASONS_SHOWN:
-        say(f"and {len(failed) - _REASONS_SHOWN:,} more")
+    _name([item for item in outcome.items if item.state == "failed"])
+    cut_off = [item for item in outcome.items if item.is_cut_off]
+    _name([item for item in outcome.items if item.state != "failed" and item.reason])
     counts = {state: outcome.count(state) for state in ("empty", "refused")}
     words = "".join(f", {count:,} {state}" for state, count in counts.items() if count)
     used = budget.usage
@@ -255,12 +268,26 @@ def _report(session: Session, budget: Budget, outcome: Outcome, totals: RunTotal
     )
     for repair in outcome.repairs_made():
         say(f"Answers repaired: {repair.items:,} ({repair.name}). To skip repairs, use --raw.")
+    if cut_off:
+        say(
+            f"Answers cut off at max_tokens: {len(cut_off):,}. They may be incomplete. To allow "
+            "longer answers, use --decoding max_tokens=N and another folder."
+        )
+    if counts["refused"]:
+        say(f"Items refused: {counts['refused']:,}. They are in the file, with empty answers.")
     if outcome.without_answer:
         say(
             f"Items without an answer: {outcome.without_answer:,}. They are not in the file. To "
             "retry them, run the same command again."
         )
     sys.stdout.write(f"{session.folder / SUBMISSION}\n")
+
+
+def _name(items: Sequence[ItemRun]) -> None:
+    for item in items[:_REASONS_SHOWN]:
+        say(f"{item.id}: {item.reason}")
+    if len(items) > _REASONS_SHOWN:
+        say(f"and {len(items) - _REASONS_SHOWN:,} more")
 
 
 # --- a dry run ----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urljoin
 import httpx2
 
 from scoring.judge.endpoint import Backoff
+from scoring.judge.faults import connection_fault
 from scoring.offline.terminal import BAD_INPUT, CommandFault
 
 # --- errors -------------------------------------------------------------------------------------
@@ -204,8 +205,8 @@ class Connection:
             yield
         except httpx2.TimeoutException as error:
             raise UnreachableError([f"{host} did not respond in time."]) from error
-        except httpx2.ConnectError as error:
-            reason = self.masked(str(error))
+        except (httpx2.ConnectError, httpx2.ProxyError) as error:
+            reason = self.masked(connection_fault(error, self.site))
             raise UnreachableError([f"{host} cannot be reached: {reason}"]) from error
         except httpx2.HTTPError as error:
             reason = self.masked(str(error)) or type(error).__name__

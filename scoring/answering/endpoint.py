@@ -6,34 +6,40 @@ compression, and redirects are not followed. Keys never get into answers, reason
 
 import asyncio
 import json
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from threading import Event, Lock, Thread
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import httpx2
 
 from portal.files.archives import MEGABYTE
 from scoring.judge.endpoint import (
     INSTEAD,
+    NO_KEY,
     Budget,
     Caller,
     Endpoint,
     Failed,
+    Filtered,
     FormRefused,
     Stopped,
     Ticket,
     Unscored,
     Usage,
+    is_filter,
 )
+from scoring.judge.faults import connection_fault, is_lasting
 from scoring.offline.terminal import BadInput
 
 from .core import LONGEST_REASON, EngineAnswer, RunItem
+from .manifest import CUT_OFF, State
 from .pictures import ImageError, input_tokens, messages_of, pictures_of
-from .responses import Reply, Response, error_of, read_reply, text_of
+from .responses import Reply, Response, error_of, has_error, read_reply
 
 # Far above any answer: a page of two million characters is refused by the benchmarks.
 MOST_BYTES = 16 * MEGABYTE
@@ -44,6 +50,9 @@ _LONGEST_MESSAGE = 200
 # A shorter key, such as EMPTY, is no secret, and can be a word of an answer.
 _SHORTEST_KEY = 8
 _MASK = "[key]"
+_SECRET = re.compile("auth|key|token|secret|passw|credential|cookie|sig", re.IGNORECASE)
+_BEARER = "Bearer "
+_PATH = "/chat/completions"
 _NO_COMPLETION = "the response is not a chat completion"
 
 Decoding = Mapping[str, Any]
@@ -54,7 +63,11 @@ class EndpointError(BadInput):
 
 
 def checked_url(base_url: str) -> str:
-    """The URL of chat completions. Raises EndpointError."""
+    """The URL of chat completions, with the query of the base URL. Raises EndpointError.
+
+    >>> checked_url("https://h.example/openai/deployments/gpt?api-version=2024-10-21")
+    'https://h.example/openai/deployments/gpt/chat/completions?api-version=2024-10-21'
+    """
     try:
         parts = urlsplit(base_url)
         has_host = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -62,18 +75,48 @@ def checked_url(base_url: str) -> str:
         has_host = False
     if not has_host:
         raise EndpointError("--base-url must be a URL such as http://127.0.0.1:8000/v1")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise EndpointError("--base-url must not contain a user, password, query or fragment")
-    return f"{base_url.rstrip('/')}/chat/completions"
+    if parts.username or parts.password or parts.fragment:
+        raise EndpointError("--base-url must not contain a user, password or fragment")
+    path = parts.path.rstrip("/").removesuffix(_PATH)
+    return urlunsplit(parts._replace(path=f"{path}{_PATH}"))
 
 
-def masked(text: str, key: str) -> str:
-    """The text without the key.
+def masked(text: str, secrets: Collection[str]) -> str:
+    """The text without secrets.
 
-    >>> masked("Incorrect API key provided: sk-1234567", "sk-1234567")
+    >>> masked("Incorrect API key provided: sk-1234567", ["sk-1234567"])
     'Incorrect API key provided: [key]'
     """
-    return text.replace(key, _MASK) if len(key) >= _SHORTEST_KEY else text
+    for secret in sorted(secrets, key=len, reverse=True):
+        if len(secret) >= _SHORTEST_KEY:
+            text = text.replace(secret, _MASK)
+    return text
+
+
+def secrets_of(endpoint: Endpoint) -> frozenset[str]:
+    """The key, and values of headers and of the query that have the name of a secret. Others, such
+    as the version of the API, can be words of an answer."""
+    values = [*endpoint.headers.items(), *parse_qsl(urlsplit(endpoint.base_url).query)]
+    secrets = {value.removeprefix(_BEARER) for name, value in values if _SECRET.search(name)}
+    return frozenset({endpoint.api_key, *secrets})
+
+
+def _headers_of(endpoint: Endpoint) -> dict[str, str]:
+    """Those of every request. The key has one header only: some endpoints refuse a second one."""
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        **endpoint.headers,
+    }
+    key = endpoint.api_key
+    has_own = any(
+        name.lower() == "authorization"
+        or value.endswith(key)
+        or (key == NO_KEY and _SECRET.search(name))
+        for name, value in endpoint.headers.items()
+    )
+    return headers if has_own else {"Authorization": _BEARER + key, **headers}
 
 
 class _Hostile(Exception):
@@ -98,6 +141,10 @@ class ChatEngine:
         left out for models that refuse them."""
         self._url = checked_url(endpoint.base_url)
         self._endpoint = endpoint
+        self._secrets = secrets_of(endpoint)
+        # Reasons quote nothing that a header or the query holds.
+        query = dict(parse_qsl(urlsplit(self._url).query))
+        self._private = self._secrets.union(endpoint.headers.values(), query.values())
         self._decoding = dict(decoding)
         self._system = system
         self._image_tokens = image_tokens
@@ -150,12 +197,7 @@ class ChatEngine:
             verify=self._tls,
             timeout=self._endpoint.timeout,
             follow_redirects=False,
-            headers={
-                "Authorization": f"Bearer {self._endpoint.api_key}",
-                "Content-Type": "application/json",
-                "Accept": "application/json",
-                "Accept-Encoding": "identity",
-            },
+            headers=_headers_of(self._endpoint),
         )
         self._clients.append(client)
         return client
@@ -188,18 +230,21 @@ class ChatEngine:
             reason = f"the endpoint rejected the request: {refused}{part}"
             self._count_refusal(reason)
             return self._failed(reason, tickets)
+        except Filtered as filtered:
+            return self._failed(str(filtered), tickets, "refused")
         except Unscored as unscored:
             return self._failed(str(unscored), tickets)
         return self._answered(reply, most, tickets)
 
     def _answered(self, reply: Reply, most: Usage, tickets: list[Ticket]) -> EngineAnswer:
-        text = masked(reply.text, self._endpoint.api_key)
+        text = masked(reply.text, self._secrets)
         reasons = [
-            "refused by the model" if reply.is_refused else "",
-            "cut off at max_tokens" if reply.is_cut_off else "",
+            reply.refusal,
+            CUT_OFF if reply.is_cut_off else "",
+            reply.note,
             "the API key was in the answer and was removed" if text != reply.text else "",
         ]
-        state = "refused" if reply.is_refused else "answered" if text.strip() else "empty"
+        state = "refused" if reply.refusal else "answered" if text.strip() else "empty"
         known = reply.usage
         self._has_answered = True
         if known is not None and most.input:
@@ -225,16 +270,16 @@ class ChatEngine:
             if self._refusals >= _MOST_REFUSALS and not self._has_answered:
                 self._caller.stop(self._clean(reason))
 
-    def _failed(self, reason: str, tickets: list[Ticket]) -> EngineAnswer:
+    def _failed(self, reason: str, tickets: list[Ticket], state: State = "failed") -> EngineAnswer:
         return EngineAnswer(
-            state="failed",
+            state=state,
             reason=self._clean(reason),
             attempts=len(tickets),
             usage=_used(tickets),
         )
 
     def _clean(self, text: str) -> str:
-        return masked(text, self._endpoint.api_key)[:LONGEST_REASON]
+        return masked(text, self._private)[:LONGEST_REASON]
 
     def _sleep(self, seconds: float) -> None:
         self._is_stopped.wait(seconds)
@@ -245,10 +290,12 @@ class ChatEngine:
         began = time.monotonic()
         response = self._send(request, ticket)
         if response.status != 200:
-            raise self._status(response)
+            raise self._fault(response)
         try:
             reply = read_reply(response)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            if has_error(response):
+                raise self._fault(response) from error
             ticket.broke_off()
             media = response.headers.get("content-type", "").partition(";")[0][:60]
             is_json = not media or "json" in media
@@ -260,8 +307,9 @@ class ChatEngine:
         body = json.dumps({"model": self._endpoint.model, **request}).encode()
         try:
             return asyncio.run_coroutine_threadsafe(self._post(body), self._loop).result()
-        except (httpx2.ConnectError, httpx2.ConnectTimeout):
-            raise Failed("no connection to the endpoint") from None
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+            reason = f"no connection to the endpoint: {connection_fault(error, self._url)}"
+            raise (self._caller.stop(reason) if is_lasting(error) else Failed(reason)) from None
         except (TimeoutError, httpx2.TimeoutException):
             ticket.broke_off()
             raise Failed(
@@ -270,10 +318,10 @@ class ChatEngine:
         except _Hostile as hostile:
             ticket.broke_off()
             raise Unscored(str(hostile)) from None
-        except httpx2.HTTPError:
+        except httpx2.HTTPError as error:
             # Its message can quote the request.
             ticket.broke_off()
-            raise Failed("the connection failed") from None
+            raise Failed(connection_fault(error, self._url)) from None
         except CancelledError:
             ticket.broke_off()
             raise Stopped("stopped before the end") from None
@@ -304,19 +352,21 @@ class ChatEngine:
                     raise _Hostile(f"the response is longer than {MOST_BYTES // MEGABYTE} MB")
             return Response(response.status_code, response.headers, bytes(data))
 
-    def _status(self, response: Response) -> Exception:
+    def _fault(self, response: Response) -> Exception:
         if 300 <= response.status < 400:
             return self._caller.stop(
                 "the endpoint sent a redirect, which is not followed; check --base-url"
             )
-        error = error_of(response.body)
-        said = " ".join(self._clean(text_of(error.get("message"))).split())
+        error = error_of(response)
+        message = self._clean(error.message)[:_LONGEST_MESSAGE]
+        if error.status == 200 and not is_filter(200, error.code, error.message):
+            return Failed(f"the endpoint reported an error: {message or error.code}")
         return self._caller.status(
-            response.status,
-            code=text_of(error.get("code")),
-            part=text_of(error.get("param")),
+            error.status,
+            code=error.code,
+            part=error.part,
             retry_after=response.headers.get("retry-after", ""),
-            message=said[:_LONGEST_MESSAGE],
+            message=message,
         )
 
 

@@ -10,6 +10,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 FORMAT: Final = "factboard-run-1"
 # A manifest of 100,000 items is about 12 MB.
 MOST_BYTES = 32_000_000
+CUT_OFF = "cut off at max_tokens"
+"""Part of the reason of an item whose answer has as many tokens as it may have."""
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 # A database keeps whole numbers up to 2⁶³; no run comes near.
@@ -71,6 +73,10 @@ class ItemRun(_Part):
     input_tokens: Count | None = None
     output_tokens: Count | None = None
     reason: Annotated[str, Field(max_length=1000)] = ""
+
+    @property
+    def is_cut_off(self) -> bool:
+        return CUT_OFF in self.reason
 
 
 class RunManifest(_Part):

@@ -112,7 +112,8 @@ def _line(
     text, replaced = storable(text)
     state, reason = answer.state, answer.reason
     if len(text) > DEFAULT_LIMITS.characters:
-        state = "failed"
+        # Asking again would not help, and nothing is gained by an answer that no file can hold.
+        text, state = "", "empty"
         reason = f"the answer is longer than {DEFAULT_LIMITS.characters:,} characters"
     elif state == "answered" and not text.strip():
         state = "empty"

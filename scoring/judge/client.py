@@ -24,6 +24,7 @@ from .endpoint import (
     Usage,
     reported_usage,
 )
+from .faults import connection_fault
 from .questions import Answer, Message, estimated_tokens, response_format
 
 
@@ -83,7 +84,8 @@ class Client:
             if not isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout):
                 ticket.broke_off()
             is_slow = isinstance(error, openai.APITimeoutError)
-            raise Failed("timed out" if is_slow else "the connection failed") from error
+            reason = "timed out" if is_slow else connection_fault(error, str(self._api.base_url))
+            raise Failed(reason) from error
         except openai.APIStatusError as error:
             raise self._status(error) from error
         except (openai.APIError, json.JSONDecodeError) as error:

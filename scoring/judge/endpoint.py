@@ -5,6 +5,7 @@ counts as a score of zero.
 """
 
 import random
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +16,10 @@ from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar
 
 class Unscored(Exception):
     """This question has no usable answer; others may have one."""
+
+
+class Filtered(Unscored):
+    """A content filter refuses this question, and would refuse it again."""
 
 
 class Stopped(Exception):
@@ -62,16 +67,22 @@ class Pacer:
             self._next = max(self._next, time.monotonic() + seconds)
 
 
+# Local endpoints take it as a key. It is no secret.
+NO_KEY = "none"
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """An endpoint. Local ones accept any key."""
 
-    base_url: str
+    base_url: str = field(repr=False)
     model: str
-    api_key: str = field(default="none", repr=False)
+    api_key: str = field(default=NO_KEY, repr=False)
     timeout: float = 120.0
     calls_per_minute: int = 0
     backoff: Backoff = field(default_factory=Backoff)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Additional headers of every request, by name."""
 
 
 class Reply(NamedTuple):
@@ -239,7 +250,29 @@ _DEAD_AFTER = 5
 # Unauthorised, forbidden, not found: every call gets the same response.
 _REFUSED = {401, 403, 404}
 _NO_MONEY = "insufficient_quota"
+_PROXY_LOGIN = 407
 _BUSY = {408, 409, 429}
+# The codes of content filters, without separators: Azure, OpenAI, DashScope.
+_FILTERS = frozenset(
+    "contentfilter contentpolicyviolation responsibleaipolicyviolation datainspectionfailed "
+    "invalidprompt".split()
+)
+# Gateways pass on only the message.
+_FILTER_WORDS = re.compile(
+    "content.?filter|content management policy|content.?policy|responsible.?ai", re.IGNORECASE
+)
+
+
+def is_filter(status: int, code: str, message: str) -> bool:
+    """Whether an error says that a content filter refused the request.
+
+    >>> is_filter(400, "content_filter", ""), is_filter(400, "", "unknown parameter")
+    (True, False)
+    """
+    name = re.sub("[^a-z]", "", code.lower())
+    return status < 500 and (name in _FILTERS or bool(_FILTER_WORDS.search(message)))
+
+
 # Endpoints answer an unknown response format or parameter with 400, 422 or 501.
 _UNKNOWN_FORM = {400, 422, 501}
 # Parameters that some models refuse by name, and their replacements; an empty one is left out.
@@ -320,6 +353,10 @@ class Caller:
         """The exception for a response that is not 200, with the code, the parameter and the
         message of its error, and its header."""
         reason = f"HTTP {status}: {message}" if message else f"HTTP {status}"
+        if is_filter(status, code, message):
+            return Filtered(f"refused by the provider's content filter: {reason}")
+        if status == _PROXY_LOGIN:
+            return self.stop("the proxy requires a user and a password (HTTP 407)")
         if status in _REFUSED or code == _NO_MONEY:
             return self.stop(f"the endpoint rejects all calls: {reason}; check URL, model and key")
         if status in _UNKNOWN_FORM:

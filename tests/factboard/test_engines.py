@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Event, Thread, Timer
@@ -11,6 +12,7 @@ from threading import Event, Thread, Timer
 import pytest
 
 from factboard.cli import main
+from factboard.engines import header
 from factboard.ocr import OcrEngine, Page, RapidOcr, Word, layout_body
 from factboard.programs import Command, CommandEngine, EngineMissing, FunctionEngine
 from factboard.targets import SAMPLE_FOLDER, SAMPLES, open_sample
@@ -58,6 +60,13 @@ def script(tmp_path: Path, code: str) -> str:
 
 
 READ = "import sys; print(*[open(p).read() for p in sys.argv[1:]])"
+
+
+@pytest.mark.parametrize("text", ["api-key", "a b: secret", "Host: secret", "X-A: secr\nX-B: et"])
+def test_header_that_cannot_be_sent_is_refused_without_its_value(text: str) -> None:
+    with pytest.raises(ArgumentTypeError) as refused:
+        header(text)
+    assert "secr" not in str(refused.value)
 
 
 def test_program_runs_once_per_image_or_once_for_all(tmp_path: Path) -> None:

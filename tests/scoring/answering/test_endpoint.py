@@ -3,8 +3,10 @@
 import gzip
 import itertools
 import json
+import socketserver
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -79,6 +81,13 @@ def test_answer_has_its_tokens_and_time() -> None:
         (Reply(""), "empty", ""),
         (Reply("", message={"refusal": "I cannot."}), "refused", "I cannot."),
         (Reply("", finish_reason="content_filter"), "refused", ""),
+        (Reply("half", finish_reason="SAFETY"), "refused", "half"),
+        (Reply(message={"content": None, "reasoning_content": "1,200?"}), "empty", ""),
+        (
+            Reply(message={"content": [{"type": "thinking", "thinking": "1,200?"}]}),
+            "empty",
+            "",
+        ),
         (Reply("half", finish_reason="length"), "answered", "half"),
         (Reply(message={"content": None}), "empty", ""),
         (
@@ -184,6 +193,103 @@ def test_refused_temperature_is_left_out_unless_it_was_asked_for() -> None:
     assert "about temperature" in answer.reason
 
 
+def error(status: int = 400, **fields: Any) -> Reply:
+    return Reply(status=status, raw=json.dumps({"error": fields}).encode())
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        error(message="filtered", code="content_filter", param="prompt", status=400),
+        error(message="filtered", innererror={"code": "ResponsibleAIPolicyViolation"}),
+        error(message="inappropriate content", type="data_inspection_failed"),
+        error(message="litellm.ContentPolicyViolationError: no", code="400"),
+        error(403, message="flagged", code=403, metadata={"flagged_input": "x", "reasons": ["y"]}),
+        error(200, message="no", code="content_filter"),
+    ],
+)
+def test_content_filter_refuses_its_item_once(reply: Reply) -> None:
+    with serve(lambda _: reply) as server, engine_of(server) as engine:
+        answers = [engine.answer(ITEM) for _ in range(7)]
+
+    assert {answer.state for answer in answers} == {"refused"}
+    assert answers[0].reason.startswith("refused by the provider's content filter: HTTP ")
+    assert len(server.calls) == 7
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (error(200, message="model is overloaded"), "an error: model is overloaded"),
+        (error(200, message="later", code=503), "3 attempts: HTTP 503: later"),
+        (Reply(raw=b'{"error": "out of memory"}'), "an error: out of memory"),
+        (
+            Reply(raw=b'{"choices": [{"message": {"content": ""}, "error": {"message": "x"}}]}'),
+            "an error: x",
+        ),
+        (Reply(raw=b'{"object": "error", "message": "too long"}'), "an error: too long"),
+        (Reply(raw=b'{"error": {}}'), "not a chat completion"),
+        (error(200, message="no such key", code=401), "check URL, model and key"),
+    ],
+)
+def test_error_in_a_response_with_status_200_is_named(reply: Reply, reason: str) -> None:
+    answer, _ = answer_of(reply)
+
+    assert answer.state == "failed"
+    assert reason in answer.reason
+
+
+def engine_at(url: str, **options: Any) -> ChatEngine:
+    endpoint = Endpoint(url, MODEL, KEY, 10, backoff=QUICK)
+    return ChatEngine(endpoint, Budget(), decoding={"max_tokens": 20}, **options)
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("http://127.0.0.1:9/v1", "3 attempts: no connection to the endpoint: the connection was"),
+        ("http://no-such-host.invalid/v1", "the host name was not found (DNS)"),
+    ],
+)
+def test_cause_of_a_missing_connection_is_named(url: str, reason: str) -> None:
+    with closing(engine_at(url)) as engine:
+        assert reason in engine.answer(ITEM).reason
+
+
+class _WithoutTls(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        self.request.recv(1000)
+        self.request.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+def test_failed_tls_stops_the_run() -> None:
+    with socketserver.TCPServer(("127.0.0.1", 0), _WithoutTls) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        with closing(engine_at(f"https://127.0.0.1:{server.server_address[1]}/v1")) as engine:
+            reason = engine.answer(ITEM).reason
+            with pytest.raises(Stopped):
+                engine.answer(ITEM)
+        server.shutdown()
+    assert "TLS failed (wrong version number); check http or https in the URL" in reason
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_proxy_is_named_without_its_password(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{scheme}_proxy", "http://user:secret@127.0.0.1:9")
+    with closing(engine_at(f"{scheme}://models.example/v1")) as engine:
+        reason = engine.answer(ITEM).reason
+
+    assert "no connection to the proxy 127.0.0.1:9: the connection was refused" in reason
+    assert "secret" not in reason
+
+
+def test_proxy_that_wants_a_password_stops_the_run() -> None:
+    with serve(lambda _: Reply(status=407)) as server, engine_of(server) as engine:
+        assert "the proxy requires a user and a password" in engine.answer(ITEM).reason
+        with pytest.raises(Stopped):
+            engine.answer(ITEM)
+
+
 def test_wrong_key_stops_the_run() -> None:
     with serve(lambda _: Reply(status=401)) as server, engine_of(server) as engine:
         first = engine.answer(ITEM)
@@ -255,7 +361,7 @@ BOMB = gzip.compress(b" " * 50_000_000)
         (Reply(raw=BOMB, headers={"Content-Encoding": "gzip"}), "compressed"),
         (Reply(head=OK + b"\r\n", pieces=endless(b" "), pause=0.01), "within 0.5 seconds"),
         (Reply(head=OK, pieces=endless(b"X-A: b\r\n"), pause=0.01), "within 0.5 seconds"),
-        (Reply(head=OK, pieces=iter([b"X-A: " + b"b" * 5_000_000])), "the connection failed"),
+        (Reply(head=OK, pieces=iter([b"X-A: " + b"b" * 5_000_000])), "the connection broke off"),
         (Reply(raw=b"<html>Bad gateway", headers={"Content-Type": "text/html"}), "text/html"),
         (Reply(raw='{"é": 1}'.encode("latin-1")), "not a chat completion"),
         (Reply(raw=b"[" * 100_000), "not a chat completion"),
@@ -343,7 +449,6 @@ def test_stop_ends_the_wait_between_attempts() -> None:
     [
         "ftp://host/v1",
         "http://user:secret@host/v1",
-        "http://host/v1?key=secret",
         "http://host/v1#secret",
         "host/v1",
         "http://[::1/v1",

@@ -125,7 +125,8 @@ class TestEndpoint:
         assert told.pop("milliseconds") >= 0
         assert told == {
             "model": MODEL,
-            "fault": "no answer after 1 attempts: the connection failed",
+            "fault": "no answer after 1 attempts: the connection was refused; "
+            "nothing listens at this host and port",
             "input_tokens": 0,
             "output_tokens": 0,
             "is_uncertain": False,

@@ -392,7 +392,7 @@ class TestTrying:
     def test_nobody_listens(self, client_of: ClientOf, board: Board, organiser: User) -> None:
         give(board, "http://127.0.0.1:9/v1")
         page = client_of(organiser).post(f"{URL}try/", follow=True).content.decode()
-        assert "the connection failed" in page
+        assert "the connection was refused" in page
 
     def test_without_budget_left_nothing_is_asked(self, board: Board, server: JudgeServer) -> None:
         give(board, server.url, budget=0.0)
