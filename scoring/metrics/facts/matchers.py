@@ -259,7 +259,12 @@ class _Matcher:
             if alone:
                 spans = [self._span(occurrences[k]) for k in alone]
                 own = self._cell_of(fact)
-                told = [self._tables.compare(own, cells[k]) for k in alone]
+                place = fact.fact.start, fact.fact.end
+                told = [
+                    self._tables.compare(own, cells[k])
+                    or self._tables.is_in_same_label(place, cells[k])
+                    for k in alone
+                ]
                 fit[row, alone] = self._judge.fit(self._gold_span(fact), spans)
                 fit[row, alone] += _ADDRESS * np.array(told)
         return fit

@@ -8,29 +8,24 @@ not.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scoring.metrics.trees import one_to_one
-
 from .alignment import Alignment
+from .correspondence import header_likeness, match_columns, match_tables
 from .grids import GridCell
 from .marks import Mark, marks_in
-from .normalise import Condensed, Normalised, digits_of, normalise_value
+from .normalise import Condensed, Normalised, digits_of
 from .page import Page
 from .tables import Located, RowKey, Table, Tables, label_key
 
-_HEADER, _PAIR, _CONTENT = 3.0, 1.0, 0.5
-# Headers must say this much more, in columns, for another order than that of the gold.
-_CLEARLY = 0.5
 _SURE, _LEAST_SHARE = 0.5, 0.15
 # Rows whose values are compared, to see which columns correspond.
 _MOST_ROWS = 200
 _NUMBER = re.compile(r"\d[\d.,]*")
-_TOKEN = re.compile(r"[^\W\d_]+|\d+")
 
 
 class TableJudge:
@@ -102,6 +97,19 @@ class TableJudge:
         in_row = self._in_row(own[:2], other[:2])
         in_column = self._in_column(own, other) if in_row >= 0 else -1
         return in_row and (-1 if in_column < 0 else min(in_row, in_column))
+
+    def is_in_same_label(self, gold: tuple[int, int], other: Located | None) -> bool:
+        """Whether a cell of the prediction is in the label, or the row of headers, around a stretch
+        of the gold."""
+        own = self._gold.at(*gold)
+        if own is None or other is None:
+            return False
+        (t, r, cell), (u, s, read) = own, other
+        table, others = self._gold.tables[t], self._other.tables[u]
+        if cell.start in table.order[r] or read.start in others.order[s]:
+            return False
+        is_sure = self._shares.get((u, s), {}).get((t, r)) == 1
+        return is_sure and label_key(table.label(r)) == label_key(others.label(s))
 
     def place_of(self, own: Located | None) -> list[Located]:
         """Return the cells of the prediction that are the gold value's."""
@@ -202,32 +210,65 @@ class TableJudge:
     def _row_shares(self) -> dict[RowKey, dict[RowKey, float]]:
         """Return, for each row of the prediction, the gold rows that its label is aligned with, by
         share."""
-        prediction = self._pages[1]
-        rows = self._gold_rows()
-        faces = self._alignment.to_gold
         others = self._other.labels
         shares: dict[RowKey, dict[RowKey, float]] = {}
+        open_rows: dict[RowKey, tuple[Counter[RowKey], int]] = {}
+        rows = self._gold_rows()
         for u, table in enumerate(self._other.tables):
             for s in range(len(table.grid.rows)):
-                label = table.label(s)
-                key = label_key(label)
+                key = label_key(table.label(s))
                 known = self._labels.get(key, ())
                 if len(known) == len(others.get(key, ())) == 1:
                     shares[u, s] = dict.fromkeys(self._continued(known[0]), 1.0)
-                    continue
-                votes: Counter[RowKey] = Counter()
-                total = 0
-                for cell in label:
-                    start, end = _condensed(prediction.normalised, self._alignment.prediction, cell)
-                    at = np.arange(start, end)
-                    at = at[self._alignment.same[start:end]]
-                    faced = rows[faces[at]]
-                    total += len(at)
-                    for row in faced[faced >= 0].tolist():
-                        votes[self._numbered[row]] += 1
-                if total >= 2:
-                    shares[u, s] = self._with_neighbours(votes, total)
+                else:
+                    open_rows[u, s] = self._votes(table.label(s), rows)
+        same = self._same_labels(open_rows)
+        for row, (votes, total) in open_rows.items():
+            if row in same:
+                shares[row] = dict.fromkeys(self._continued(same[row]), 1.0)
+            elif total >= 2:
+                shares[row] = self._with_neighbours(votes, total)
         return shares
+
+    def _votes(
+        self, label: Sequence[GridCell], rows: NDArray[np.int64]
+    ) -> tuple[Counter[RowKey], int]:
+        """Return the characters of a label that are aligned with each gold row, and with any
+        text."""
+        votes: Counter[RowKey] = Counter()
+        total = 0
+        for cell in label:
+            start, end = _condensed(self._pages[1].normalised, self._alignment.prediction, cell)
+            at = np.arange(start, end)
+            at = at[self._alignment.same[start:end]]
+            faced = rows[self._alignment.to_gold[at]]
+            total += len(at)
+            for row in faced[faced >= 0].tolist():
+                votes[self._numbered[row]] += 1
+        return votes, total
+
+    def _same_labels(
+        self, open_rows: Mapping[RowKey, tuple[Counter[RowKey], int]]
+    ) -> dict[RowKey, RowKey]:
+        """Return the gold row of each row whose label is in several tables, if it is clear which of
+        these is the row's, and if the label is there only once."""
+        aligned: defaultdict[tuple[int, int], float] = defaultdict(float)
+        totals = Counter[int]()
+        for (u, _), (votes, total) in open_rows.items():
+            totals[u] += total
+            for (t, _), count in votes.items():
+                aligned[t, u] += count
+        shares = {(t, u): count / totals[u] for (t, u), count in aligned.items()}
+        tables = match_tables(self._gold, self._other, shares)
+        found = {}
+        for label, rows in self._other.labels.items():
+            known = Counter(t for t, _ in self._labels.get(label, ()))
+            copies = Counter(u for u, _ in rows)
+            for u, s in rows:
+                own = tables.get(u, -1)
+                if known[own] == copies[u] == 1 and len(known) > 1:
+                    found[u, s] = next(row for row in self._labels[label] if row[0] == own)
+        return found
 
     def _gold_rows(self) -> NDArray[np.int64]:
         """Return the row of every character of the condensed gold text, if it is in a label."""
@@ -289,63 +330,5 @@ def _begins_small(label: Sequence[GridCell]) -> bool:
     return bool(label) and label[0].text[:1].islower()
 
 
-def tokens_of(header: str) -> set[str]:
-    return set(_TOKEN.findall(normalise_value(header).lower()))
-
-
 def _condensed(text: Normalised, condensed: Condensed, cell: GridCell) -> tuple[int, int]:
     return condensed.span(*text.span(cell.start, cell.end))
-
-
-def header_likeness(gold: Sequence[str], other: Sequence[str]) -> NDArray[np.float64]:
-    """Return how well the headers of the prediction's columns say which gold column they are, in
-    [0, 1]; 0 if they do not say."""
-    own = [tokens_of(header) for header in gold]
-    common = set.intersection(*own) if own else set()
-    known = set().union(*own) - common
-    read = [tokens_of(header) & known for header in other]
-    likeness = np.zeros((len(gold), len(other)))
-    for i, mine in enumerate(own):
-        for j, theirs in enumerate(read):
-            union = (mine & known) | theirs
-            if theirs and union:
-                likeness[i, j] = len(mine & theirs) / len(union)
-    return likeness
-
-
-def match_columns(likeness: NDArray[np.float64], contents: NDArray[np.float64]) -> dict[int, int]:
-    """Return the prediction's column of each gold column, as far as it is known."""
-    rows, columns = likeness.shape
-    if not rows or not columns:
-        return {}
-    in_order = _in_order(_HEADER * likeness + _PAIR + _CONTENT * contents)
-    best = one_to_one(likeness, maximize=True)
-    free = [(int(i), int(j)) for i, j in zip(*best, strict=True) if likeness[i, j] >= _SURE]
-    gain = sum(likeness[i, j] for i, j in free) - sum(likeness[i, j] for i, j in in_order)
-    if gain > _CLEARLY:
-        return dict(free)
-    if not likeness.any():
-        return {}
-    if rows == columns:
-        return dict(in_order)
-    return {i: j for i, j in in_order if likeness[i, j] > 0 or contents[i, j] >= _SURE}
-
-
-def _in_order(scores: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Return the pairs of rows and columns with the greatest sum that are in the same order."""
-    rows, columns = scores.shape
-    best = np.zeros((rows + 1, columns + 1))
-    for i in range(rows):
-        for j in range(columns):
-            best[i + 1, j + 1] = max(best[i, j] + scores[i, j], best[i, j + 1], best[i + 1, j])
-    pairs = []
-    i, j = rows, columns
-    while i and j:
-        if best[i, j] == best[i - 1, j]:
-            i -= 1
-        elif best[i, j] == best[i, j - 1]:
-            j -= 1
-        else:
-            i, j = i - 1, j - 1
-            pairs.append((i, j))
-    return pairs[::-1]

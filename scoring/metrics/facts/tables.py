@@ -12,6 +12,7 @@ from functools import cached_property
 from operator import itemgetter
 
 from .grids import Grid, GridCell, Row, is_mark, is_value, read_grids
+from .normalise import digits_of
 from .page import Page
 
 RowKey = tuple[int, int]
@@ -30,6 +31,8 @@ _SENTENCE = 12
 _REGULAR = 0.9
 # As many rows, compared with the usual ones, show that a table has more columns than those.
 _LEAST_FULL = 0.25
+# Characters before a table that may be its caption.
+_CAPTION = 200
 # Dashes that are read as one cell.
 _DASH = re.compile(r"(?<![^\W_])[-–—−](?![^\W_])")
 
@@ -314,6 +317,7 @@ class Tables:
     def __init__(self, page: Page, known: Collection[str] = ()) -> None:
         """Tables whose first row has more of the `known` labels than their first column are read
         by columns."""
+        self._text = page.text
         self.tables = [
             Table(grid.transposed() if _is_transposed(grid, known) else grid)
             for grid in read_grids(page)
@@ -343,6 +347,20 @@ class Tables:
         # Each of several values in one cell is a cell of the grid.
         parts = [c for c in self.tables[t].grid.rows[r] if c.left == cell.left]
         return parts[0].start, parts[-1].end
+
+    def caption(self, table: int) -> str:
+        """Return the text between the table before and the first values of a table."""
+        rows = self.tables[table].grid.rows
+        values = (cells[0].start for cells in self.tables[table].values if cells)
+        start = min(cell.start for row in rows for cell in row)
+        before = bisect_left(self._starts, start)
+        last = self._cells[before - 1][1] if before else 0
+        return self._text[max(last, start - _CAPTION) : next(values, start)]
+
+    def digits(self, table: int) -> Counter[str]:
+        """Return the digits of the values of a table, and how often they occur."""
+        values = self.tables[table].values
+        return Counter(filter(None, (digits_of(c.text) for cells in values for c in cells)))
 
     @cached_property
     def labels(self) -> dict[str, list[RowKey]]:

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from scoring.metrics.facts import read_page, read_prediction
 from scoring.metrics.facts.alignment import align
+from scoring.metrics.facts.correspondence import header_likeness, match_columns
 from scoring.metrics.facts.grids import Grid, is_mark, is_value, read_grids
-from scoring.metrics.facts.table_judge import TableJudge, header_likeness, match_columns
+from scoring.metrics.facts.table_judge import TableJudge
 from tests.many import drawn, together
 
-from .pages import CELLS, errors, number, table
+from .pages import CELLS, date, errors, number, table
 
 # The values with their closing parenthesis in a column of its own.
 APART = [
@@ -216,6 +217,50 @@ def test_a_transposed_table_has_all_facts() -> None:
     turned = table([list(column) for column in zip(*CELLS, strict=True)])
     gold = table([CELLS[0], *([row[0], *map(number, row[1:])] for row in CELLS[1:])])
     assert errors(gold, turned) == ["ok"] * 6
+
+
+# --- tables with the same rows --------------------------------------------------------------------
+PARTS = {
+    "Parent company": [["Sales", "7,104"], ["Rent", "3,250"], ["Wages", "2,618"]],
+    "Consolidated": [["Sales", "9,431"], ["Rent", "4,877"], ["Wages", "3,092"]],
+}
+
+
+def parts_of(parts: dict[str, list[list[str]]], *, tagged: bool = False, caption: str = "") -> str:
+    def one(name: str, rows: list[list[str]]) -> str:
+        cells = [[label, number(value) if tagged else value] for label, value in rows]
+        return f"<p>{caption or name}</p>{table([['', '2023'], *cells])}"
+
+    return "".join(one(name, rows) for name, rows in parts.items())
+
+
+TAGGED_PARTS = parts_of(PARTS, tagged=True)
+OTHER_ORDER = dict(reversed(PARTS.items()))
+
+
+def test_tables_in_another_order_keep_their_facts() -> None:
+    assert errors(TAGGED_PARTS, parts_of(OTHER_ORDER)) == ["ok"] * 6
+
+
+def test_tables_without_captions_correspond_by_their_values() -> None:
+    assert errors(TAGGED_PARTS, parts_of(OTHER_ORDER, caption="Results")) == ["ok"] * 6
+
+
+def test_values_under_the_caption_of_another_table_are_misplaced() -> None:
+    exchanged = dict(zip(PARTS, OTHER_ORDER.values(), strict=True))
+    assert errors(TAGGED_PARTS, parts_of(exchanged)) == ["misplaced"] * 6
+    assert errors(TAGGED_PARTS, parts_of(dict(reversed(exchanged.items())))) == ["misplaced"] * 6
+
+
+def test_headers_with_dates_move_with_their_table() -> None:
+    def page(years: tuple[int, ...], *, tagged: bool = False) -> str:
+        mark = date if tagged else str
+        return "".join(
+            table([["Units", *(mark(f"Q{k} {year}") for k in (1, 2))], ["Sales", f"{year}", "9"]])
+            for year in years
+        )
+
+    assert errors(page((2023, 2022), tagged=True), page((2022, 2023))) == ["ok"] * 4
 
 
 # --- any text -------------------------------------------------------------------------------------
