@@ -15,8 +15,9 @@ from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
 from portal.datasets.models import ReleaseItem
 
+from .balancing import replacements
 from .selectors import TAKE_BACK_MINUTES, UNFINISHED, active_annotators, teams_of
-from .sharing import is_begun, replacements
+from .sharing import is_begun
 
 State = Assignment.State
 Stage = CampaignDocument.Stage

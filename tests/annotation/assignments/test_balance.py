@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.assignments import sharing as balance
-from annotation.assignments.sharing import balanced_assignment, replacements
+from annotation.assignments.balancing import balanced_assignment, replacements
 
 
 @st.composite
