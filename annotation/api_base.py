@@ -215,6 +215,9 @@ def refusals_in(form: forms.Form) -> Iterator[None]:
     """In a view: adds what a refusal says to the field that its code names, or to the form."""
     try:
         yield
+    except DoubtfulGold as refusal:
+        place = "accept_warnings" if "accept_warnings" in form.fields else None
+        form.add_error(place, refusal.message)
     except Refused as refusal:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
     except ReleaseError as error:
@@ -237,7 +240,10 @@ class AnnotationView(APIView):
             body = {"code": exc.default_code, "message": exc.message}
             return Response(body, status=exc.status_code)
         if isinstance(exc, ReleaseError):
-            exc = InvalidSpans([{"code": "release", "message": fault} for fault in exc.faults])
+            faults = [{"code": "release", "message": fault} for fault in exc.faults]
+            if isinstance(exc, OverlapError) and exc.count:
+                faults[-1]["field"] = "accept_overlaps"
+            exc = InvalidSpans(faults)
         if isinstance(exc, GivenAway):
             # Same answer as for a save, so that the workbench keeps unsent changes.
             exc = Reassigned()
@@ -253,7 +259,8 @@ class AnnotationView(APIView):
 
 def refusal_response(refusal: Refused) -> Response:
     """422 for invalid spans, 409 for what the current state forbids."""
-    body: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+    message = " ".join(part for part in (refusal.message, refusal.api_hint) if part)
+    body: dict[str, Any] = {"code": refusal.code, "message": message}
     code: int = status.HTTP_409_CONFLICT
     if isinstance(refusal, InvalidSpans):
         code = status.HTTP_422_UNPROCESSABLE_ENTITY

@@ -9,10 +9,14 @@ MAX_WORKFLOW_REASON = 1000
 
 
 class Refused(Exception):
-    """The request cannot be carried out. `message` is for users, `code` for programs."""
+    """The request cannot be carried out. `message` is for users, `code` for programs.
+
+    `api_hint` names the parameter that pages show as a box to select. Only the API shows it.
+    """
 
     code = "refused"
     message = ""
+    api_hint = ""
 
     def __init__(self, message: str = "", *, code: str = "") -> None:
         self.message = message or self.message
@@ -38,9 +42,9 @@ class DoubtfulGold(Refused):
     def __init__(self, facts: Sequence[Any]) -> None:
         plural = "s have" if len(facts) != 1 else " has"
         super().__init__(
-            f"{len(facts)} fact{plural} a warning. Correct the facts, or accept the warnings by "
-            f"sending accept_warnings: {len(facts)}."
+            f"{len(facts)} fact{plural} a warning. Correct the facts, or confirm their number."
         )
+        self.api_hint = f"To confirm it, send accept_warnings: {len(facts)}."
         self.facts = list(facts)
 
 
@@ -79,9 +83,9 @@ class AlreadySubmitted(Refused):
 class NothingLabelled(Refused):
     code = "empty"
     message = (
-        "This document has no labels. Label its facts, or select “This document has no facts” "
-        "(in the API: no_facts: true)."
+        "This document has no labels. Label its facts, or select “This document has no facts”."
     )
+    api_hint = "To submit it without labels, send no_facts: true."
 
 
 class OwnWork(Refused):

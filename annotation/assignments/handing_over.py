@@ -10,13 +10,26 @@ from django.utils import timezone
 
 from annotation.adjudication.settling import settle_document
 from annotation.errors import CampaignNotOpen, Reassigned, Refused, check_reason
-from annotation.models import Assignment, Campaign, CampaignDocument, Decision, FirstSubmission
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignDocument,
+    Decision,
+    FirstSubmission,
+    Membership,
+)
 from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
 from portal.datasets.models import ReleaseItem
 
 from .balancing import replacements
-from .selectors import TAKE_BACK_MINUTES, UNFINISHED, active_annotators, teams_of
+from .selectors import (
+    TAKE_BACK_MINUTES,
+    UNFINISHED,
+    active_annotators,
+    teams_of,
+    unqualified_annotators,
+)
 from .sharing import is_begun
 
 State = Assignment.State
@@ -90,7 +103,7 @@ def hand_over_all(
         # Everyone has calibration and qualification pages: those need no one else.
         [pk for pk in works if documents[pk].purpose == Purpose.WORK],
         [pk for pk in active_annotators(campaign) if pk != leaving.pk],
-        f"No other annotator can take over the documents of {leaving}. Invite an annotator first.",
+        f"No other annotator can take over the documents of {leaving}. {_remedy(campaign)}",
     )
     for pk, work in works.items():
         _pass_on(documents[pk], work, heirs.get(pk), actor)
@@ -157,20 +170,39 @@ def _heir(document: CampaignDocument, heir: User | None) -> int | None:
     team = list(document.assignments.active().values_list("annotator", flat=True))
     free = [pk for pk in active_annotators(document.campaign) if pk not in team]
     if heir is not None:
-        _check_heir(heir, team, free)
+        _check_heir(document, heir, team, free)
         return heir.pk
     if document.purpose == Purpose.CALIBRATION:
         return None
-    refusal = "No other annotator can take over this document. Invite an annotator first."
+    remedy = _remedy(document.campaign)
+    refusal = f"No other annotator can take over this document. {remedy}"
     return _heirs_for(document.campaign, [document.pk], free, refusal)[document.pk]
 
 
-def _check_heir(heir: User, team: list[int], free: list[int]) -> None:
+def _remedy(campaign: Campaign) -> str:
+    """A hint for leads if no one can take over a document."""
+    count = unqualified_annotators(campaign)
+    if count == 1:
+        return "1 annotator has not passed the qualification."
+    if count:
+        return f"{count} annotators have not passed the qualification."
+    return "Invite an annotator first."
+
+
+def _check_heir(document: CampaignDocument, heir: User, team: list[int], free: list[int]) -> None:
+    if heir.pk in free:
+        return
+    name = display_name(heir)
+    members = document.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
     if heir.pk in team:
-        raise Refused(f"{display_name(heir)} already has this document.", code="heir")
-    if heir.pk not in free:
-        message = f"{display_name(heir)} cannot be assigned documents in this campaign."
-        raise Refused(message, code="heir")
+        message = f"{name} already has this document."
+    elif not members.filter(user=heir).exists():
+        message = f"{name} is not an annotator of this campaign."
+    elif not heir.is_active:
+        message = f"The account of {name} is not active."
+    else:
+        message = f"{name} has not passed the qualification."
+    raise Refused(message, code="heir")
 
 
 def _withdrawn_from(document: int) -> list[int]:

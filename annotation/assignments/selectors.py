@@ -226,6 +226,13 @@ def awaits_qualification(campaign: Campaign) -> bool:
     return _annotators(campaign).filter(qualified_at__isnull=True).exists()
 
 
+def unqualified_annotators(campaign: Campaign) -> int:
+    """The number of annotators who get no work until they qualify."""
+    if not has_qualification(campaign):
+        return 0
+    return _annotators(campaign).filter(qualified_at__isnull=True).count()
+
+
 def _annotators(campaign: Campaign) -> QuerySet[Membership]:
     return Membership.objects.filter(
         campaign=campaign, role=Membership.Role.ANNOTATOR, user__is_active=True

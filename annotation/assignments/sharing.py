@@ -19,6 +19,7 @@ from .selectors import (
     awaits_qualification,
     has_qualification,
     teams_of,
+    unqualified_annotators,
     withdrawn_from,
 )
 
@@ -37,10 +38,20 @@ class _Gap:
     own_size: bool
 
 
+@dataclass(frozen=True)
+class Shared:
+    """The documents that were assigned, and those that were new in the campaign. `waiting` says why
+    others are not assigned, in one sentence per cause.
+    """
+
+    documents: int
+    added: int
+    waiting: list[str]
+
+
 @transaction.atomic
-def assign_documents(*, campaign: Campaign, actor: User) -> int:
-    """Adds new documents of the dataset, and assigns every page that needs annotators; returns the
-    number of these pages.
+def assign_documents(*, campaign: Campaign, actor: User) -> Shared:
+    """Adds new documents of the dataset, and assigns every page that needs annotators.
 
     Raises Refused if the campaign is not open, has too few annotators, or has nothing to assign.
     """
@@ -48,14 +59,43 @@ def assign_documents(*, campaign: Campaign, actor: User) -> int:
     locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
     if locked.state != Campaign.State.OPEN:
         raise CampaignNotOpen
-    documents = set(take_in_documents(campaign=locked)) | set(share_out(campaign=locked))
-    if not documents:
+    added = take_in_documents(campaign=locked)
+    documents = share_out(campaign=locked)
+    waiting = _why_waiting(locked)
+    if not documents and not added:
         raise Refused(
-            "All documents of the dataset are already assigned.",
-            code="nothing",
+            " ".join(waiting) or "All documents of the campaign are already assigned.",
+            code="waiting" if waiting else "nothing",
         )
-    record_event(verb="assign_documents", subject=campaign, actor=actor, documents=len(documents))
-    return len(documents)
+    record_event(
+        verb="assign_documents", subject=campaign, actor=actor,
+        documents=len({*added, *documents}),
+    )  # fmt: skip
+    return Shared(len(documents), len(added), waiting)
+
+
+def _why_waiting(campaign: Campaign) -> list[str]:
+    """Why documents are not assigned, one sentence per cause; empty if all are."""
+    reasons = []
+    barred, annotators = withdrawn_from(campaign), active_annotators(campaign)
+    gaps = _gaps(campaign, annotators, teams_of(campaign), barred, None)
+    if gaps:
+        first = next(iter(gaps))
+        lack = _lack(campaign, gaps[first], annotators, barred.get(first, ()))
+        reasons.append(f"{_documents(len(gaps), 'waits', 'wait')} for annotators. {lack}")
+    rows = CampaignDocument.objects.filter(campaign=campaign, stage=Stage.SCREENING)
+    if unscreened := rows.count():
+        reasons.append(f"{_documents(unscreened, 'is', 'are')} not screened yet.")
+    documents = Document.objects.filter(dataset=campaign.dataset_id, state=Document.State.HELD)
+    if campaign.selection_id:
+        documents = documents.filter(selections=campaign.selection_id)
+    if held := documents.count():
+        reasons.append(f"{_documents(held, 'is', 'are')} held back in the dataset.")
+    return reasons
+
+
+def _documents(count: int, one: str, many: str) -> str:
+    return f"1 document {one}" if count == 1 else f"{count} documents {many}"
 
 
 @transaction.atomic
@@ -123,7 +163,7 @@ def share_out(
         free = set(annotators) - set(barred.get(pk, ()))
         if len(free | set(teams.get(pk, ()))) < gap.size:
             if strict:
-                raise _too_few(gap, len(annotators))
+                raise _too_few(campaign, gap, annotators, barred.get(pk, ()))
             del gaps[pk]
     sizes = {pk: gap.size for pk, gap in gaps.items()}
     joining = balanced_assignment(list(sizes), annotators, sizes, teams, barred)
@@ -137,19 +177,33 @@ def share_out(
 
 def check_enough_annotators(campaign: Campaign) -> None:
     """Raises Refused if the campaign has fewer annotators than a document needs."""
-    annotators = len(active_annotators(campaign))
-    if annotators < campaign.overlap and not has_qualification(campaign):
-        raise _too_few(_Gap("", campaign.overlap, own_size=False), annotators)
+    annotators = active_annotators(campaign)
+    if len(annotators) < campaign.overlap and not has_qualification(campaign):
+        raise _too_few(campaign, _Gap("", campaign.overlap, own_size=False), annotators, ())
 
 
-def _too_few(gap: _Gap, annotators: int) -> Refused:
-    which = gap.name if gap.own_size else "Every document"
+def _too_few(
+    campaign: Campaign, gap: _Gap, annotators: Sequence[int], barred: Collection[int]
+) -> Refused:
+    return Refused(_lack(campaign, gap, annotators, barred), code="too_few_annotators")
+
+
+def _lack(campaign: Campaign, gap: _Gap, annotators: Sequence[int], barred: Collection[int]) -> str:
+    """Why a document does not get its annotators. `barred` were withdrawn from it."""
     plural = "" if gap.size == 1 else "s"
-    return Refused(
-        f"{which} needs {gap.size} annotator{plural}, but the campaign has {annotators}. "
-        "Invite annotators first.",
-        code="too_few_annotators",
-    )
+    unqualified = unqualified_annotators(campaign)
+    gone = len(set(annotators) & set(barred))
+    which = gap.name if gap.own_size or gone else "Every document"
+    need = f"{which} needs {gap.size} annotator{plural}"
+    if len(annotators) < gap.size <= len(annotators) + unqualified:
+        members = len(annotators) + unqualified
+        return f"{need}, but {len(annotators)} of {members} passed the qualification."
+    if gone and len(annotators) >= gap.size:
+        return (
+            f"{need}, and was withdrawn from {gone} of the campaign’s {len(annotators)}. Invite "
+            "annotators, or reassign the document to one of them."
+        )
+    return f"{need}, but the campaign has {len(annotators) + unqualified}. Invite annotators first."
 
 
 def _gaps(

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 from annotation.access import CampaignAccess, campaign_for, managed_campaign
 from annotation.api_base import INVALID, AnnotationView, reads, user_of, writes
-from annotation.assignments.sharing import MAX_OVERLAP, assign_documents
+from annotation.assignments.sharing import MAX_OVERLAP, Shared, assign_documents
 from annotation.doubts import DoubtfulFact
 from annotation.models import Assignment, Campaign, GuidelinesVersion
 from portal.accounts.access import is_organiser
@@ -19,7 +19,7 @@ from portal.datasets.curation.draws import FILING, SplitDraw
 from portal.datasets.models import Dataset, Release, Selection
 from portal.datasets.releases.api import OVERLAPS_HELP, CitationSerializer
 from portal.datasets.releases.forms import GROUPS, LARGEST_SEED
-from portal.datasets.releases.services import freeze_remarks, freeze_warnings
+from portal.datasets.releases.services import freeze_remarks
 from portal.web.answers import answer
 from portal.web.api import NamedField
 
@@ -197,8 +197,13 @@ class GuidelinesSeenVersion(serializers.Serializer[Any]):
     seen_version = serializers.IntegerField()
 
 
-class DocumentsShared(serializers.Serializer[Any]):
-    documents = serializers.IntegerField(help_text="Number of assigned documents.")
+DocumentsShared = answer(
+    Shared,
+    "DocumentsShared",
+    documents="Number of assigned documents.",
+    added="Number of documents that are new in the campaign, assigned or not.",
+    waiting="Why other documents are not assigned, one sentence per cause.",
+)
 
 
 LeftOutDocument = answer(selectors.LeftOut, "LeftOutDocument")
@@ -209,6 +214,7 @@ CampaignReleaseState = answer(
     leave_out=["releases"],
     left_out="Documents excluded by screening.",
     review="Why the review blocks a release, or null.",
+    hidden="Why only organisers will see a release, whatever its visibility; empty otherwise.",
     doubtful="Facts with a warning. Correct them, or confirm their number with `accept_warnings`.",
 )
 
@@ -274,7 +280,7 @@ class FrozenCampaignRelease(serializers.Serializer[Any]):
         return freeze_remarks(release)
 
     def get_warnings(self, release: Release) -> list[str]:
-        return freeze_warnings(release)
+        return selectors.release_warnings(release)
 
 
 def _detail(access: CampaignAccess) -> dict[str, Any]:
@@ -358,7 +364,7 @@ class CampaignAssign(AnnotationView):
         gives=DocumentsShared,
     )
     def post(self, access: CampaignAccess, user: User) -> Any:
-        return {"documents": assign_documents(campaign=access.campaign, actor=user)}
+        return assign_documents(campaign=access.campaign, actor=user)
 
 
 class CampaignSettingsView(AnnotationView):

@@ -27,8 +27,8 @@ from annotation.models import (
     Screening,
 )
 from annotation.review.selectors import review_blocks_release, unreviewed_pages
-from portal.datasets.models import Document, Release, ReleaseItem
-from portal.datasets.releases.services import suggest_version
+from portal.datasets.models import Dataset, Document, Release, ReleaseItem
+from portal.datasets.releases.services import freeze_warnings, suggest_version
 from portal.web.queries import Parameter, Prepared
 
 Stage = CampaignDocument.Stage
@@ -362,6 +362,8 @@ class ReleaseState:
     next_version: str
     # Facts with a warning. To release them, their number must be accepted.
     doubtful: tuple[DoubtfulFact, ...]
+    # Why only organisers will see a release, or empty.
+    hidden: str
 
     @property
     def waiting(self) -> list[tuple[str, int]]:
@@ -422,4 +424,21 @@ def release_state(campaign: Campaign) -> ReleaseState:
         releases=releases,
         next_version=suggest_version(campaign.dataset),
         doubtful=doubtful_facts(gold),
+        hidden=why_hidden(campaign.dataset),
+    )
+
+
+def release_warnings(release: Release) -> list[str]:
+    """Possible problems of a frozen release."""
+    hidden = why_hidden(release.dataset)
+    return [*freeze_warnings(release), *([hidden] if hidden else [])]
+
+
+def why_hidden(dataset: Dataset) -> str:
+    """Why only organisers see releases of the dataset, whatever their visibility, or empty."""
+    if dataset.visibility == Dataset.Visibility.PUBLIC:
+        return ""
+    return (
+        "The dataset is private, so only organisers can open its releases, whatever their "
+        "visibility. An organiser can make the dataset public."
     )

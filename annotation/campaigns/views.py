@@ -20,7 +20,6 @@ from portal.datasets.releases.forms import ReleaseTermsForm
 from portal.datasets.releases.services import (
     documents_without_image,
     freeze_remarks,
-    freeze_warnings,
     open_gold_of_dataset,
 )
 
@@ -261,8 +260,9 @@ def reopen(request: UserRequest, access: CampaignAccess) -> str:
 
 @_manage
 def assign(request: UserRequest, access: CampaignAccess) -> str:
-    documents = assign_documents(campaign=access.campaign, actor=request.user)
-    return f"{documents} document{'' if documents == 1 else 's'} assigned."
+    shared = assign_documents(campaign=access.campaign, actor=request.user)
+    done = f"{shared.documents} document{'' if shared.documents == 1 else 's'} assigned."
+    return " ".join([done, *shared.waiting])
 
 
 @form_view
@@ -384,7 +384,7 @@ def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> 
         messages.success(request, f"Release {frozen.version} is frozen.")
         for remark in freeze_remarks(frozen):
             messages.info(request, remark)
-        for warning in freeze_warnings(frozen):
+        for warning in selectors.release_warnings(frozen):
             messages.warning(request, warning)
     return None if form.errors else redirect("annotation:release", access.campaign.slug)
 

@@ -93,8 +93,11 @@ def test_form_lists_them_and_sends_the_number_that_was_seen(
     assert "1 fact with a warning" in page
     assert "The span contains only part of 1,200." in page
     assert 'value="1"' in page
-    refused = client.post(ADDRESS, FORM).content.decode()
-    assert "1 fact has a warning" in refused
+    refused = client.post(ADDRESS, FORM)
+    assert refused.context["form"].errors == {
+        "accept_warnings": ["1 fact has a warning. Correct the facts, or confirm their number."]
+    }
+    assert "sending" not in refused.content.decode()
     stale = client.post(ADDRESS, FORM | {"accept_warnings": "7"})
     assert stale.status_code == 200
     assert not Release.objects.exists()
@@ -108,6 +111,7 @@ def test_api_lists_them_and_takes_the_number(doubtful: Campaign, lead: User, api
     refused = api_of(lead).post(API, FORM, format="json")
     assert (refused.status_code, refused.json()["code"]) == (409, "doubtful")
     assert (refused.json()["total"], refused.json()["facts"]) == (1, [fact])
+    assert refused.json()["message"].endswith("To confirm it, send accept_warnings: 1.")
     body: dict[str, Any] = FORM | {"accept_warnings": 1}
     assert api_of(lead).post(API, body, format="json").status_code == 201
 

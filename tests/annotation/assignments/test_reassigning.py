@@ -129,7 +129,7 @@ def test_what_cannot_be_handed_over(
     work = work_of(ann, trio)
     with pytest.raises(Refused, match="Ben already has this document"):
         hand_over(assignment=work, heir=ben, actor=lead)
-    with pytest.raises(Refused, match="Sam cannot be assigned documents"):
+    with pytest.raises(Refused, match="Sam is not an annotator of this campaign"):
         hand_over(assignment=work, heir=stranger, actor=lead)
     submit(work, ("Number", "1,200"))
     with pytest.raises(Refused, match="already submitted"):

@@ -14,8 +14,10 @@ from annotation.campaigns.people import add_member
 from annotation.campaigns.services import close_campaign, open_campaign
 from annotation.errors import Refused
 from annotation.models import Assignment, Campaign, CampaignDocument
+from annotation.qualification.services import qualify_by_decision
 from portal.accounts.models import User
 from tests.annotation.factories import PAGE, document_of, make_campaign, save, submit, work_of
+from tests.annotation.qualification.qualification_factories import hold_round
 from tests.conftest import make_user
 from tests.factories import make_document
 from tests.fixture_types import ApiOf, ClientOf
@@ -170,8 +172,61 @@ def test_waiting_pages_are_shared_out_with_the_new_ones(
 ) -> None:
     document_of(campaign, 1).assignments.all().delete()
     make_document(campaign.dataset, "page-900", PAGE.format(number=900))
-    assert assign_documents(campaign=campaign, actor=lead) == 2
+    assert assign_documents(campaign=campaign, actor=lead).documents == 2
     assert Assignment.objects.count() == 6
+
+
+def _new_page(campaign: Campaign) -> None:
+    make_document(campaign.dataset, "page-900", PAGE.format(number=900))
+
+
+def test_assigning_says_that_no_one_is_qualified(
+    campaign: Campaign, lead: User, ann: User, client_of: ClientOf, api_of: ApiOf
+) -> None:
+    hold_round(campaign)
+    _new_page(campaign)
+    why = "1 document waits for annotators. Every document needs 2 annotators, but {} of 2 passed "
+    why += "the qualification."
+    done = api_of(lead).post("/api/v1/campaigns/spring-round/assign/")
+    assert done.json() == {"documents": 0, "added": 1, "waiting": [why.format(0)]}
+    with pytest.raises(Refused) as refused:
+        assign_documents(campaign=campaign, actor=lead)
+    assert (refused.value.message, refused.value.code) == (why.format(0), "waiting")
+    qualify_by_decision(campaign=campaign, user=ann, reason="Known.", actor=lead)
+    told = client_of(lead).post("/campaigns/spring-round/assign/", follow=True).content.decode()
+    assert why.format(1) in told
+    assert "already assigned" not in told
+
+
+def test_assigning_says_that_pages_were_withdrawn(
+    campaign: Campaign, ann: User, ben: User, lead: User
+) -> None:
+    save(work_of(ann, campaign), ("Number", "1,200"))
+    work = work_of(ann, campaign)
+    Assignment.objects.filter(pk=work.pk).update(state="withdrawn")
+    with pytest.raises(Refused) as refused:
+        assign_documents(campaign=campaign, actor=lead)
+    assert refused.value.message == (
+        "page-001 needs 2 annotators, and was withdrawn from 1 of the campaign’s 2. Invite "
+        "annotators, or reassign the document to one of them."
+    )
+
+
+def test_assigning_says_that_documents_are_not_screened_or_held_back(
+    campaign: Campaign, lead: User
+) -> None:
+    Campaign.objects.filter(pk=campaign.pk).update(screening=True)
+    campaign.refresh_from_db()
+    _new_page(campaign)
+    screening = "1 document is not screened yet."
+    shared = assign_documents(campaign=campaign, actor=lead)
+    assert (shared.documents, shared.added, shared.waiting) == (0, 1, [screening])
+    make_document(campaign.dataset, "page-901", PAGE.format(number=901))
+    held = campaign.dataset.documents.filter(name="page-901")
+    held.update(state="held", held_reason="Twice.")
+    with pytest.raises(Refused) as refused:
+        assign_documents(campaign=campaign, actor=lead)
+    assert refused.value.message == f"{screening} 1 document is held back in the dataset."
 
 
 # --- pages and endpoints ------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def test_campaign_opens_once(campaign: Campaign, lead: User) -> None:
 
 def test_later_documents_are_shared_out_too(campaign: Campaign, lead: User) -> None:
     make_document(campaign.dataset, "page-900", PAGE.format(number=900))
-    assert assign_documents(campaign=campaign, actor=lead) == 1
+    assert assign_documents(campaign=campaign, actor=lead).documents == 1
     assert loads(campaign) == {"Ann": 3, "Ben": 3}
     with pytest.raises(Refused, match="already assigned"):
         assign_documents(campaign=campaign, actor=lead)

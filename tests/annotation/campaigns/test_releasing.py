@@ -7,7 +7,7 @@ from annotation.campaigns.services import release_gold
 from annotation.errors import Refused, Unfinished
 from annotation.models import Campaign
 from portal.accounts.models import User
-from portal.datasets.models import Release
+from portal.datasets.models import Dataset, Release
 from tests.annotation.factories import PAGE, document_of, submit, work_of
 from tests.datasets.factories import make_release
 from tests.factories import empty_dataset, make_document
@@ -108,6 +108,23 @@ def test_lead_freezes_what_is_finished(finished: Campaign, lead: User, client_of
     response = client_of(lead).post(ADDRESS, FORM, follow=True)
     assert "Release 1.0.0 is frozen" in response.content.decode()
     assert Release.objects.get().frozen_by == lead
+
+
+def test_releases_of_a_private_dataset_are_announced_as_hidden(
+    finished: Campaign, lead: User, client_of: ClientOf, api_of: ApiOf
+) -> None:
+    hidden = "The dataset is private, so only organisers can open its releases"
+    client, api, form = client_of(lead), api_of(lead), FORM | {"visibility": "public"}
+    assert hidden in client.get(ADDRESS).content.decode()
+    assert api.get(f"/api/v1{ADDRESS}").json()["hidden"].startswith(hidden)
+    after = client.post(ADDRESS, form, follow=True)
+    assert any(hidden in str(message) for message in after.context["messages"])
+    url = Release.objects.get().get_absolute_url()
+    assert (client.get(url).status_code, url in after.content.decode()) == (404, False)
+    Dataset.objects.filter(pk=finished.dataset_id).update(visibility="public")
+    page = client.get(ADDRESS).content.decode()
+    assert (client.get(url).status_code, url in page, hidden in page) == (200, True, False)
+    assert api.get(f"/api/v1{ADDRESS}").json()["hidden"] == ""
 
 
 def test_only_organisers_leave_documents_out(
