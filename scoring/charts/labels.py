@@ -1,6 +1,8 @@
 """Places for the names of points, where they cover nothing."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Literal, NamedTuple
 
 from .look import LETTER
@@ -40,6 +42,35 @@ class _Box(NamedTuple):
         return width * height if width > 0 and height > 0 else 0
 
 
+class _Boxes:
+    """Boxes by the cells of a grid, so that a name is compared only with those near it."""
+
+    _CELL = 40
+
+    def __init__(self) -> None:
+        self._cells: defaultdict[tuple[int, int], list[_Box]] = defaultdict(list)
+
+    def add(self, box: _Box) -> None:
+        for cell in self._of(box):
+            self._cells[cell].append(box)
+
+    def covered(self, boxes: Sequence[_Box], most: float) -> float:
+        """Return the area that the boxes cover; a part of it above `most` as soon as it is more."""
+        area = 0.0
+        for box in boxes:
+            near = {known for cell in self._of(box) for known in self._cells.get(cell, ())}
+            for known in near:
+                area += box.overlap(known)
+                if area > most:
+                    return area
+        return area
+
+    def _of(self, box: _Box) -> Iterator[tuple[int, int]]:
+        columns = range(int(box.left // self._CELL), int(box.right // self._CELL) + 1)
+        rows = range(int(box.low // self._CELL), int(box.high // self._CELL) + 1)
+        return product(columns, rows)
+
+
 def place_labels(
     points: Sequence[tuple[float, float]],
     names: Sequence[str],
@@ -55,22 +86,19 @@ def place_labels(
     Places are chosen one after another, so the first points get the best places. The result is
     deterministic.
     """
-    dots = [_Box(x - 6, x + 6, y - 6, y + 6) for x, y in points]
-    dots += [_Box(left - 1, right + 1, low - 1, high + 1) for left, right, low, high in bars]
-    covered: list[_Box] = []
+    dots = _Boxes()
+    for x, y in points:
+        dots.add(_Box(x - 6, x + 6, y - 6, y + 6))
+    for left, right, low, high in bars:
+        dots.add(_Box(left - 1, right + 1, low - 1, high + 1))
+    covered = _Boxes()
     placed: list[Label | None] = []
     for (x, y), name in zip(points, names, strict=False):
         length = LETTER * len(name)
-        near = _Box(x - length - _REACH, x + length + _REACH, y - _REACH, y + _REACH)
-        best = _best_place(
-            (x, y),
-            length,
-            [dot for dot in dots if dot.overlap(near)],
-            [box for box in covered if box.overlap(near)],
-            _Box(0, width, 0, height),
-        )
+        best = _best_place((x, y), length, dots, covered, _Box(0, width, 0, height))
         if best is not None:
-            covered += [_box(x, y, length, best), *_leader(x, y, best)]
+            for box in (_box(x, y, length, best), *_leader(x, y, best)):
+                covered.add(box)
         placed.append(best)
     return placed
 
@@ -87,17 +115,16 @@ _PLACES: tuple[Label, ...] = (
         for label in (Label(0, 0, "center"), *_BESIDE, *(_FURTHER if line > 1 else ()))
     ),
 )
-# The longest distance of a name from its point, and the longest connecting line.
-_REACH = 9 * _LINE
 # Names may touch at corners without covering characters, and in a crowd may cover two points.
 _MOST_COVERED, _MOST_DOTS = 40, 200
+_MOST_COST = _MOST_COVERED + _MOST_DOTS
 
 
 def _best_place(
     point: tuple[float, float],
     length: float,
-    dots: Sequence[_Box],
-    covered: Sequence[_Box],
+    dots: _Boxes,
+    covered: _Boxes,
     picture: _Box,
 ) -> Label | None:
     """Return the first place that covers nothing, or the one that covers least; None if that is too
@@ -106,16 +133,16 @@ def _best_place(
     for label in _PLACES:
         name = _box(*point, length, label)
         outside = _outside(name, picture)
-        if outside > _MOST_COVERED or _covered([name], dots) > _MOST_DOTS:
+        if outside > _MOST_COVERED or dots.covered([name], _MOST_DOTS) > _MOST_DOTS:
             continue
         boxes = [name, *_leader(*point, label)]
-        names = _covered(boxes, covered)
+        names = covered.covered(boxes, _MOST_COVERED)
         if names > _MOST_COVERED:
             continue
-        cost = names + outside + _covered(boxes, dots)
+        cost = names + outside + dots.covered(boxes, _MOST_COST)
         if not cost:
             return label
-        if cost <= _MOST_COVERED + _MOST_DOTS:
+        if cost <= _MOST_COST:
             costs[label] = cost
     return min(costs, key=lambda label: costs[label]) if costs else None
 
@@ -134,10 +161,6 @@ def _leader(x: float, y: float, label: Label) -> list[_Box]:
     shares = [step / steps for step in range(2, steps)]
     spots = [(x + share * label.x, y + share * label.y) for share in shares]
     return [_Box(left - 2, left + 2, low - 2, low + 2) for left, low in spots]
-
-
-def _covered(boxes: Sequence[_Box], others: Sequence[_Box]) -> float:
-    return sum(box.overlap(other) for box in boxes for other in others)
 
 
 def _outside(name: _Box, picture: _Box) -> float:

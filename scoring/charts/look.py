@@ -140,14 +140,17 @@ def short_names(names: Sequence[str], longest: int = WIDE.longest_name) -> list[
     wholes = [clean(name) or "?" for name in names]
     begun = Counter(_cut(whole, longest) for whole in dict.fromkeys(wholes))
     seen: set[str] = set()
+    # How often each text was numbered, so that equal names are not counted from the start.
+    numbers: Counter[str] = Counter()
     shown = []
     for whole in wholes:
         text = _cut(whole, longest)
         # Names with the same beginning are distinguished by their ends.
         text = _cut(whole, longest, end=longest // 2) if begun[text] > 1 else text
-        number, shortened = 2, text
+        shortened = text
         while shortened in seen:
-            shortened, number = f"{text} ({number})", number + 1
+            numbers[text] += 1
+            shortened = f"{text} ({numbers[text] + 1})"
         seen.add(shortened)
         shown.append(shortened)
     return shown

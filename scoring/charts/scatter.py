@@ -311,7 +311,7 @@ def _names(
 ) -> list[dict[str, Any]]:
     """Draw the names that fit, with a thin line to points that are not next to them. Points on the
     line of the chart are named first."""
-    on_line = [(_drawn(chart.x, x), chart.y.drawn(y)) for x, y in chart.line]
+    on_line = {(_drawn(chart.x, x), chart.y.drawn(y)) for x, y in chart.line}
     marks = sorted(
         zip(xs, ys, _names_of(chart, room), strict=True),
         key=lambda mark: mark[:2] not in on_line,

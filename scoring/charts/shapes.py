@@ -1,6 +1,6 @@
 """The data of charts: plain rows that are drawn, shown as a table and downloaded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal, NamedTuple
@@ -64,40 +64,45 @@ class Point(NamedTuple):
 @dataclass(frozen=True)
 class Scatter:
     """`line` connects, in steps from left to right, the best results so far or the Pareto front.
-    `groups` are all groups that the board can have, in the order of their colours."""
+    `groups` are all groups that the board can have, in the order of their colours. `points` are the
+    drawn ones of `total`."""
 
     x: Axis
     y: Axis
     points: tuple[Point, ...]
     groups: tuple[str, ...] = ()
     line: tuple[tuple[float | date, float], ...] = ()
+    total: int = 0
 
     def table(self) -> Table:
-        lines = tuple(tuple(cell for cell, _ in self._cells(point)) for point in self.points)
-        texts = tuple(tuple(text for _, text in self._cells(point)) for point in self.points)
-        return Table(self._heads(), lines, texts)
+        has_ends = {
+            field: any(getattr(point, f"{field}_ends") for point in self.points) for field in "xy"
+        }
+        rows = [self._cells(point, has_ends) for point in self.points]
+        return Table(
+            self._heads(has_ends),
+            tuple(tuple(cell for cell, _ in row) for row in rows),
+            tuple(tuple(text for _, text in row) for row in rows),
+        )
 
-    def _heads(self) -> tuple[str, ...]:
+    def _heads(self, has_ends: Mapping[str, bool]) -> tuple[str, ...]:
         return (
             "Model",
             self.x.label,
-            *_end_heads(self.x, self._has("x_ends")),
+            *_end_heads(self.x, has_ends["x"]),
             self.y.label,
-            *_end_heads(self.y, self._has("y_ends")),
+            *_end_heads(self.y, has_ends["y"]),
             *(("Category",) if self.groups else ()),
         )
 
-    def _cells(self, point: Point) -> list[tuple[Cell, str]]:
+    def _cells(self, point: Point, has_ends: Mapping[str, bool]) -> list[tuple[Cell, str]]:
         cells: list[tuple[Cell, str]] = [(point.name, point.name)]
         for axis, field in ((self.x, "x"), (self.y, "y")):
             values: list[Cell] = [getattr(point, field)]
-            if self._has(f"{field}_ends"):
+            if has_ends[field]:
                 values += getattr(point, f"{field}_ends") or (None, None)
             cells += [(value, axis.show(value)) for value in values]
         return [*cells, *([(point.group, point.group)] if self.groups else [])]
-
-    def _has(self, ends: str) -> bool:
-        return any(getattr(point, ends) for point in self.points)
 
 
 def _end_heads(axis: Axis, has_ends: bool) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ from scoring.web import cached
 from .disclosure import as_shown, part_words
 from .rows import Row, Section, best_first, tokens_of
 from .selectors import Leaderboard, Tab, leaderboard, part_for, stamped_board
-from .shaping import MOST_ROWS, ChartSource, chart_shape, spread_words
+from .shaping import MOST_POINTS, MOST_ROWS, ChartSource, chart_shape, spread_words
 
 # The data that a missing chart needs.
 _TWO_MODELS = "Needs at least two models with both scores."
@@ -257,17 +257,26 @@ def _chart(chart: Chart, source: ChartSource) -> BoardChart:
     if chart.kind == "parts" and shape:
         text = f"{text.removesuffix('.')}, for the best model, {source.entries[0].name}."
     elif isinstance(shape, Scatter):
-        are_all_named = len(shape.points) <= named(NARROW)
-        text += "" if are_all_named else " Only the top models are labelled."
+        text += _point_words(shape)
         text += _line_words(source) if chart.kind in {"tokens", "reasoning"} else ""
     elif isinstance(shape, Bars):
         text += f" Mean and standard deviation: {spread_words(chart, source)}."
     elif chart.kind == "radar" and len(source.entries) > MOST_LINES:
         text = f"{text} Only the top {MOST_LINES} models that have all scores are shown."
     elif shape and len(source.entries) > MOST_ROWS:
-        text = f"{text} Only the top {MOST_ROWS} of {len(source.entries)} models are shown."
+        text = f"{text} Only the top {MOST_ROWS} of {len(source.entries):,} models are shown."
     too_little = _TO_GET.get(chart.kind, "Needs a model with these scores.")
     return BoardChart(chart.key, chart.title, text, shape, too_little)
+
+
+def _point_words(shape: Scatter) -> str:
+    """State which points are shown and labelled, if not all are."""
+    text = ""
+    if shape.total > len(shape.points):
+        line = " and those on the line" if len(shape.line) > 1 else ""
+        text = f" Only the top {MOST_POINTS} of {shape.total:,} models{line} are shown."
+    are_all_named = len(shape.points) <= named(NARROW)
+    return text + ("" if are_all_named else " Only the top models are labelled.")
 
 
 _WEEK = 7 * 24 * 60 * 60

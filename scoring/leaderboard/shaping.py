@@ -1,7 +1,7 @@
 """From comparable rows of a leaderboard to the shapes of charts: `chart_shape`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from math import floor
@@ -33,6 +33,8 @@ from .rows import CATEGORY_HEADINGS, best_values, tokens_of
 
 # More rows would be unreadable. The leaderboard's table has all of them.
 MOST_ROWS = 20
+# Of scatter charts, besides the points on their line.
+MOST_POINTS = 100
 _NOT_STATED = "Not stated"
 FEWEST_SPREAD = 5
 _STEPS = 20
@@ -182,15 +184,20 @@ def _history(chart: Chart, source: ChartSource) -> Shape | None:
         return entry.published_at.date() if entry.kind == Entry.Kind.GRADED else None
 
     [column] = _columns(chart, source)
-    sign = 1 if column.direction == "up" else -1
     points = [point for _, point in _points(source, published, column)]
-    points.sort(key=lambda point: (point.x, -sign * point.y))
-    return _scatter(
-        Axis("Published", scale="time"), _axis(column), points, _best_so_far(points, column)
-    )
+    axis = Axis("Published", scale="time")
+    shape = _scatter(axis, _axis(column), points, _best_so_far(points, column))
+    if shape is None:
+        return None
+    sign = 1 if column.direction == "up" else -1
+    in_order = sorted(shape.points, key=lambda point: (point.x, -sign * point.y))
+    return replace(shape, points=tuple(in_order))
 
 
-def _best_so_far(points: Sequence[Point], column: Column) -> tuple[tuple[float | date, float], ...]:
+Line = tuple[tuple[float | date, float], ...]
+
+
+def _best_so_far(points: Sequence[Point], column: Column) -> Line:
     """Return the best scores from left to right, up to the last point."""
     best = front(points, higher_is_better=column.direction == "up")
     line = [(point.x, point.y) for point in best]
@@ -292,9 +299,25 @@ _ARCHITECTURES = (*Architecture.labels, _NOT_STATED)
 
 
 def _scatter(
-    x: Axis, y: Axis, points: Sequence[Point], line: Any = (), groups: tuple[str, ...] = _KINDS
+    x: Axis, y: Axis, points: Sequence[Point], line: Line = (), groups: tuple[str, ...] = _KINDS
 ) -> Scatter | None:
-    return Scatter(x, y, tuple(points), groups, line) if len(points) > 1 else None
+    """Draw the top points, best first in `points`, and those on the line, which has the best of its
+    corners."""
+    if len(points) < 2:
+        return None
+    line = line[-MOST_POINTS:]
+    return Scatter(x, y, _drawn_points(points, line), groups, line, len(points))
+
+
+def _drawn_points(points: Sequence[Point], line: Line) -> tuple[Point, ...]:
+    drawn = list(points[:MOST_POINTS])
+    corners = set(line) - {(point.x, point.y) for point in drawn}
+    for point in points[MOST_POINTS:]:
+        # One point for each corner, however many rows have its values.
+        if (point.x, point.y) in corners:
+            corners.remove((point.x, point.y))
+            drawn.append(point)
+    return tuple(drawn)
 
 
 def _axis(column: Column) -> Axis:

@@ -260,3 +260,36 @@ def send_lines(
     """Submits predictions that are not pages."""
     content = "".join(json.dumps(line) + "\n" for line in lines).encode()
     return send_file(first_phase(board), owner, content, name=name)
+
+
+def fill_board(board: Board, owner: User, count: int) -> None:
+    """Return this many graded rows of one submitter, with falling scores."""
+    phase, spec = first_phase(board), board.spec
+    signature = spec.signature(spec.check_options(phase.options))
+    submissions = Submission.objects.bulk_create(
+        Submission(phase=phase, owner=owner, name=f"Reader {number}") for number in range(count)
+    )
+    gradings = Grading.objects.bulk_create(
+        Grading(
+            submission=submission,
+            release=phase.release,
+            signature=signature,
+            state=Grading.State.DONE,
+            items_total=3,
+            scores={**SCORES, "ffa": 0.9 - number / 100_000},
+        )
+        for number, submission in enumerate(submissions)
+    )
+    Entry.objects.bulk_create(
+        Entry(
+            board=board,
+            phase=phase,
+            kind=Entry.Kind.GRADED,
+            grading=grading,
+            scores=grading.scores,
+            signature=signature,
+            name=grading.submission.name,
+        )
+        for grading in gradings
+    )
+    bump_board(board.pk)

@@ -44,6 +44,7 @@ from scoring.charts.shapes import (
     front,
 )
 from scoring.charts.specs import specification
+from tests.counting import LINEAR, growth
 
 FFA = Axis("FFA", "%")
 NAMES = ("Reader", "<script>alert(1)</script>", '😀 & "quoted" \\ datum.x', "Reader", "x" * 120)
@@ -455,3 +456,25 @@ def test_specifications_keep_the_schema_of_vega_lite(room: Room) -> None:
         altair.LayerChart.from_dict(specification(shape, room))
     with pytest.raises(ValidationError):
         altair.LayerChart.from_dict({**specification(shape, room), "widht": 3})
+
+
+def test_the_cost_of_a_scatter_chart_is_linear_in_its_points() -> None:
+    """Equal names, which are numbered, intervals of one axis only, and names in a crowd."""
+
+    def points(size: int) -> list[Point]:
+        ends = (0.2, 0.8)
+        return [Point("Reader", n % 97, n % 89, y_ends=ends) for n in range(size)]
+
+    def chart(size: int) -> Scatter:
+        return Scatter(Axis("Mean"), Axis("Score"), tuple(points(size)))
+
+    assert growth(lambda size: short_names(["Reader"] * size), 100) <= LINEAR
+    assert growth(lambda size: chart(size).table(), 100) <= LINEAR
+    assert growth(lambda size: specification(chart(size)), 100) <= LINEAR
+
+    def labels(size: int) -> object:
+        """As many names in a crowd of any size, which are compared with the points near them."""
+        crowd = [(7.0 * (n % 83), 3.0 * (n % 97)) for n in range(size)]
+        return place_labels(crowd, ["Reader"] * 24, 600, 300)
+
+    assert growth(labels, 100) <= 1.3

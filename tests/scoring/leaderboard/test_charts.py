@@ -24,11 +24,12 @@ from scoring.charts.specs import specification
 from scoring.leaderboard import charts as drawings
 from scoring.leaderboard.charts import DRAWING_KIND, BoardCharts, board_charts, queue_undrawn
 from scoring.leaderboard.services import bump_board, load_reported
+from scoring.leaderboard.shaping import MOST_POINTS
 from scoring.models import Board, Entry, Grading, Submission
 from scoring.models.boards import phase_windows
 from scoring.submissions.services import judge_submission
 from tests.fixture_types import ApiOf, ClientOf
-from tests.scoring.factories import make_entry
+from tests.scoring.factories import fill_board, make_entry
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
@@ -282,6 +283,43 @@ def test_queries_do_not_grow_with_the_rows(
     with django_assert_num_queries(2):
         shown = board_charts(AnonymousUser(), board, windows)
         assert all(chart.table for chart in shown.drawable)
+
+
+def test_charts_of_many_rows_show_the_top_and_the_line_and_say_so(
+    board: Board, researcher: User, client_of: ClientOf
+) -> None:
+    """The last row is the smallest model, so that it is on the Pareto front."""
+    fill_board(board, researcher, 3 * MOST_POINTS)
+    for place, entry in enumerate(Entry.objects.order_by("id")):
+        entry.size = "1B" if place == 3 * MOST_POINTS - 1 else "9B" if place else "2B"
+        entry.save(update_fields=["size"])
+    shape = scatter(board, "size")
+    assert shape.total == 3 * MOST_POINTS
+    assert [point.name for point in shape.points] == [
+        *(f"Reader {number}" for number in range(MOST_POINTS)),
+        f"Reader {3 * MOST_POINTS - 1}",
+    ]
+    assert [x for x, _ in shape.line] == [1e9, 2e9]
+    assert (
+        "Only the top 100 of 300 models and those on the line are shown."
+        in charts_of(board).chart("size").description
+    )
+    # Files and tables have the rows of the picture.
+    assert len(cells(client_of(None).get(f"{PAGE}size.csv"))) == 1 + MOST_POINTS + 1
+    page = client_of(None).get(PAGE).content
+    assert page.count(b'<th scope="row">Reader 150</th>') == 0
+
+
+def test_a_line_with_too_many_corners_keeps_the_best(board: Board, researcher: User) -> None:
+    fill_board(board, researcher, MOST_POINTS + 20)
+    for place, entry in enumerate(Entry.objects.order_by("id")):
+        # A smaller model for each worse score: every row is on the front.
+        entry.size = f"{900 - place}B"
+        entry.save(update_fields=["size"])
+    shape = scatter(board, "size")
+    assert len(shape.line) == MOST_POINTS
+    assert max(y for _, y in shape.line) == shape.points[0].y
+    assert len(shape.points) == MOST_POINTS
 
 
 # --- what is hidden ------------------------------------------------------------------------------

@@ -12,11 +12,11 @@ from scoring.boards.page import PAGE_ROWS
 from scoring.boards.services import set_board_state
 from scoring.leaderboard.selectors import leaderboard
 from scoring.leaderboard.services import bump_board
-from scoring.models import Board, Entry, Grading, Submission
+from scoring.models import Board, Entry, Submission
 from scoring.submissions.services import publish_submission, unpublish_submission
 from tests.counting import lines_run
 from tests.fixture_types import ApiOf, ClientOf
-from tests.scoring.factories import SCORES, first_phase, make_board, make_entry
+from tests.scoring.factories import SCORES, fill_board, first_phase, make_board, make_entry
 
 pytestmark = pytest.mark.django_db
 
@@ -24,39 +24,6 @@ Budget = Any
 PAGE = "/boards/board/"
 JSON = "/api/v1/boards/board/leaderboard/"
 ADDRESSES = [PAGE, JSON, f"{PAGE}?q=reader&sort=ffa", f"{JSON}?format=csv"]
-
-
-def fill(board: Board, owner: User, count: int) -> None:
-    """Return this many graded rows of one submitter, with falling scores."""
-    phase, spec = first_phase(board), board.spec
-    signature = spec.signature(spec.check_options(phase.options))
-    submissions = Submission.objects.bulk_create(
-        Submission(phase=phase, owner=owner, name=f"Reader {number}") for number in range(count)
-    )
-    gradings = Grading.objects.bulk_create(
-        Grading(
-            submission=submission,
-            release=phase.release,
-            signature=signature,
-            state=Grading.State.DONE,
-            items_total=3,
-            scores={**SCORES, "ffa": 0.9 - number / 100_000},
-        )
-        for number, submission in enumerate(submissions)
-    )
-    Entry.objects.bulk_create(
-        Entry(
-            board=board,
-            phase=phase,
-            kind=Entry.Kind.GRADED,
-            grading=grading,
-            scores=grading.scores,
-            signature=signature,
-            name=grading.submission.name,
-        )
-        for grading in gradings
-    )
-    bump_board(board.pk)
 
 
 # More than the 999 parameters that Django passes to one query of SQLite.
@@ -68,7 +35,7 @@ def test_queries_are_as_many_for_few_rows_as_for_many(
     count: int,
     django_assert_num_queries: Budget,
 ) -> None:
-    fill(board, researcher, count)
+    fill_board(board, researcher, count)
     client = client_of(None)
     for address in ADDRESSES:
         caches["answers"].clear()
@@ -85,7 +52,7 @@ def test_a_page_of_rows_with_intervals_stays_under_150_kilobytes(
     client_of: ClientOf, board: Board, researcher: User, query: str
 ) -> None:
     """Figures with intervals, two ranks, a link and a checkbox."""
-    fill(board, researcher, PAGE_ROWS + 1)
+    fill_board(board, researcher, PAGE_ROWS + 1)
     entries = list(Entry.objects.all())
     for place, entry in enumerate(entries):
         # All different, or all would be marked as the best.
@@ -106,7 +73,7 @@ def rows_on(client: Client, query: str) -> list[str]:
 
 def test_every_row_is_on_one_page(client_of: ClientOf, board: Board, researcher: User) -> None:
     count = 2 * PAGE_ROWS + 10
-    fill(board, researcher, count)
+    fill_board(board, researcher, count)
     client, names = client_of(None), [f"Reader {number}" for number in range(count)]
     for view in ("?view=headline", "?view=scores"):
         pages = [rows_on(client, f"{view}&page={number}") for number in (1, 2, 3)]
@@ -121,7 +88,7 @@ def test_every_row_is_on_one_page(client_of: ClientOf, board: Board, researcher:
 def test_other_pages_of_rows_need_no_query_for_rows(
     client_of: ClientOf, board: Board, researcher: User, django_assert_num_queries: Budget
 ) -> None:
-    fill(board, researcher, 2 * PAGE_ROWS)
+    fill_board(board, researcher, 2 * PAGE_ROWS)
     client = client_of(None)
     client.get(PAGE)
     for query in ("?page=2", "?q=Reader 3", "?category=open_vlm"):
@@ -148,11 +115,11 @@ def test_other_pages_run_few_lines_per_row(
         client.get(f"{PAGE}{query}&kind=graded")
         return lines_run(lambda: client.get(PAGE + query))
 
-    fill(board, researcher, 3 * PAGE_ROWS)
+    fill_board(board, researcher, 3 * PAGE_ROWS)
     Entry.objects.update(size="7B")
     other_page()  # Compiles the templates.
     few = other_page()
-    fill(board, researcher, 6 * PAGE_ROWS)
+    fill_board(board, researcher, 6 * PAGE_ROWS)
     Entry.objects.update(size="7B")
     assert (other_page() - few) / (6 * PAGE_ROWS) < 10
 
@@ -166,7 +133,7 @@ def test_queries_are_as_many_for_one_submission_of_a_team_as_for_twenty(
     each: int,
     django_assert_num_queries: Budget,
 ) -> None:
-    fill(board, researcher, each)
+    fill_board(board, researcher, each)
     Submission.objects.update(team=team)
     client = client_of(None)
     for address in (PAGE, JSON):
@@ -180,7 +147,7 @@ def test_queries_are_as_many_for_one_submission_of_a_team_as_for_twenty(
 def test_the_best_entry_survives_many_submissions(
     board: Board, researcher: User, count: int
 ) -> None:
-    fill(board, researcher, count)
+    fill_board(board, researcher, count)
     make_entry(board, researcher, name="Best", ffa=0.95)
     phase = first_phase(board)
     Entry.objects.filter(name="Reader 0").update(scores={})
