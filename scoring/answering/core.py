@@ -15,7 +15,7 @@ from typing import Protocol
 
 from scoring.judge.endpoint import Stopped, Usage
 
-from .manifest import State
+from .manifest import CUT_OFF, State
 
 # A reason can quote an endpoint or a program; the manifest takes at most 1,000 characters.
 LONGEST_REASON = 500
@@ -63,6 +63,10 @@ class EngineAnswer:
     seconds: float | None = None
     attempts: int = 1
     usage: Usage = field(default_factory=Usage)
+
+    @property
+    def is_cut_off(self) -> bool:
+        return CUT_OFF in self.reason
 
 
 class Engine(Protocol):

@@ -11,7 +11,9 @@ FORMAT: Final = "factboard-run-1"
 # A manifest of 100,000 items is about 12 MB.
 MOST_BYTES = 32_000_000
 CUT_OFF = "cut off at max_tokens"
-"""Part of the reason of an item whose answer has as many tokens as it may have."""
+ONLY_REASONING = "only reasoning, no answer"
+"""Parts of the reason of an item: its answer has as many tokens as it may have, or it ends
+before its answer."""
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 # A database keeps whole numbers up to 2⁶³; no run comes near.

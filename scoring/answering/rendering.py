@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 from scoring.benchmarks.answers import ANSWER_KEYS, form_of
 from scoring.benchmarks.reading import DEFAULT_LIMITS
-from scoring.metrics.answer import read_answer
+from scoring.metrics.answer import REASONING, read_answer, reasoning_mark
 
-from .core import LONGEST_REASON, AnswerRecord
+from .core import LONGEST_REASON, AnswerRecord, EngineAnswer
 from .kits import Kit, KitItem
-from .manifest import ItemRun, Latency, Repair, State
+from .manifest import ONLY_REASONING, ItemRun, Latency, Repair, State
 
 CHARACTERS = "invalid characters replaced"
 
@@ -73,6 +73,35 @@ class Outcome:
         return Latency(median=statistics.median(seconds), p95=seconds[at])
 
 
+@dataclass(frozen=True)
+class Writing:
+    """How the answers of a run become predictions."""
+
+    benchmark: str
+    is_raw: bool
+    begins_in_prompt: bool
+    """Whether the model's chat template begins reasoning, so that an answer that was cut off
+    before its end has no mark of it and is a draft."""
+
+    def text_of(self, item: KitItem, answer: EngineAnswer) -> tuple[str, Sequence[str]]:
+        """The prediction, and the changes that led to it."""
+        if answer.state != "answered" or self.is_raw:
+            return answer.text if answer.state == "answered" else "", ()
+        if self.begins_in_prompt and answer.is_cut_off and not reasoning_mark(answer.text):
+            return "", (REASONING,)
+        return read_answer(answer.text, form_of(self.benchmark, item.kind))
+
+
+def _begins_in_prompt(records: Iterable[AnswerRecord | None]) -> bool:
+    """Whether most complete answers end reasoning that they do not begin."""
+    marks = Counter(
+        reasoning_mark(record.answer.text)
+        for record in records
+        if record and record.answer.state == "answered" and not record.answer.is_cut_off
+    )
+    return 2 * marks["end"] > marks.total()
+
+
 class Outcomes(Protocol):
     """A log that finds the last outcome of each item."""
 
@@ -84,14 +113,15 @@ def write_submission(path: Path, kit: Kit, log: Outcomes, *, is_raw: bool) -> Ou
     they count as missing, not as empty answers."""
     outcome = Outcome()
     digest = hashlib.sha256()
+    ids = [item.id for item in kit.items]
+    writing = Writing(kit.benchmark, is_raw, not is_raw and _begins_in_prompt(log.last(ids)))
 
     def lines() -> Iterator[bytes]:
-        last = log.last([item.id for item in kit.items])
-        for item, record in zip(kit.items, last, strict=True):
+        for item, record in zip(kit.items, log.last(ids), strict=True):
             if record is None:
                 outcome.missing += 1
                 continue
-            line = _line(kit.benchmark, item, record, outcome, is_raw=is_raw)
+            line = _line(writing, item, record.answer, outcome)
             if line:
                 digest.update(line)
                 yield line
@@ -101,14 +131,8 @@ def write_submission(path: Path, kit: Kit, log: Outcomes, *, is_raw: bool) -> Ou
     return outcome
 
 
-def _line(
-    benchmark: str, item: KitItem, record: AnswerRecord, outcome: Outcome, *, is_raw: bool
-) -> bytes:
-    answer = record.answer
-    text, changes = answer.text if answer.state == "answered" else "", list[str]()
-    if text and not is_raw:
-        text, names = read_answer(text, form_of(benchmark, item.kind))
-        changes = list(names)
+def _line(writing: Writing, item: KitItem, answer: EngineAnswer, outcome: Outcome) -> bytes:
+    text, changes = writing.text_of(item, answer)
     text, replaced = storable(text)
     state, reason = answer.state, answer.reason
     if len(text) > DEFAULT_LIMITS.characters:
@@ -117,6 +141,8 @@ def _line(
         reason = f"the answer is longer than {DEFAULT_LIMITS.characters:,} characters"
     elif state == "answered" and not text.strip():
         state = "empty"
+        if REASONING in changes:
+            reason = "; ".join(filter(None, [reason, ONLY_REASONING]))
     outcome.items.append(
         ItemRun(
             id=item.id,
@@ -131,7 +157,7 @@ def _line(
     if state == "failed":
         return b""
     outcome.repairs.update([*changes, *replaced])
-    line = prediction(benchmark, item.id, text, answer.output_tokens)
+    line = prediction(writing.benchmark, item.id, text, answer.output_tokens)
     return (json.dumps(line, ensure_ascii=False) + "\n").encode()
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from scoring.judge.endpoint import Usage, reported_usage
 
+from .manifest import ONLY_REASONING
+
 # Encodings of JSON that a header may name. Others, such as compressing codecs, are never used.
 _CHARSETS = frozenset(
     "latin-1 iso-8859-1 iso-8859-15 windows-1252 cp1252 gbk gb2312 gb18030 big5 shift_jis euc-jp "
@@ -19,7 +21,6 @@ _FILTERED = frozenset(
 )
 REFUSED = "refused by the model"
 FILTERED = "refused by the provider's content filter"
-ONLY_REASONING = "only reasoning, no answer"
 
 
 @dataclass(frozen=True)

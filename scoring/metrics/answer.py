@@ -143,6 +143,19 @@ def without_reasoning(text: str) -> str:
     return "\n".join(piece.strip("\n") for piece in pieces if piece.strip())
 
 
+def reasoning_mark(text: str) -> Literal["begin", "end", ""]:
+    """Return the kind of the first mark of reasoning. An end without a beginning means that the
+    model's chat template began the reasoning.
+
+    >>> reasoning_mark("1,200?</think>7,200"), reasoning_mark("7,200")
+    ('end', '')
+    """
+    first = next((_mark(found) for found in _TRACE.finditer(text)), None)
+    if first is None or (first.is_end and first.family == _FOLD):
+        return ""
+    return "end" if first.is_end else "begin"
+
+
 # The messages of gpt-oss: one for each channel, of which the reader is shown the last kind.
 _MESSAGE = re.compile(r"<\|channel\|>[ \t]*(\w*)[^<]*<\|message\|>")
 _MESSAGE_END = re.compile(r"<\|(?:end|return|call|start|channel)\|>")

@@ -101,10 +101,10 @@ def is_stopping(run: ModelRun) -> bool:
     return not run.is_finished and is_cancelling(run.job_group)
 
 
-def failed_items(run: ModelRun) -> QuerySet[RunAnswer, tuple[str, str]]:
-    """The first items without an answer, with the reasons."""
-    failed = run.answers.filter(state="failed").order_by("item__position")
-    return failed.values_list("item__name", "reason")[:_REASONS_SHOWN]
+def noted_items(run: ModelRun) -> QuerySet[RunAnswer, tuple[str, str]]:
+    """The first items that failed, were refused, were cut off or have another note."""
+    noted = run.answers.exclude(reason="").order_by("-state", "item__position")
+    return noted.values_list("item__name", "reason")[:_REASONS_SHOWN]
 
 
 _KEPT_SECONDS = 24 * 3600

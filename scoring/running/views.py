@@ -33,8 +33,8 @@ from .runs import try_model
 from .selectors import (
     PER_PAGE,
     board_runs,
-    failed_items,
     is_stopping,
+    noted_items,
     reruns_of,
     run_progress,
     spent_by,
@@ -311,7 +311,7 @@ def run(request: UserRequest, slug: str, pk: int) -> HttpResponse:
         else Progress(progress.done, progress.total, "", queue_position(run.job_group)),
         "is_cancelling": is_stopping(run),
         "spent": spent_by(run),
-        "reasons": failed_items(run) if progress.failed else [],
+        "reasons": noted_items(run),
         "may_submit": run.may_go_on and progress.done > 0 and not run.phase.completeness_rule,
     }
     response = render(request, template, context)

@@ -21,11 +21,13 @@ from typing import IO, Any
 
 from pydantic import ValidationError
 
-from scoring.answering.manifest import MOST_BYTES, RunManifest
+from scoring.answering.manifest import MOST_BYTES, ItemRun, RunManifest
 from scoring.models import Manifest, Phase, Submission
 from scoring.models.submissions import ModelCard
 
 _FAULTS_SHOWN = 10
+_STATES = ("answered", "empty", "refused", "failed")
+_CUT_OFF = "cut_off"
 _IDS_SHOWN = 5
 _ID_LENGTH = 80
 _BLOCK = 1_000_000
@@ -160,9 +162,16 @@ def store_manifest(submission: Submission, manifest: RunManifest) -> Manifest:
         submission=submission,
         items=data.pop("items"),
         about=data,
-        states=dict(Counter(item.state for item in manifest.items)),
+        states=_states(manifest),
         warnings=manifest_warnings(manifest, submission.phase),
     )
+
+
+def _states(manifest: RunManifest) -> dict[str, int]:
+    """Answers that were cut off are counted in addition to their state."""
+    states = Counter[str](item.state for item in manifest.items)
+    cut_off = sum(item.is_cut_off for item in manifest.items)
+    return {**states, _CUT_OFF: cut_off} if cut_off else dict(states)
 
 
 def filled_card(card: Mapping[str, Any], manifest: RunManifest | None) -> dict[str, Any]:
@@ -244,6 +253,8 @@ class Run:
     empty: int
     refused: int
     failed: int
+    cut_off: int
+    cut_off_ids: Sequence[str]
     input_tokens: int
     output_tokens: int
     uncertain: int
@@ -276,8 +287,9 @@ def run_of(submission: Submission, *, is_keeper: bool) -> Run | None:
         host=about["host"] if is_keeper else None,
         prompts=[RunPrompt(**prompt) for prompt in about["prompts"]],
         decoding=about["decoding"],
-        items=sum(states.values()),
-        **{name: states.get(name, 0) for name in ("answered", "empty", "refused", "failed")},
+        items=sum(states.get(name, 0) for name in _STATES),
+        **{name: states.get(name, 0) for name in (*_STATES, _CUT_OFF)},
+        cut_off_ids=_cut_off_ids(manifest) if is_keeper and states.get(_CUT_OFF) else (),
         input_tokens=tokens["input"],
         output_tokens=tokens["output"],
         uncertain=tokens["uncertain"],
@@ -290,6 +302,12 @@ def run_of(submission: Submission, *, is_keeper: bool) -> Run | None:
         command=about["command"] if is_keeper else public_command(about["command"], about["host"]),
         warnings=manifest.warnings,
     )
+
+
+def _cut_off_ids(manifest: Manifest) -> Sequence[str]:
+    """Those of the first answers that were cut off."""
+    items = (ItemRun.model_validate(item) for item in manifest.items)
+    return [item.id for item in items if item.is_cut_off][:_IDS_SHOWN]
 
 
 def public_command(command: str, host: str = "") -> str:

@@ -89,6 +89,8 @@ RunSerializer = answer(
     "SubmissionRun",
     release_sha256="Of the release that was run, for keepers.",
     host="Host and port of the endpoint, for keepers; empty for an engine on the machine.",
+    cut_off="Answers that were cut off at `max_tokens`.",
+    cut_off_ids="The first of these items, for keepers.",
     uncertain="Calls that did not report their tokens and are counted at the most they can have "
     "used.",
     latency_median="Seconds per answered item, without waits and retries.",

@@ -306,6 +306,49 @@ def test_repairs_are_counted_and_can_be_switched_off(
     assert {repair.name: repair.items for repair in manifest().repairs} == repairs
 
 
+PAGE = "<p>Sales 7,200</p>"
+
+
+@pytest.mark.parametrize(
+    ("draft", "finish_reason"),
+    [
+        ("<think>Sales 1,200?", "length"),
+        ("[THINK]Sales 1,200?", "stop"),
+        ("<reasoning>Sales 1,200?</reasoning>", "stop"),
+        ("<|channel|>analysis<|message|>Sales 1,200?", "length"),
+        # The chat template began the reasoning, which the other answers show.
+        ("Sales 1,200? Or 7,200", "length"),
+    ],
+)
+def test_draft_is_never_the_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], draft: str, finish_reason: str
+) -> None:
+    def script(call: Call) -> Reply:
+        if call.number == 2:
+            return Reply(draft, finish_reason=finish_reason)
+        return Reply(f"Sales 1,200? Or 7,200.\n</think>\n\n{PAGE}")
+
+    with serve(script) as server:
+        assert run(server, make_kit(tmp_path / "kit", 4), "--concurrency", "1") == 0
+    assert [line["html"] for line in lines_of()] == [PAGE, "", PAGE, PAGE]
+    item = manifest().items[1]
+    assert item.state == "empty"
+    assert item.reason.endswith("only reasoning, no answer")
+    said = capsys.readouterr().err
+    assert f"p0001: {item.reason}" in said
+    assert ("Answers cut off at max_tokens: 1." in said) == (finish_reason == "length")
+
+
+def test_answer_that_was_cut_off_stays_if_the_model_does_not_reason(tmp_path: Path) -> None:
+    def script(call: Call) -> Reply:
+        return Reply(PAGE, finish_reason="length" if call.number == 2 else "stop")
+
+    with serve(script) as server:
+        assert run(server, make_kit(tmp_path / "kit", 4)) == 0
+    assert {line["html"] for line in lines_of()} == {PAGE}
+    assert sum(item.is_cut_off for item in manifest().items) == 1
+
+
 def test_settings_that_no_manifest_can_have_are_refused_before_asking(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -146,7 +146,7 @@ def _run(page: Page, model: Model) -> None:
     press(page.get_by_role("button", name="Continue run"))
     expect(page.get_by_text("1 item has no answer")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("11 of 12 items")).to_be_visible()
-    page.get_by_text("Items without an answer").click()
+    page.get_by_text("Notes on items").click()
     expect(page.get_by_role("listitem").filter(has_text=BROKEN)).to_be_visible()
     looked_at(page)
     assert set(model.reader.asked) == set(PAGES)

@@ -27,7 +27,7 @@ LEADERBOARD = "/api/v1/boards/board/leaderboard/"
 def made(board: Board, researcher: User, api_of: ApiOf) -> Submission:
     """The researcher's, with a manifest; graded and public."""
     items = [
-        {"id": "page-1", "state": "answered"},
+        {"id": "page-1", "state": "answered", "reason": "cut off at max_tokens"},
         {"id": "page-2", "state": "refused", "reason": "no access to gpu-7.internal"},
         {"id": "page-3", "state": "failed"},
     ]
@@ -88,6 +88,17 @@ def test_the_api_has_the_same(made: Submission, api_of: ApiOf) -> None:
     assert run["prompts"][0]["text"] == PROMPT
     assert run["decoding"] == {"max_tokens": 2048, "stream": False, "temperature": 0}
     assert (run["latency_median"], run["latency_p95"], run["cost"]) == (1.0, 1.5, 0.0123)
+
+
+def test_answers_that_were_cut_off_are_counted_and_named_for_keepers(
+    made: Submission, researcher: User, api_of: ApiOf, client_of: ClientOf
+) -> None:
+    for user, ids in ((None, []), (researcher, ["page-1"])):
+        run = run_in_api(api_of(user), made)
+        assert (run["items"], run["cut_off"], run["cut_off_ids"]) == (3, 1, ids)
+        page = client_of(user).get(made.get_absolute_url()).content.decode()
+        assert "<dt>Cut off at max_tokens</dt><dd>1 answer" in page
+        assert ("page-1" in page.partition("Cut off at max_tokens")[2][:100]) == bool(ids)
 
 
 def test_a_cost_of_unknown_tokens_is_a_bound(made: Submission, client_of: ClientOf) -> None:
