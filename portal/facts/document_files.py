@@ -26,9 +26,11 @@ from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from html import escape, unescape
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from .canonical import Canonical, canonical_text
 from .markup import Kind, TagError, Token, tokens
+from .other_tools import other_tool
 from .page_text import Fragment, enclose, fragments
 from .spans import (
     FactSpan,
@@ -190,10 +192,13 @@ def read_document_line(line: str) -> DocumentLine:
         raise ReadingError("the line", f"is not JSON: {error}"[:300]) from error
     if not isinstance(data, dict):
         raise ReadingError("the line", "must be a JSON object")
+    if reason := other_tool(data):
+        raise ReadingError("the line", reason)
     for name in ("name", "text_sha256", "annotator"):
         if not isinstance(data.get(name, ""), str):
             raise ReadingError(name, "must be a string")
-    name, text_sha256 = data.get("name", ""), data.get("text_sha256", "")
+    # In Unicode form NFC, as names of documents are.
+    name, text_sha256 = normalize("NFC", data.get("name", "")), data.get("text_sha256", "")
     if not name and not text_sha256:
         raise ReadingError("name", "this field is missing, and text_sha256 as well")
     spans = data.get("spans")

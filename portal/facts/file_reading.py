@@ -112,6 +112,21 @@ def sentence(kind: str, accepted: str) -> str:
     return f"looks like {kind}; {accepted}"
 
 
+_LINES = "JSON Lines has one object per line, without brackets or commas"
+
+
+def not_lines(first: bytes) -> str:
+    """Why a file is not JSON Lines, from its first line with text; empty if it may be.
+
+    >>> not_lines(b"[{")
+    'this is a JSON array; JSON Lines has one object per line, without brackets or commas'
+    """
+    bare = first.removeprefix(codecs.BOM_UTF8).strip()
+    if bare.startswith(b"["):
+        return f"this is a JSON array; {_LINES}"
+    return f"this is a JSON object on several lines; {_LINES}" if bare == b"{" else ""
+
+
 def _wide_text(head: bytes) -> str:
     """Detects UTF-16 and UTF-32 without a byte-order mark by the NUL bytes of Latin text."""
     for width, kind in sorted(_WIDE.items(), reverse=True):

@@ -20,6 +20,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from portal.facts.file_reading import BINARY, TEXT, ZIP, kind_of_file, sentence
 
+from .member_names import is_clutter, member_names, plain_name
+
 _MAY_BE_ZIP = frozenset({ZIP, TEXT, BINARY})
 MEGABYTE = 1024 * 1024
 LONGEST_MESSAGE = 350
@@ -117,22 +119,30 @@ class FolderArchive:
     def __init__(self, root: Path, limits: ArchiveLimits) -> None:
         self._root = root.resolve()
         self._limits = limits
+        # Names on disk that are not in Unicode form NFC, by their name as a member.
+        self._on_disk: dict[str, str] = {}
 
     def members(self) -> list[Member]:
-        found = []
+        found: dict[str, Member] = {}
         for folder, subfolders, files in os.walk(self._root):
             subfolders.sort()
             for file in sorted(files):
                 path = Path(folder) / file
-                if not path.is_symlink():
-                    name = path.relative_to(self._root).as_posix()
-                    found.append(Member(name, path.stat().st_size))
-        return found
+                on_disk = path.relative_to(self._root).as_posix()
+                name = plain_name(on_disk)
+                if path.is_symlink() or is_clutter(name):
+                    continue
+                if name in found:
+                    raise _duplicate(name)
+                found[name] = Member(name, path.stat().st_size)
+                if name != on_disk:
+                    self._on_disk[name] = on_disk
+        return list(found.values())
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
         """Open a file whose reader bounds what it reads."""
-        path = (self._root / name).resolve()
+        path = (self._root / self._on_disk.get(name, name)).resolve()
         if not path.is_relative_to(self._root):
             raise ArchiveFault("traversal", f"{name}: the path is outside the folder", name)
         try:
@@ -216,23 +226,27 @@ def _checked_directory(
 ) -> dict[str, zipfile.ZipInfo]:
     """Return files by name. Raises ArchiveFault for invalid names, links, encryption or sizes."""
     infos: dict[str, zipfile.ZipInfo] = {}
-    for info in bundle.infolist():
-        if info.is_dir() or _is_clutter(info.filename):
+    listed = bundle.infolist()
+    try:
+        names = member_names(listed)
+    except ValueError as error:
+        raise ArchiveFault("file_names", str(error)) from error
+    for name, info in zip(names, listed, strict=True):
+        if name.endswith("/") or is_clutter(name):
             continue
-        _check_entry(info)
-        if info.filename in infos:
-            raise ArchiveFault(
-                "duplicate",
-                f"{info.filename}: appears more than once in the archive",
-                info.filename,
-            )
-        infos[info.filename] = info
+        _check_entry(name, info)
+        if name in infos:
+            raise _duplicate(name)
+        infos[name] = info
     _check_sizes(infos, limits)
     return infos
 
 
-def _check_entry(info: zipfile.ZipInfo) -> None:
-    name = info.filename
+def _duplicate(name: str) -> ArchiveFault:
+    return ArchiveFault("duplicate", f"{name}: appears more than once in the archive", name)
+
+
+def _check_entry(name: str, info: zipfile.ZipInfo) -> None:
     if not is_safe_name(name):
         raise ArchiveFault("traversal", f"{name!r}: file name not accepted in an archive", name)
     if stat.S_ISLNK(info.external_attr >> 16):
@@ -267,12 +281,6 @@ def is_safe_name(name: str) -> bool:
         and not any(part in {"..", "."} for part in name.split("/"))
         and name.isprintable()
     )
-
-
-def _is_clutter(name: str) -> bool:
-    """Files that operating systems add to archives."""
-    parts = name.split("/")
-    return parts[0] == "__MACOSX" or parts[-1] in {".DS_Store", "Thumbs.db"}
 
 
 # The earliest time a ZIP can store, so that the archive depends only on its content.

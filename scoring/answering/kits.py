@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from portal.files.archives import Archive, ArchiveFault, ArchiveLimits, open_archive
+from portal.files.member_names import plain_name
 from scoring.benchmarks import ItemPrompt, ReadFault, UnknownBenchmarkError, get_benchmark
 from scoring.benchmarks.answers import kinds_of
 from scoring.benchmarks.reading import LONGEST_ID, UnusableError, parse_object, read_records
@@ -261,13 +262,13 @@ class _Images:
         self._by_name: dict[str, list[Path]] = {}
         for path in sorted(folder.rglob("*")):
             if path.suffix.lower() in SUFFIXES and path.is_file() and not path.is_symlink():
-                for name in {path.name, path.stem}:
+                for name in {plain_name(path.name), plain_name(path.stem)}:
                     self._by_name.setdefault(name, []).append(path)
         self._questions: dict[Path, dict[str, str]] = {}
 
     def named(self, paths: Any) -> list[Path]:
         """The files of these paths, of which the last part counts."""
-        names = [PurePosixPath(path).name for path in paths if isinstance(path, str)]
+        names = [plain_name(PurePosixPath(path).name) for path in paths if isinstance(path, str)]
         matches = [self._by_name.get(name, [])[:1] for name in names]
         return [path for paths_of_name in matches for path in paths_of_name] if all(matches) else []
 

@@ -17,8 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NoReturn
 
-from portal.facts.file_reading import GZIP, OFFICE, TEXT, kind_of_file, mistaken, sentence
+from portal.facts.file_reading import (
+    GZIP,
+    OFFICE,
+    TEXT,
+    kind_of_file,
+    mistaken,
+    not_lines,
+    sentence,
+)
 from portal.files.archives import MEGABYTE, Archive, ArchiveFault, ArchiveLimits, open_archive
+from portal.files.member_names import plain_name
 from scoring.metrics import is_deeper
 
 # A local path (commands), or an open binary file (uploads), which is not closed here.
@@ -69,12 +78,20 @@ class ReadFault:
 
 @dataclass(frozen=True)
 class Record:
-    """A JSON object and its source, or a page file as the object `{"id", "html"}`."""
+    """A JSON object and its source, or a page file as the object `{"id", "html"}`.
+
+    Its `id` is brought to Unicode form NFC, as ids of documents are.
+    """
 
     file: str
     line: int
     value: dict[str, Any]
     is_page: bool = False
+
+    def __post_init__(self) -> None:
+        item = self.value.get("id")
+        if isinstance(item, str) and not item.isascii():
+            self.value["id"] = plain_name(item)
 
     def fault(self, message: str, *, line: int | None = None) -> ReadFault:
         item = self.value.get("id")
@@ -164,6 +181,9 @@ def _read_lines(
             return
         if number == 1:
             line = line.removeprefix(BOM)
+            if reason := not_lines(line):
+                yield ReadFault(name, 1, None, reason)
+                return
         if line.strip():
             try:
                 # Without its end: an error there would be in column 1 of the next line.

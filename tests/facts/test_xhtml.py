@@ -1,4 +1,4 @@
-"""What only XML has is written as HTML before a page is read."""
+"""CDATA, declared entities and prefixes of XHTML are written as HTML before a page is read."""
 
 import pytest
 

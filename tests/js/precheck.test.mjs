@@ -32,6 +32,21 @@ test("every line that cannot be read is named with its number", () => {
   assert.equal(seen.predictions, 1);
 });
 
+test("other JSON is one fault", () => {
+  const rule = "JSON Lines has one object per line, without brackets or commas";
+  for (const [lines, kind] of [
+    [["[", '{"id": "a"}', "]"], "array"],
+    [["{", '"id": "a"', "}"], "object on several lines"],
+  ]) {
+    assert.deepEqual(found(lines).faults, [{ line: 1, id: null, message: `this is a JSON ${kind}; ${rule}` }]);
+  }
+});
+
+test("ids are compared in their composed form", () => {
+  assert.deepEqual(found(['{"id": "cafe\u0301"}'], { ids: ["caf\u00e9"] }).missing, []);
+  assert.equal(found(['{"id": "cafe\u0301"}'], { ids: ["caf\u00e9"] }).faultCount, 0);
+});
+
 test("a byte order mark is taken on the first line only", () => {
   assert.equal(found(["\ufeff{\"id\": \"a\"}"]).faultCount, 0);
   assert.deepEqual(one("\ufeff{\"id\": \"a\"}"), []);

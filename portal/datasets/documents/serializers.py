@@ -10,6 +10,7 @@ from portal.datasets.dataset_tasks import OptionsError, TaskReport, check_option
 from portal.datasets.imports.items import FIRST_YEAR, LAST_YEAR
 from portal.datasets.models import Dataset, DatasetTask, Document, DocumentType, PageImage
 from portal.datasets.models.documents import STRATA_FIELDS
+from portal.files.member_names import plain_name
 from portal.web.answers import ReadableSerializer, answer
 
 from .forms import FACT_CHOICES, MAX_FACTS, MAX_REASON
@@ -274,6 +275,13 @@ class EditedDocumentSerializer(serializers.ModelSerializer[Document]):
         fields = ["name", *EDITABLE, "source", "state", "held_reason"]
 
 
+class NameField(serializers.CharField):
+    """The name of a document, in Unicode form NFC as names are."""
+
+    def to_internal_value(self, data: Any) -> str:
+        return plain_name(super().to_internal_value(data))
+
+
 class BulkEditSerializer(serializers.Serializer[Any]):
     """Documents, by `names`, by `filter` or all, and their changes.
 
@@ -281,7 +289,7 @@ class BulkEditSerializer(serializers.Serializer[Any]):
     """
 
     names = serializers.ListField(
-        child=serializers.CharField(max_length=160), required=False, max_length=MOST_NAMES
+        child=NameField(max_length=160), required=False, max_length=MOST_NAMES
     )
     filter = DocumentFilterSerializer(
         required=False, help_text="At least one filter. For all documents, send `all`."

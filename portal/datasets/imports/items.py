@@ -8,7 +8,6 @@ import base64
 import binascii
 import json
 import math
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
@@ -21,8 +20,10 @@ from django.db.models import CharField
 from portal.datasets.imaging.pictures import PictureError
 from portal.datasets.models.documents import NAME_LENGTH, Document, DocumentType, document_name
 from portal.facts import RefusedHtml
+from portal.facts.file_reading import not_lines
 from portal.facts.xbrl import XbrlResources
 from portal.files.archives import ArchiveFault
+from portal.files.member_names import plain_name
 
 from .opening import META, Refusal, SourceFiles, printable
 
@@ -168,6 +169,10 @@ class MetaIndex:
         self._lines: dict[str, tuple[int, bytes]] = {}
         self.refusals: list[Refusal] = []
         for number, line in _lines(data):
+            is_first = not self._lines and not self.refusals
+            if is_first and (reason := not_lines(line)):
+                self.refusals.append(Refusal(f"{META}:{number}", "not_lines", reason))
+                return
             refusal = self._file(number, line, known)
             if refusal:
                 code, reason = refusal
@@ -450,8 +455,8 @@ def shown(path: str) -> str:
 
 
 def _plain(path: str) -> str:
-    """The path with forward slashes in Unicode form NFC, which some ZIP tools do not use."""
-    return unicodedata.normalize("NFC", path.strip().replace("\\", "/")).removeprefix("./")
+    """The path with forward slashes in Unicode form NFC, as the names of files are."""
+    return plain_name(path.strip().replace("\\", "/")).removeprefix("./")
 
 
 def _ends(parts: list[str]) -> list[str]:

@@ -327,6 +327,11 @@ def _gold_line(line: bytes) -> dict[str, Any]:
 
 
 _FAULTS_SHOWN = 3
+_ONLY_URL = "the task has no HTML; HTML cannot be loaded from a URL"
+_PLAIN_TEXT = (
+    "the task is plain text, not HTML; import the text as a .txt file in the format “filing”, and"
+    " its labels into a campaign"
+)
 
 
 def read_labelstudio(source: Source, name: str, limits: ArchiveLimits) -> SourceItems:
@@ -359,7 +364,7 @@ def _task_item(where: str, task: Task) -> SourceItem | Refusal:
     try:
         check_plain(dict(task.data))
         if not task.html:
-            raise ItemError("no_html", "the task has no HTML; HTML cannot be loaded from a URL")
+            raise ItemError("no_html", _PLAIN_TEXT if task.is_plain_text else _ONLY_URL)
         name = item_name(task.name or f"task_{task.id}")
         meta = described({key: task.data[key] for key in DESCRIBED if key in task.data})
     except JsonError as error:

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from portal.datasets.models.documents import document_name
-from portal.facts.file_reading import GZIP, TEXT, mistaken
+from portal.facts.file_reading import GZIP, TEXT, mistaken, not_lines
 from portal.files.archives import (
     Archive,
     ArchiveFault,
@@ -356,12 +356,17 @@ _ACCEPTED = "use UTF-8 text, gzipped if the file name ends in .gz"
 
 
 def bounded_lines(
-    source: IO[bytes], name: str, limits: ArchiveLimits, *, taken: Collection[str] = (TEXT,)
+    source: IO[bytes],
+    name: str,
+    limits: ArchiveLimits,
+    *,
+    taken: Collection[str] = (TEXT,),
+    are_objects: bool = True,
 ) -> Iterator[tuple[int, bytes]]:
     """Numbered lines of a file, from 1; unpacked if its name ends in `.gz`.
 
     `taken` are the accepted kinds of files. Raises ArchiveFault if a line or the file exceeds the
-    limits, and for a file of another kind.
+    limits, for a file of another kind, and for other JSON if the lines `are_objects`.
     """
     total = 0
     is_packed = name.lower().endswith(".gz")
@@ -370,11 +375,16 @@ def bounded_lines(
     file = gzip.open(source) if is_packed else source  # noqa: SIM115
     try:
         number = 0
+        is_first = are_objects
         while line := file.readline(limits.member + 1):
             number += 1
             total += len(line)
             if len(line) > limits.member or total > limits.total:
                 raise ArchiveFault("too_large", f"{name}:{number}: larger than allowed")
+            if is_first and line.strip():
+                is_first = False
+                if reason := not_lines(line):
+                    raise ArchiveFault("not_lines", f"{name}: {reason}")
             yield number, line
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise ArchiveFault("damaged", f"{name}: cannot be unpacked: {error}") from error

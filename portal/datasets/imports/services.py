@@ -8,7 +8,7 @@ were not read, by folder, with a hint for each.
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -24,7 +24,8 @@ from portal.audit.models import record_event
 from portal.datasets.dataset_tasks import end_work, is_ended, trouble_of
 from portal.datasets.models import Dataset, ImportItem, ImportRun
 from portal.facts.file_reading import sentence
-from portal.files.archives import Archive, ArchiveFault, kind_of_source, open_archive
+from portal.facts.other_tools import other_tool
+from portal.files.archives import MEGABYTE, Archive, ArchiveFault, kind_of_source, open_archive
 from portal.files.tables import csv_text
 from portal.files.uploads import archive_limits
 from portal.jobs.services import enqueue
@@ -64,8 +65,20 @@ def check_source(
 
 def _wrong_ending(source: GivenSource, endings: Sequence[str]) -> str:
     accepted = f"this format accepts {', '.join(endings)}"
-    kind = kind_of_source(source)
-    return sentence(kind, accepted) if kind else accepted
+    if kind := kind_of_source(source):
+        return sentence(kind, accepted)
+    tool = _other_tool(source)
+    return f"{tool}; {accepted}" if tool else accepted
+
+
+def _other_tool(source: GivenSource) -> str:
+    """The tool that a file of JSON or JSON Lines is from, by its first line; empty if unknown."""
+    try:
+        with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
+            file.seek(0)
+            return other_tool(json.loads(file.readline(MEGABYTE)))
+    except (OSError, ValueError, RecursionError):
+        return ""
 
 
 @transaction.atomic

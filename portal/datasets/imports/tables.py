@@ -136,7 +136,7 @@ def read_csv(file: IO[bytes], name: str, limits: ArchiveLimits) -> Iterator[Tabl
 
 def _csv_texts(file: IO[bytes], name: str, limits: ArchiveLimits) -> Iterator[str]:
     """Lines as text; invalid UTF-8 becomes a surrogate, for which the row is refused later."""
-    for number, line in bounded_lines(file, name, limits, taken=(TEXT, BINARY)):
+    for number, line in bounded_lines(file, name, limits, taken=(TEXT, BINARY), are_objects=False):
         data = line.removeprefix(_BOM) if number == 1 else line
         yield data.decode("utf-8", "surrogateescape")
 

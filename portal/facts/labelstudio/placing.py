@@ -114,11 +114,16 @@ class SeenText:
 
     def _whole(self, places: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Places where the text is not part of a longer word or number; all if there are none."""
-        whole = [place for place in places if self._is_whole(*place)]
+        whole = [place for place in places if not self._cuts(*place)]
         return whole or places
 
-    def _is_whole(self, start: int, end: int) -> bool:
-        return not (self._hangs(start) or self._hangs(end))
+    def is_whole(self, start: int, end: int) -> bool:
+        """Whether the place begins and ends with a visible character and cuts no word or number."""
+        text = self._text[start:end]
+        return bool(seen(text[:1]) and seen(text[-1:])) and not self._cuts(start, end)
+
+    def _cuts(self, start: int, end: int) -> bool:
+        return self._hangs(start) or self._hangs(end)
 
     def _hangs(self, offset: int) -> bool:
         """Whether a word or number continues across the offset."""
@@ -303,7 +308,20 @@ class _Placing:
             return None
         if region.text:
             return next((p for p in given if self._page.seen.reads(*p, region.text)), None)
-        return given[0] if len(given) == 1 else None
+        return self._only_place(region, given)
+
+    def _only_place(
+        self, region: Region, given: Sequence[tuple[int, int]]
+    ) -> tuple[int, int] | None:
+        """The place of a region without text; of several, the only one that cuts no word."""
+        if len(given) <= 1:
+            return next(iter(given), None)
+        whole = [place for place in given if self._page.seen.is_whole(*place)]
+        if len(whole) != 1:
+            return None
+        said = f"placed at {characters(*whole[0])}, because its other places would cut a word"
+        self._done.remarks.append(Note(region.id, region.text, said))
+        return whole[0]
 
     def _given_places(self, region: Region) -> Iterator[tuple[int, int]]:
         """Offsets are code points; older versions of Label Studio used UTF-16 code units."""
@@ -325,8 +343,9 @@ class _Placing:
     def _found(self, region: Region) -> bool:
         """Whether the region is done, because it has at most one possible place."""
         if not region.text:
-            reason = "its offsets are not in this document, and it has no text to search for"
-            self._refuse(region, reason)
+            several = any(True for _ in self._given_places(region))
+            where = "can be read in several ways" if several else "are not in this document"
+            self._refuse(region, f"its offsets {where}, and it has no text to search for")
             return True
         alike = self._alike(region)
         if len(alike.places) > 1:

@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
+from unicodedata import normalize
 
+from portal.facts.other_tools import other_tool
 from portal.facts.page_text import TextPaths
 from portal.facts.spans import FactSpan, ReadingError
 from portal.facts.values import read_value
@@ -107,6 +109,7 @@ def _results(paths: TextPaths, span: FactSpan) -> list[dict[str, Any]]:
 # The types of results that are spans, and the value field with their labels.
 SPAN_TYPES = ("hypertextlabels", "labels")
 _HTML_FIELDS = (OBJECT, "text", "hypertext", "ner")
+_TEXT_FIELDS = ("text", "ner")
 # Keys that tools use for the document's name in the data of a task.
 _NAMES = ("name", "id", "document", "filename", "file_name")
 
@@ -143,7 +146,7 @@ class TaskAnnotation:
 
 @dataclass(frozen=True)
 class Task:
-    """A task; `html` is the page in Label Studio, empty if only its URL is given."""
+    """A task; `html` is the page in Label Studio, empty if it is plain text or only a URL."""
 
     id: str
     data: Mapping[str, Any]
@@ -155,14 +158,20 @@ class Task:
 
     @property
     def name(self) -> str:
-        """The document's name in the data, or empty."""
+        """The document's name in the data in Unicode form NFC, as names are, or empty."""
         names = (self.data.get(field) for field in _NAMES)
-        return next((name for name in names if isinstance(name, str) and name), "")
+        found = next((name for name in names if isinstance(name, str) and name), "")
+        return normalize("NFC", found)
 
     @property
     def html(self) -> str:
         texts = (self.data.get(name) for name in _HTML_FIELDS)
         return next((text for text in texts if isinstance(text, str) and "<" in text), "")
+
+    @property
+    def is_plain_text(self) -> bool:
+        """Whether the labelled text is not HTML."""
+        return not self.html and any(isinstance(self.data.get(name), str) for name in _TEXT_FIELDS)
 
 
 def read_tasks(data: object) -> Iterator[Task | ReadingError]:
@@ -183,6 +192,8 @@ def read_tasks(data: object) -> Iterator[Task | ReadingError]:
 def _task(task: object, place: int) -> Task:
     where = f"[{place}]"
     fields = _object(task, where)
+    if reason := other_tool(fields):
+        raise ReadingError(where, reason)
     name = str(fields.get("id", place + 1))[:40]
     data = _object(fields.get("data"), f"{where}.data")
     annotations = fields.get("annotations", fields.get("completions", []))

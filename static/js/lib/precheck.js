@@ -23,6 +23,7 @@ export class Precheck {
   #known;
   #lineOf = new Map();
   #number = 0;
+  #isOther = false;
   #faults = [];
   #faultCount = 0;
 
@@ -41,6 +42,7 @@ export class Precheck {
   /** @param {Uint8Array} bytes */
   line(bytes) {
     this.#number += 1;
+    if (this.#isOther) return;
     const { value, fault } = this.#read(bytes);
     if (fault) this.fault(fault);
     else if (value !== undefined) this.#take(value);
@@ -73,6 +75,10 @@ export class Precheck {
     }
     if (this.#number === 1 && text.startsWith(BOM)) text = text.slice(1);
     if (!text.trim()) return {};
+    if (this.#number === 1 && notLines(text)) {
+      this.#isOther = true;
+      return { fault: notLines(text) };
+    }
     try {
       return { value: JSON.parse(text) };
     } catch {
@@ -90,7 +96,8 @@ export class Precheck {
       this.fault(problem);
       return;
     }
-    const id = this.#idKeys.map((key) => value[key]).join(":");
+    // Ids of documents are in this Unicode form.
+    const id = this.#idKeys.map((key) => value[key]).join(":").normalize("NFC");
     if (this.#answerKeys.length && !this.#answerKeys.some((key) => Object.hasOwn(value, key))) {
       this.fault(withoutAnswer(this.#answerKeys), { id });
     }
@@ -106,6 +113,13 @@ export class Precheck {
     this.#lineOf.set(id, this.#number);
     if (this.#known && !this.#known.has(id)) this.fault("unknown id", { id });
   }
+}
+
+/** Why a file is JSON but not JSON Lines, by its first line, in the words of the server; empty if it may be. */
+function notLines(first) {
+  const rule = "JSON Lines has one object per line, without brackets or commas";
+  if (first.trim().startsWith("[")) return `this is a JSON array; ${rule}`;
+  return first.trim() === "{" ? `this is a JSON object on several lines; ${rule}` : "";
 }
 
 /** Says that a line has none of these keys, in the words of the server. */

@@ -382,3 +382,26 @@ def test_pictures_of_an_item_that_is_there_are_not_read_again(
     assert ImportRun.objects.count() == 1
     assert set(outcomes(run)) == {"bench.jsonl:1", "bench.jsonl:2"}
     assert dataset.documents.count() == 2
+
+
+def test_plain_text_of_label_studio_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps([{"id": 1, "data": {"text": "Net 1,200"}, "annotations": []}]))
+    with pytest.raises(ArchiveFault, match="the task is plain text, not HTML"):
+        check_source(path, ImportRun.Form.LABEL_STUDIO, name=path.name)
+
+
+def test_lines_of_another_tool_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"text": "Net 1,200", "label": [[4, 9, "Number"]]}) + "\n")
+    wanted = r"an export of doccano.*; this format accepts \.zip, \.json"
+    with pytest.raises(ArchiveFault, match=wanted):
+        check_source(path, ImportRun.Form.LABEL_STUDIO, name=path.name)
+    with path.open("rb") as file, pytest.raises(ArchiveFault, match=wanted):
+        check_source(file, ImportRun.Form.LABEL_STUDIO, name=path.name)
+
+
+def test_array_of_questions_is_refused_whole(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, {"a.jsonl": b'[\n{"id": "a"}\n]', "a.png": png()})
+    with pytest.raises(ArchiveFault, match=r"a\.jsonl: this is a JSON array; JSON Lines has"):
+        check_source(folder, ImportRun.Form.FCMBENCH, name="a")

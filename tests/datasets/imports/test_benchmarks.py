@@ -99,7 +99,7 @@ def test_questions_that_cannot_be_taken_are_refused_one_by_one() -> None:
         QUESTION | {"question": ["?"]},
         QUESTION,
     )
-    found = list(fcmbench({"a.jsonl": b"[]\n{\n\n" + data} | CARDS))
+    found = list(fcmbench({"a.jsonl": b"null\n{\n\n" + data} | CARDS))
     assert refusals(found) == [
         ("a.jsonl:1", "bad_json"),
         ("a.jsonl:2", "bad_json"),

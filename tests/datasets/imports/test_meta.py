@@ -120,3 +120,7 @@ def test_meta_given_twice_counts_once() -> None:
     first = index.of("a")
     assert first is not None
     assert first.company == "First"
+
+
+def test_array_is_one_refusal() -> None:
+    assert refusals(b'[\n{"id": "a"},\n{"id": "b"}\n]', "a", "b") == [("meta.jsonl:1", "not_lines")]

@@ -157,10 +157,24 @@ def test_what_overlaps_is_told() -> None:
 
 
 def test_a_region_without_text_is_placed_where_nothing_gainsays_it() -> None:
-    html = "<p>\U0001f4b6 12</p>"
     assert places(placed("<p>12</p>", region("", 0, 2))) == [(0, 2)]
-    assert places(placed(html, region("", 2, 4))) == []
-    assert places(placed("<p>12<br>12</p>", region("", 0, 2, global_offsets=(3, 5)))) == []
+    contradicted = placed("<p>12<br>12</p>", region("", 0, 2, global_offsets=(3, 5)))
+    assert places(contradicted) == []
+    assert reasons(contradicted) == [
+        "its offsets can be read in several ways, and it has no text to search for"
+    ]
+
+
+@pytest.mark.parametrize(("first", "last"), [(2, 4), (3, 5)])
+def test_a_region_without_text_after_an_emoji_is_the_place_that_cuts_no_word(
+    first: int, last: int
+) -> None:
+    """As code points, and as UTF-16 code units."""
+    placement = placed("<p>\U0001f4b6 12 a</p>", region("", first, last))
+    assert places(placement) == [(2, 4)]
+    assert [note.reason for note in placement.remarks] == [
+        "placed at characters 2–3, because its other places would cut a word"
+    ]
 
 
 def test_a_value_that_cannot_be_one_is_derived_and_told() -> None:

@@ -211,3 +211,23 @@ def test_a_file_that_is_gone_once_it_is_read_is_a_fault(write: Write) -> None:
     assert isinstance(next(found), Record)
     (folder / "b.html").unlink()
     assert [str(fault) for fault in found] == [f"{folder}/b.html:0: b.html: not a file"]
+
+
+def test_ids_are_composed(write: Write) -> None:
+    split, whole = "cafe\u0301", "caf\u00e9"
+    assert values(write("p.jsonl", lines({"id": split, "html": "1"})))[0]["id"] == whole
+    assert values(write(f"pages/pred_{split}.txt", b"1").parent)[0]["id"] == whole
+
+
+@pytest.mark.parametrize(
+    ("data", "fault"),
+    [
+        (b'[{"id": "a"}]', "this is a JSON array"),
+        (b'[\n {"id": "a"},\n {"id": "b"}\n]', "this is a JSON array"),
+        (b'\xef\xbb\xbf{\n"id": "a",\n"html": ""\n}', "this is a JSON object on several lines"),
+    ],
+)
+def test_other_json_is_one_fault(write: Write, data: bytes, fault: str) -> None:
+    path = write("p.jsonl", data)
+    rule = "JSON Lines has one object per line, without brackets or commas"
+    assert faults(path) == [f"{path}:1: {fault}; {rule}"]
