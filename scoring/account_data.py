@@ -6,6 +6,7 @@ other members stay with the team. Data that only the owner could see is deleted.
 
 from collections.abc import Iterator
 from datetime import timedelta
+from hashlib import file_digest
 from io import BytesIO
 from pathlib import PurePosixPath
 from typing import Any
@@ -15,9 +16,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, ProtectedError
 
 from portal.accounts.account_data import Fate, Table, Upload, counted
+from portal.accounts.emails import person_key
 from portal.accounts.models import TeamMember, User
 from portal.jobs.handlers import Retry
 from portal.jobs.models import Job
+from scoring.boards.protection import is_gold_hidden
 from scoring.grading.services import GradingRefused, cancel_grading
 from scoring.models import Attempt, Delivery, ExpertReview, Grading, Manifest, Submission, Webhook
 from scoring.models.submissions import SubmissionQuerySet
@@ -57,6 +60,12 @@ class SubmissionData:
             goes.append(f"{counted(private, 'unpublished submission')}.")
         if hooks := Webhook.objects.of(user).count():
             goes.append(f"{counted(hooks, 'webhook')} and their deliveries.")
+        if scored := sum(map(_is_on_hidden_gold, _going(user).select_related("phase__release"))):
+            stays.append(
+                f"For {counted(scored, 'unpublished submission')} to hidden gold: when it was "
+                "graded, the hash of its file and a keyed hash of your email address. They keep "
+                "the limits of the phase in force if you sign up again."
+            )
         if shared := mine.private().count() - private:
             stays.append(
                 f"{counted(shared, 'unpublished submission')} of your teams. The teams can still "
@@ -74,7 +83,11 @@ class SubmissionData:
         return Fate(goes=goes, stays=stays)
 
     def let_go(self, user: User) -> None:
-        """Switches off webhooks and deletes draft reviews. Teams keep their submissions."""
+        """Switches off webhooks and deletes draft reviews. Teams keep their submissions.
+
+        Attempts made before they recorded the person record it now, while the address is known.
+        """
+        Attempt.objects.filter(user=user, person="").update(person=person_key(user))
         Webhook.objects.of(user).update(is_active=False)
         ExpertReview.objects.filter(expert=user, submitted_at=None).delete()
 
@@ -103,17 +116,35 @@ def _going(user: User) -> SubmissionQuerySet:
 
 
 def _delete(submission: Submission) -> None:
-    """Deletes a submission and its file, unless other rows refer to it."""
+    """Deletes a submission and its file, unless other rows refer to it.
+
+    What remains of one on hidden gold is its attempt, with the hash of the file.
+    """
     # Re-runs go with it, and their files too.
     reruns = Submission.objects.filter(rerun_of=submission)
     names = [submission.upload.name, *reruns.values_list("upload", flat=True)]
     try:
         with transaction.atomic():
+            _keep_attempt(submission)
             submission.delete()
     except ProtectedError:
         return
     for name in filter(None, names):
         default_storage.delete(name)
+
+
+def _keep_attempt(submission: Submission) -> None:
+    """On hidden gold an attempt stays used when its submission goes; elsewhere it goes too."""
+    attempt = Attempt.objects.filter(submission=submission)
+    if not _is_on_hidden_gold(submission):
+        attempt.delete()
+    elif default_storage.exists(str(submission.upload.name)):
+        with submission.upload.open("rb") as file:
+            attempt.update(file_sha256=file_digest(file, "sha256").hexdigest())
+
+
+def _is_on_hidden_gold(submission: Submission) -> bool:
+    return is_gold_hidden(submission.phase.release, submission.phase.split)
 
 
 def _submissions(user: User) -> Iterator[dict[str, Any]]:

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.mail import send_mail
 from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.utils.crypto import salted_hmac
 
 from .models import User
 
@@ -57,6 +58,23 @@ def is_email_confirmed(user: User) -> bool:
         return True
     addresses = EmailAddress.objects.filter(user=user, email__iexact=user.email, verified=True)
     return bool(addresses.exists())
+
+
+# Mail services that ignore dots in front of the @.
+_DOTLESS = {"gmail.com", "googlemail.com"}
+
+
+def person_key(user: User) -> str:
+    """A keyed hash of the mailbox behind the user's email address, 64 hexadecimal digits.
+
+    It recognises a person whose account was deleted, without keeping the address. Spellings that
+    reach the same mailbox have the same key: `Ann+2@example.org` and `ann@example.org`.
+    """
+    name, _, domain = user.email.lower().rpartition("@")
+    name = name.partition("+")[0]
+    if domain in _DOTLESS:
+        name = name.replace(".", "")
+    return salted_hmac("portal.accounts.person", f"{name}@{domain}", algorithm="sha256").hexdigest()
 
 
 def mark_confirmed(user: User) -> None:

@@ -3,9 +3,14 @@
 Limits apply to each user over all their teams, and to each team over all its members: neither more
 teams nor more members give more attempts. Holding an attempt locks the rows of the team and of the
 account, so that two browser tabs or two members of a team cannot both take the last one.
+
+Each score on hidden gold tells something about it. Attempts on hidden gold therefore count in all
+phases that grade the same items of a dataset, on any board and any release, and for all accounts of
+the same mailbox, deleted ones too (`person_key`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -15,10 +20,14 @@ from django.db.models import Count, Min, Q, QuerySet
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
-from portal.accounts.models import Team, User
+from portal.accounts.emails import person_key
+from portal.accounts.models import FORMER_MEMBER, Team, User, display_name
 from scoring.models import Attempt, Phase, Submission
 from scoring.models.boards import moment
 
+from .protection import is_gold_hidden
+
+State = Attempt.State
 # A day is the last 24 hours, so that no time zone matters.
 DAY = timedelta(hours=24)
 
@@ -108,25 +117,64 @@ def team_quota(phase: Phase, team: Team) -> Quota:
 
 
 def phase_quotas(user: User, phases: Sequence[Phase], *, holder: Holder = YOU) -> list[Quota]:
-    """The user's quota in each phase. One query, or none if no phase has a limit."""
-    limited = [phase for phase in phases if _has_limits(phase)]
-    attempts = Attempt.objects.filter(user=user, phase__in=limited)
-    counts = {row["phase"]: row for row in _counted(attempts, "phase")} if limited else {}
-    return [_quota(phase, None, holder, counts.get(phase.pk, {})) for phase in phases]
+    """The user's quota in each phase. One query, or none if no phase has a limit; one more for
+    hidden gold."""
+    shared = _sharing(phases)
+    mine = Q(user=user) | Q(person=person_key(user))
+    attempts = Attempt.objects.filter(mine, phase__in=_all(shared))
+    counts = {row["phase"]: row for row in _counted(attempts, "phase")} if shared else {}
+    return [_quota(phase, None, holder, _added(shared, phase, counts)) for phase in phases]
 
 
 def team_quotas(teams: Sequence[Team], phases: Sequence[Phase]) -> list[Quota]:
-    """The quota of each team in each phase, phase by phase. One query at most."""
-    limited = [phase for phase in phases if _has_limits(phase)]
-    if not limited or not teams:
-        return [_quota(phase, team, _team(team), {}) for phase in phases for team in teams]
-    attempts = Attempt.objects.filter(team__in=teams, phase__in=limited)
-    counts = {(row["phase"], row["team"]): row for row in _counted(attempts, "phase", "team")}
+    """The quota of each team in each phase, phase by phase. One query at most; one more for hidden
+    gold."""
+    shared = _sharing(phases) if teams else {}
+    attempts = Attempt.objects.filter(team__in=teams, phase__in=_all(shared))
+    by_team: dict[int, dict[int, Mapping[str, Any]]] = {team.pk: {} for team in teams}
+    for row in _counted(attempts, "phase", "team") if shared else ():
+        by_team[row["team"]][row["phase"]] = row
     return [
-        _quota(phase, team, _team(team), counts.get((phase.pk, team.pk), {}))
+        _quota(phase, team, _team(team), _added(shared, phase, by_team[team.pk]))
         for phase in phases
         for team in teams
     ]
+
+
+def _sharing(phases: Iterable[Phase]) -> dict[int, set[int]]:
+    """The keys of the phases whose attempts count in each phase that has limits: the phase itself,
+    and on hidden gold every phase with hidden gold of the same items."""
+    limited = [phase for phase in phases if _has_limits(phase)]
+    shared = {phase.pk: {phase.pk} for phase in limited}
+    hidden = [phase for phase in limited if is_gold_hidden(phase.release, phase.split)]
+    if hidden:
+        datasets = {phase.release.dataset_id for phase in hidden}
+        near = Phase.objects.filter(release__dataset__in=datasets).select_related("release")
+        others = [phase for phase in near if is_gold_hidden(phase.release, phase.split)]
+        for phase in hidden:
+            shared[phase.pk] |= {other.pk for other in others if _grade_same_items(phase, other)}
+    return shared
+
+
+def _grade_same_items(first: Phase, second: Phase) -> bool:
+    """Whether they grade the same split of a dataset. A phase without a split grades all."""
+    is_same = first.release.dataset_id == second.release.dataset_id
+    return is_same and (first.split == second.split or not first.split or not second.split)
+
+
+def _all(shared: Mapping[int, set[int]]) -> set[int]:
+    return set().union(*shared.values())
+
+
+def _added(
+    shared: Mapping[int, set[int]], phase: Phase, counts: Mapping[int, Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """The counts of all phases that share their attempts with this one."""
+    rows = [counts[key] for key in shared.get(phase.pk, ()) if key in counts]
+    added: dict[str, Any] = {name: sum(row[name] for row in rows) for name in _SUMS}
+    for name in _FIRSTS:
+        added[name] = min((row[name] for row in rows if row[name]), default=None)
+    return added
 
 
 def _team(team: Team) -> Holder:
@@ -144,16 +192,20 @@ def _has_limits(phase: Phase) -> bool:
     return any(limit is not None for limit in (phase.per_day, phase.in_total, phase.failed_per_day))
 
 
+_SUMS = ("held", "charged", "charged_today", "failed_today")
+_FIRSTS = ("first_today", "first_failed")
+
+
 def _counted(attempts: QuerySet[Attempt], *by: str) -> QuerySet[Attempt, dict[str, Any]]:
     """Attempts without a score count separately: they have their own limit."""
-    state, today = Attempt.State, Q(settled_at__gt=timezone.now() - DAY)
-    charged_today, failed_today = Q(state=state.CHARGED) & today, Q(state=state.FAILED) & today
+    today = Q(settled_at__gt=timezone.now() - DAY)
+    charged_today, failed_today = Q(state=State.CHARGED) & today, Q(state=State.FAILED) & today
     counted: QuerySet[Attempt, dict[str, Any]] = (
         attempts.order_by()
         .values(*by)
         .annotate(
-            held=Count("pk", filter=Q(state=state.HELD)),
-            charged=Count("pk", filter=Q(state=state.CHARGED)),
+            held=Count("pk", filter=Q(state=State.HELD)),
+            charged=Count("pk", filter=Q(state=State.CHARGED)),
             charged_today=Count("pk", filter=charged_today),
             first_today=Min("settled_at", filter=charged_today),
             failed_today=Count("pk", filter=failed_today),
@@ -164,7 +216,7 @@ def _counted(attempts: QuerySet[Attempt], *by: str) -> QuerySet[Attempt, dict[st
 
 
 def _quota(phase: Phase, team: Team | None, holder: Holder, counts: Mapping[str, Any]) -> Quota:
-    held = counts.get("held", 0)
+    held = counts["held"]
     return Quota(
         phase=phase,
         team=team,
@@ -172,19 +224,17 @@ def _quota(phase: Phase, team: Team | None, holder: Holder, counts: Mapping[str,
         day=_allowance(
             "scored submissions within 24 hours",
             phase.per_day,
-            counts.get("charged_today", 0),
+            counts["charged_today"],
             held,
-            counts.get("first_today"),
+            counts["first_today"],
         ),
-        total=_allowance(
-            "scored submissions", phase.in_total, counts.get("charged", 0), held, None
-        ),
+        total=_allowance("scored submissions", phase.in_total, counts["charged"], held, None),
         failed=_allowance(
             "failed attempts within 24 hours",
             phase.failed_per_day,
-            counts.get("failed_today", 0),
+            counts["failed_today"],
             0,
-            counts.get("first_failed"),
+            counts["first_failed"],
         ),
     )
 
@@ -200,7 +250,41 @@ def _allowance(
     return Allowance(name, limit, used, held, first + DAY if first and is_spent else None)
 
 
-State = Attempt.State
+@dataclass(frozen=True)
+class Asker:
+    """A person who received scores on the hidden gold of a board: the names of the accounts of one
+    mailbox, and their attempts. `files` are the SHA-256 hashes of files that were deleted with an
+    account."""
+
+    names: Sequence[str]
+    scored: int
+    failed: int
+    last: datetime
+    files: Sequence[str]
+
+
+def askers(phases: Sequence[Phase]) -> list[Asker]:
+    """Everyone with attempts on the hidden gold of these phases, the most scores first. One query,
+    or none if no phase has hidden gold."""
+    hidden = [phase for phase in phases if is_gold_hidden(phase.release, phase.split)]
+    by_person: defaultdict[str, list[Attempt]] = defaultdict(list)
+    attempts = Attempt.objects.filter(phase__in=hidden).select_related("user").order_by("held_at")
+    for attempt in attempts if hidden else ():
+        by_person[attempt.person or f"user {attempt.user_id}"].append(attempt)
+    people = [_asker(attempts) for attempts in by_person.values()]
+    return sorted(people, key=lambda asker: (-asker.scored, -asker.failed, asker.names))
+
+
+def _asker(attempts: Sequence[Attempt]) -> Asker:
+    states = Counter(attempt.state for attempt in attempts)
+    users = {attempt.user_id: attempt.user for attempt in attempts}
+    return Asker(
+        names=[display_name(user) if user else FORMER_MEMBER for user in users.values()],
+        scored=states[State.CHARGED],
+        failed=states[State.FAILED],
+        last=attempts[-1].held_at,
+        files=[attempt.file_sha256 for attempt in attempts if attempt.file_sha256],
+    )
 
 
 class LimitReached(Exception):
@@ -233,6 +317,7 @@ def hold_place(*, submission: Submission, actor: User) -> Attempt:
             submission=submission,
             phase=submission.phase,
             user=submission.owner,
+            person=person_key(submission.owner),
             team=submission.team,
         )
     attempt.state, attempt.settled_at = State.HELD, None

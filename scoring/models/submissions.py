@@ -298,7 +298,8 @@ class Prediction(models.Model):
 class Attempt(models.Model):
     """One use of a phase's limits: held during grading, charged with the score.
 
-    An attempt without a score is released and counts as failed.
+    An attempt without a score is released and counts as failed. An attempt on hidden gold outlives
+    its submission and its account, because what was learnt from its score does too.
     """
 
     class State(models.TextChoices):
@@ -306,9 +307,25 @@ class Attempt(models.Model):
         CHARGED = "charged", "charged for a score"
         FAILED = "failed", "ended without a score"
 
-    submission = models.OneToOneField(Submission, on_delete=models.CASCADE, related_name="attempt")
+    submission = models.OneToOneField(
+        Submission,
+        null=True,
+        on_delete=models.SET_NULL,
+        related_name="attempt",
+        help_text="Empty: deleted with its account.",
+    )
     phase = models.ForeignKey(Phase, on_delete=models.PROTECT, related_name="attempts")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    person = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="Keyed hash of the user's email address; see `person_key`.",
+    )
+    file_sha256 = models.CharField(
+        max_length=64, blank=True, help_text="Of the file, once it is deleted with its account."
+    )
     team = models.ForeignKey(
         "accounts.Team",
         null=True,
@@ -324,6 +341,7 @@ class Attempt(models.Model):
         ordering = ["id"]
         indexes = [
             models.Index(fields=["phase", "user", "state"], name="attempt_standing"),
+            models.Index(fields=["person", "phase"], name="attempt_person"),
             models.Index(fields=["phase", "team", "state"], name="attempt_team_standing"),
         ]
         constraints = [
@@ -335,7 +353,7 @@ class Attempt(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"attempt of submission {self.submission_id}: {self.state}"
+        return f"attempt of submission {self.submission_id or '(deleted)'}: {self.state}"
 
 
 class Similarity(models.Model):

@@ -26,6 +26,7 @@ from .manifests import store_manifest
 from .uploads import (
     CheckedUpload,
     SubmissionRefused,
+    check_identity,
     check_limits,
     check_newest,
     check_open,
@@ -72,14 +73,15 @@ def create_submission(
     `check_manifest` and has filled the card. `rerun_of` is the submission that organisers
     repeat. If the form was already sent, its submission is returned. Raises SubmissionRefused, with
     nothing stored, if the upload has faults or lacks required ids, the phase is closed, the board's
-    terms are not accepted, the owner is not in the team or names another team as the organisation,
-    or a limit is used up.
+    terms are not accepted, the gold is hidden and the owner's email address not confirmed, the
+    owner is not in the team or names another team as the organisation, or a limit is used up.
     """
     if rerun_of is not None:
         check_rerun(rerun_of=rerun_of, phase=phase, user=owner)
     elif sample is None:
         check_open(phase=phase, user=owner)
         check_terms(board=phase.board, accepted=accepts_terms)
+        check_identity(phase=phase, user=owner)
     check_team(team=team, user=owner, replaces=replaces)
     check_organisation(organisation=card.get("organisation", ""), user=owner)
     check_limits(phase=phase, user=owner, team=team)

@@ -18,10 +18,11 @@ from portal.accounts.access import is_organiser
 from portal.accounts.models import Team, TeamMember, User
 from portal.accounts.teams.selectors import team_called
 from portal.files.uploads import archive_limits
-from scoring.access import Viewer, may_open_release
+from scoring.access import Viewer, may_open_release, may_publish
 from scoring.benchmarks import Payload, ReadFault, ReadLimits, check_predictions
 from scoring.benchmarks.answer_notes import answer_notes
 from scoring.boards.limits import refusal_for
+from scoring.boards.protection import is_gold_hidden
 from scoring.models import Board, Phase, Submission, Window
 from scoring.models.boards import moment
 
@@ -188,6 +189,25 @@ def check_open(*, phase: Phase, user: User) -> None:
         raise SubmissionRefused(f"“{phase.title}” opens on {moment(phase, phase.opens_at)}.")
     if window == Window.CLOSED:
         raise SubmissionRefused(f"“{phase.title}” closed on {moment(phase, phase.closes_at)}.")
+
+
+UNIDENTIFIED = (
+    "A phase with hidden gold accepts submissions only from users with a confirmed email address. "
+    "Open the link in the email that we sent you. You can request it again under Account, Email."
+)
+
+
+def must_confirm(user: User, phases: Collection[Phase]) -> bool:
+    """Whether the user must confirm the email address to submit to one of these phases: on hidden
+    gold, a person with many accounts would have many attempts."""
+    hidden = any(is_gold_hidden(phase.release, phase.split) for phase in phases)
+    return hidden and not may_publish(user)
+
+
+def check_identity(*, phase: Phase, user: User) -> None:
+    """Raises SubmissionRefused if the user must confirm the email address first."""
+    if must_confirm(user, [phase]):
+        raise SubmissionRefused(UNIDENTIFIED)
 
 
 def check_team(*, team: Team | None, user: User, replaces: Submission | None = None) -> None:

@@ -29,7 +29,7 @@ from scoring.access import (
     submission_to_withdraw,
 )
 from scoring.boards.forms import BoardStateForm
-from scoring.boards.limits import phase_quotas, team_quotas
+from scoring.boards.limits import askers, phase_quotas, team_quotas
 from scoring.boards.protection import all_warnings, disclosures
 from scoring.boards.selectors import example_file, phases_for, precheck_data
 from scoring.charts.drawing import library_version
@@ -60,12 +60,15 @@ from .manifests import ManifestRefused, check_manifest
 from .selectors import for_lists, submission_lines, submission_page
 from .services import PublicationRefused, create_submission, find_submission
 from .uploads import (
+    UNIDENTIFIED,
     CheckedUpload,
     SubmissionRefused,
+    check_identity,
     check_limits,
     check_newest,
     check_upload,
     identical_submission,
+    must_confirm,
 )
 
 PER_PAGE = 50
@@ -303,6 +306,7 @@ def _to_confirm(user: User, form: SubmissionForm, earlier: Submission | None) ->
     phase, team, file = (form.cleaned_data[name] for name in ("phase", "team", "file"))
     if form.cleaned_data["accept_identical"]:
         return None
+    check_identity(phase=phase, user=user)
     check_limits(phase=phase, user=user, team=team)
     check_newest(earlier)
     same = identical_submission(phase=phase, user=user, team=team, file=file)
@@ -371,6 +375,7 @@ def _quotas(request: UserRequest, form: SubmissionForm) -> dict[str, Any]:
     if is_organiser(request.user):
         return {"quotas": [], "team_quotas": []}
     return {
+        "identity": UNIDENTIFIED if must_confirm(request.user, form.phases) else "",
         "quotas": phase_quotas(request.user, form.phases),
         "team_quotas": team_quotas(form.teams, form.phases),
     }
@@ -416,6 +421,7 @@ def manage(request: UserRequest, slug: str) -> HttpResponse:
         "warnings": all_warnings(phases),
         "disclosures": disclosures(phases) if board.is_draft else [],
         "regrades": board_regrades(board)[:REGRADES_SHOWN],
+        "askers": askers(phases),
         "similar": similar_on_board(board, request.GET.get("alike", "1")),
         **_listed(request, Submission.objects.filter(phase__board=board)),
     }

@@ -27,6 +27,10 @@ def _own_migrations() -> Iterator[Path]:
             yield from Path(app.path, "migrations").glob("[0-9]*.py")
 
 
+def _count() -> int:
+    return len(list(_own_migrations()))
+
+
 def test_migrations_are_added_but_never_edited() -> None:
     """If this fails for a new migration, add its line to migrations.sha256. Never change a line:
     sites have applied the migration as it was. Write a new migration instead."""
@@ -111,7 +115,7 @@ def test_an_edited_migration_is_refused() -> None:
 @pytest.mark.django_db
 def test_a_database_without_digests_is_compared_and_recorded() -> None:
     _execute("DELETE FROM migration_digests")
-    assert "The database was not checked since 6 migrations" in schema.fault()
+    assert f"The database was not checked since {_count()} migrations" in schema.fault()
     schema.refuse_foreign()
     schema.record_digests()
     assert schema.fault() == ""
@@ -158,7 +162,7 @@ def test_web_and_workers_refuse_to_start_and_prepare_says_why(tmp_path: Path) ->
     for command in (web, worker, [sys.executable, "manage.py", "prepare", "--no-sample"]):
         ended = _run(command, site.env)
         assert ended.returncode != 0, command
-        assert "this version has other files of 6 migrations" in ended.stdout, command
+        assert f"this version has other files of {_count()} migrations" in ended.stdout, command
         assert "Traceback" not in ended.stdout, command
 
 
