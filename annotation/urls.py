@@ -137,6 +137,7 @@ api_urlpatterns = [
     *_below(
         "",
         ("assignments/", workbench_api.AssignmentList, "assignments"),
+        ("assignments/former/", workbench_api.FormerSubmissionList, "former-submissions"),
         ("campaigns/", campaigns_api.CampaignList, "campaigns"),
     ),
     *_below(

@@ -72,7 +72,9 @@ def hand_over_everything(*, campaign: Campaign, annotator: User, actor: User) ->
     """
     if not Campaign.objects.filter(pk=campaign.pk, state=Campaign.State.OPEN).exists():
         raise CampaignNotOpen
-    handed = hand_over_all(campaign=campaign, leaving=annotator, actor=actor, begun=True)
+    handed = hand_over_all(
+        campaign=campaign, leaving=annotator, actor=actor, begun=True, stays=True
+    )
     if not handed:
         message = f"{display_name(annotator)} has no unfinished tasks in this campaign."
         raise Refused(message, code="nothing")
@@ -80,15 +82,23 @@ def hand_over_everything(*, campaign: Campaign, annotator: User, actor: User) ->
 
 
 def hand_over_all(
-    *, campaign: Campaign, leaving: User, actor: User | None, begun: bool = False
+    *,
+    campaign: Campaign,
+    leaving: User,
+    actor: User | None,
+    begun: bool = False,
+    stays: bool = False,
 ) -> int:
     """Gives all unfinished work of a leaving annotator to those with the least work; returns the
-    number of documents.
+    number of documents, as the overview counts them.
 
-    Runs in the caller's transaction. Raises Refused if no one can take over a document, and for
-    started work without `begun`.
+    Qualification pages and excluded documents are withdrawn, unless the annotator `stays`. Runs in
+    the caller's transaction. Raises Refused if no one can take over a document, and for started
+    work without `begun`.
     """
     documents = _lock_work_of(campaign, leaving)
+    if stays:
+        documents = {pk: row for pk, row in documents.items() if row.is_in_work}
     Campaign.objects.select_for_update().get(pk=campaign.pk)
     works = {
         work.campaign_document_id: work
@@ -96,18 +106,19 @@ def hand_over_all(
         .filter(campaign_document__in=documents, annotator=leaving, state__in=UNFINISHED)
         .order_by("id")
     }
+    counted = {pk: work for pk, work in works.items() if documents[pk].is_in_work}
     if not begun:
-        _refuse_begun(leaving, works.values())
+        _refuse_begun(leaving, counted.values())
     heirs = _heirs_for(
         campaign,
         # Everyone has calibration and qualification pages: those need no one else.
-        [pk for pk in works if documents[pk].purpose == Purpose.WORK],
+        [pk for pk in counted if documents[pk].purpose == Purpose.WORK],
         [pk for pk in active_annotators(campaign) if pk != leaving.pk],
         f"No other annotator can take over the documents of {leaving}. {_remedy(campaign)}",
     )
     for pk, work in works.items():
         _pass_on(documents[pk], work, heirs.get(pk), actor)
-    return len(works)
+    return len(counted)
 
 
 def _lock_work_of(campaign: Campaign, user: User) -> dict[int, CampaignDocument]:
@@ -120,10 +131,7 @@ def _lock_work_of(campaign: Campaign, user: User) -> dict[int, CampaignDocument]
 
 
 def _refuse_begun(leaving: User, works: Iterable[Assignment]) -> None:
-    begun = sum(
-        work.state == State.IN_PROGRESS and work.campaign_document.purpose != Purpose.QUALIFICATION
-        for work in works
-    )
+    begun = sum(work.state == State.IN_PROGRESS for work in works)
     if begun:
         raise Refused(
             f"{leaving} has started {begun} document{'s' if begun > 1 else ''} and not submitted "

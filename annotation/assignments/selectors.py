@@ -114,12 +114,9 @@ def _teams(documents: Sequence[int]) -> Mapping[int, set[int]]:
 
 
 def _with_open(members: QuerySet[Membership], campaign: Campaign) -> QuerySet[Any]:
-    unfinished = Q(
-        user__assignments__campaign_document__campaign=campaign,
-        user__assignments__campaign_document__stage=Stage.ANNOTATION,
-        user__assignments__state__in=UNFINISHED,
-    )
-    counted = members.annotate(open=Count("user__assignments", filter=unfinished))
+    unfinished = counted_work(campaign).filter(state__in=UNFINISHED)
+    mine = Q(user__assignments__in=unfinished.values("pk"))
+    counted = members.annotate(open=Count("user__assignments", filter=mine))
     return counted.select_related("user")
 
 

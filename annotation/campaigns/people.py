@@ -284,6 +284,10 @@ class CampaignOffers:
             url=row.campaign.get_absolute_url(),
         )
 
+    def may_give(self, invitation: Invitation) -> bool:
+        row, inviter = _row(invitation), invitation.invited_by
+        return row is None or bool(inviter and _may_still_give(inviter, row))
+
     def give(self, invitation: Invitation, user: User) -> None:
         """Grants the role. Raises InvitationRefused if the inviter may no longer grant it."""
         row = _row(invitation)

@@ -231,6 +231,11 @@ class CampaignDocument(models.Model):
     def is_calibration(self) -> bool:
         return self.purpose == self.Purpose.CALIBRATION
 
+    @property
+    def is_in_work(self) -> bool:
+        """As `CampaignDocumentQuerySet.in_work`."""
+        return self.purpose != self.Purpose.QUALIFICATION and self.stage != self.Stage.EXCLUDED
+
     def is_labelled_by(self, user: Any) -> bool:
         """Whether labels of the user count here. Users may not decide about their own labels."""
         return self.assignments.filter(annotator=user).exclude(state="withdrawn").exists()

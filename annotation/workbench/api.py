@@ -249,6 +249,31 @@ class AssignmentList(ListAPIView[Assignment]):
         return selectors.my_assignments(self.request.user)
 
 
+class FormerSubmissionRow(serializers.ModelSerializer[Assignment]):
+    campaign = serializers.CharField(source="campaign_document.campaign.slug")
+    document = serializers.CharField(source="campaign_document.document.name")
+
+    class Meta:
+        model = Assignment
+        fields = ["campaign", "document", "submitted_at"]
+        read_only_fields = fields
+
+
+@extend_schema_view(
+    get=extend_schema(
+        summary="List what you submitted in campaigns that you left", tags=["annotation"]
+    )
+)
+class FormerSubmissionList(ListAPIView[Assignment]):
+    permission_classes = [IsAuthenticated]
+    serializer_class = FormerSubmissionRow
+    filter_backends = []
+    queryset = Assignment.objects.none()
+
+    def get_queryset(self) -> QuerySet[Assignment]:
+        return selectors.former_submissions(self.request.user)
+
+
 class AssignmentDetailView(AnnotationView):
     @_reads("Get one of your assignments with its spans", on=own_assignment, gives=AssignmentDetail)
     def get(self, assignment: Assignment) -> Any:

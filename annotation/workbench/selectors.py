@@ -20,6 +20,7 @@ from annotation.models import (
     CampaignDocument,
     Case,
     GoldSpan,
+    Membership,
     ReviewItem,
     Span,
 )
@@ -119,6 +120,21 @@ def my_assignments(user: Any) -> QuerySet[Assignment]:
     return (
         own_assignments(user)
         .filter(Q(state=Assignment.State.SUBMITTED) | ~left_out)
+        .select_related("campaign_document__campaign", "campaign_document__document")
+        .order_by("campaign_document__campaign__title", "campaign_document__campaign", "id")
+    )
+
+
+def former_submissions(user: Any) -> QuerySet[Assignment]:
+    """The submissions of the user in campaigns of which they are no longer an annotator. For lists
+    only: the user may not open these documents any more.
+    """
+    current = Membership.objects.filter(user=user, role=Membership.Role.ANNOTATOR)
+    return (
+        Assignment.objects.of(user)
+        .submitted()
+        .exclude(campaign_document__campaign__in=current.values("campaign"))
+        .exclude(campaign_document__purpose=_QUALIFICATION)
         .select_related("campaign_document__campaign", "campaign_document__document")
         .order_by("campaign_document__campaign__title", "campaign_document__campaign", "id")
     )

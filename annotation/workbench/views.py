@@ -74,7 +74,11 @@ def tasks(request: UserRequest) -> HttpResponse:
         return render(
             request,
             "annotation/workbench/tasks.html",
-            {"groups": selectors.task_groups(request.user)},
+            {
+                "groups": selectors.task_groups(request.user),
+                "former": list(selectors.former_submissions(request.user)[: PER_PAGE + 1]),
+                "most_former": PER_PAGE,
+            },
         )
     mine = selectors.my_assignments(request.user).filter(campaign_document__campaign__slug=campaign)
     page = Paginator(mine, PER_PAGE).get_page(request.GET.get("page"))

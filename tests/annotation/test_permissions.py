@@ -189,6 +189,7 @@ def answered(allowed: tuple[int, ...], status: int | dict[str, int]) -> tuple[in
 
 API = {
     ("GET", "assignments"): API_ANYBODY,
+    ("GET", "former-submissions"): API_ANYBODY,
     ("GET", "assignment"): API_OWNER,
     ("GET", "assignment-content"): API_OWNER,
     ("PUT", "assignment-spans"): answered(API_OWNER, 422),

@@ -212,6 +212,11 @@ class OfferSource(Protocol):
     def describe(self, invitation: Invitation) -> Offer | None:
         """Return None if the invitation belongs to another app."""
 
+    def may_give(self, invitation: Invitation) -> bool:
+        """Whether the inviter, who is active, may still make the offer; also if it is another
+        app's.
+        """
+
     def give(self, invitation: Invitation, user: User) -> None:
         """Grant the offer, in the transaction that accepts the invitation.
 
@@ -248,6 +253,14 @@ def offer_of(invitation: Invitation) -> Offer:
         what=f"a member of {settings.SITE_NAME}",
         about="With an account, you can submit model predictions and take part in campaigns.",
         url=reverse("home:start"),
+    )
+
+
+def inviter_holds(invitation: Invitation) -> bool:
+    """Whether the inviter may still make the offer, so that it can be accepted."""
+    inviter = invitation.invited_by
+    return bool(inviter and inviter.is_active) and all(
+        source.may_give(invitation) for source in _sources
     )
 
 

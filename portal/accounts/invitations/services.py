@@ -32,6 +32,7 @@ from .selectors import (
     email_states,
     give_offer,
     invitation_state,
+    inviter_holds,
     is_addressed_to,
     offer_of,
     pending,
@@ -129,7 +130,8 @@ def make_link(*, invitation: Invitation, actor: User, origin: str) -> str:
     """Return a link to share by other means, valid for LIFETIME; earlier links stop working.
 
     Only available if the site sends no email, or sending failed. The user of the link still needs
-    an account with the invited email address. Raises InvitationRefused otherwise, and if the
+    an account with the invited email address. The inviter stays, unless they may no longer make the
+    offer: then the actor becomes the inviter. Raises InvitationRefused otherwise, and if the
     invitation was answered or revoked.
     """
     locked = Invitation.objects.select_for_update().get(pk=invitation.pk)
@@ -139,7 +141,9 @@ def make_link(*, invitation: Invitation, actor: User, origin: str) -> str:
             code="sent",
         )
     secret = mint_secret(locked)
-    locked.expires_at, locked.invited_by = timezone.now() + LIFETIME, actor
+    locked.expires_at = timezone.now() + LIFETIME
+    if not inviter_holds(locked):
+        locked.invited_by = actor
     locked.save(update_fields=["expires_at", "invited_by"])
     record_event(verb="make_invitation_link", subject=locked, actor=actor)
     return origin + reverse("invitations:invitation", args=[secret])

@@ -275,6 +275,10 @@ class TeamOffers:
             url=row.team.get_absolute_url(),
         )
 
+    def may_give(self, invitation: Invitation) -> bool:
+        row, inviter = _row(invitation), invitation.invited_by
+        return row is None or bool(inviter and _may_still_invite(inviter, row.team))
+
     def give(self, invitation: Invitation, user: User) -> None:
         """Raises InvitationRefused if the inviter may no longer invite."""
         row = _row(invitation)

@@ -15,6 +15,7 @@ from annotation.errors import Reassigned, Refused
 from annotation.models import Assignment, Campaign, CampaignDocument, Membership, Revision
 from portal.accounts.models import User
 from tests.annotation.factories import comment, document_of, make_campaign, save, submit, work_of
+from tests.annotation.qualification.qualification_factories import hold_round, trial_of
 from tests.fixture_types import ApiOf, ClientOf
 from tests.worlds import shared
 
@@ -161,6 +162,32 @@ def test_all_work_of_one_goes_to_the_others(
     assert all(row.assignments.active().count() == 2 for row in trio.documents.all())
     with pytest.raises(Refused, match="no unfinished tasks"):
         hand_over_everything(campaign=trio, annotator=ann, actor=lead)
+
+
+def test_counts_of_overview_and_reassignment_agree(
+    trio: Campaign, ann: User, cleo: User, lead: User, api_of: ApiOf, client_of: ClientOf
+) -> None:
+    """Qualification pages and excluded documents are in none of the counts."""
+    hold_round(trio)
+    Membership.objects.filter(role="annotator").update(qualified_at=timezone.now())
+    save(work_of(ann, trio, 2), ("Number", "1,200"))
+    CampaignDocument.objects.filter(pk=document_of(trio, 2).pk).update(stage="excluded")
+
+    def left(user: User) -> int:
+        rows = api_of(lead).get("/api/v1/campaigns/spring-round/").json()["annotators"]
+        (mine,) = [row for row in rows if row["name"] == str(user)]
+        return int(mine["to_do"] + mine["in_progress"])
+
+    def offered(user: User) -> int:
+        page = client_of(lead).get("/campaigns/spring-round/assignments/")
+        heirs = [heir for row in page.context["rows"] for heir in row.heirs]
+        return next(int(heir.open) for heir in heirs if heir.user == user)
+
+    assert (left(ann), left(cleo)) == (1, 1)
+    assert (offered(ann), offered(cleo)) == (left(ann), left(cleo))
+    before = trial_of(ann, trio).state
+    assert hand_over_everything(campaign=trio, annotator=ann, actor=lead) == 1
+    assert (left(ann), trial_of(ann, trio).state) == (0, before)
 
 
 def test_removal_hands_begun_work_over_when_asked(trio: Campaign, ann: User, lead: User) -> None:

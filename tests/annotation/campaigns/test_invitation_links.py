@@ -8,7 +8,7 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 
-from annotation.models import Campaign, CampaignInvitation
+from annotation.models import Campaign, CampaignInvitation, Membership
 from portal.accounts.invitations.selectors import InvitationRefused, find_invitation
 from portal.accounts.invitations.services import make_link
 from portal.accounts.models import Invitation, User
@@ -66,6 +66,23 @@ def test_link_is_made_where_sending_failed(campaign: Campaign, lead: User, api_o
     made = api_of(lead).post(f"{API}{row['id']}/link/")
     assert made.status_code == 201
     assert made.json()["link"].startswith("http://testserver/invitations/")
+
+
+def test_copying_a_link_keeps_the_inviter(
+    campaign: Campaign, lead: User, organiser: User, client_of: ClientOf, console: None
+) -> None:
+    client_of(lead).post(PEOPLE, FORM)
+    run_due_jobs()
+    invitation = Invitation.objects.get()
+    path = f"/campaigns/spring-round/invitations/{invitation.pk}/link/"
+    assert client_of(organiser).post(path).status_code == 200
+    invitation.refresh_from_db()
+    assert invitation.invited_by == lead
+    # An inviter who lost the role cannot make the offer any more.
+    Membership.objects.filter(user=lead).delete()
+    client_of(organiser).post(path)
+    invitation.refresh_from_db()
+    assert invitation.invited_by == organiser
 
 
 def test_no_link_is_made_while_the_email_brings_it(

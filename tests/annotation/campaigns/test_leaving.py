@@ -46,6 +46,27 @@ def test_untouched_work_goes_to_others_and_submitted_work_stays(trio: Campaign, 
     assert Event.objects.get(verb="remove_member").actor_id == ann.pk
 
 
+def test_former_annotators_keep_the_list_of_their_submissions(
+    trio: Campaign, ann: User, lead: User, client_of: ClientOf, api_of: ApiOf
+) -> None:
+    done = first_work(ann, trio)
+    name = done.campaign_document.document.name
+    submit(done, ("Number", "1,200"))
+    assert "Former campaigns" not in client_of(ann).get("/annotate/").content.decode()
+    membership = Membership.objects.get(campaign=trio, user=ann)
+    remove_member(membership=membership, actor=lead)
+    page = client_of(ann).get("/annotate/").content.decode()
+    assert "Former campaigns" in page
+    assert name in page
+    assert done.get_absolute_url() not in page
+    assert client_of(ann).get(done.get_absolute_url()).status_code == 404
+    (row,) = api_of(ann).get("/api/v1/assignments/former/").json()["results"]
+    assert (row["campaign"], row["document"]) == (trio.slug, name)
+    assert api_of(lead).get("/api/v1/assignments/former/").json()["results"] == []
+    add_member(campaign=trio, user=ann, role="annotator", actor=lead)
+    assert "Former campaigns" not in client_of(ann).get("/annotate/").content.decode()
+
+
 def test_begun_work_holds(trio: Campaign, ann: User) -> None:
     save(first_work(ann, trio), ("Number", "1,200"))
     with pytest.raises(Refused, match="ask the campaign’s lead") as refusal:
