@@ -23,6 +23,7 @@ from typing import Any
 
 from PIL import Image
 
+from portal.files.pixels import as_rgb
 from scoring.answering.core import ImageSource, RunItem
 from scoring.benchmarks.answers import form_of
 
@@ -254,7 +255,7 @@ class RapidOcr(OcrEngine):
         try:
             with Image.open(io.BytesIO(image.read())) as original:
                 # It misreads images with a palette.
-                pixels = np.asarray(original.convert("RGB"))
+                pixels = np.asarray(as_rgb(original))
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise EngineFault(f"{image.name}: cannot be read as an image") from error
         with self._lock:

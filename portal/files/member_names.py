@@ -37,7 +37,7 @@ def is_clutter(name: str) -> bool:
 
 
 def plain_name(name: str) -> str:
-    """The name in Unicode form NFC, as ids are. Some systems split characters from their accents."""
+    """The name in Unicode form NFC, as ids are. Some systems split accents from characters."""
     return normalize("NFC", name)
 
 

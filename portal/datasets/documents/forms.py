@@ -12,7 +12,7 @@ from django.http import HttpRequest, QueryDict
 from django.utils.text import capfirst
 
 from portal.accounts.access import is_organiser
-from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
+from portal.datasets.imaging.pictures import Picture, PictureError, upright_picture
 from portal.datasets.imports.items import FIRST_YEAR, LAST_YEAR
 from portal.datasets.models import Dataset, Document, DocumentType
 from portal.files.uploads import UploadForm
@@ -108,7 +108,7 @@ def read_picture(upload: "UploadedFile[bytes]") -> Picture:
         limit = settings.ARCHIVE_MEMBER_LIMIT // settings.MEGABYTE
         raise ValidationError(f"{upload.name} is larger than {limit} MB.", code="too_large")
     try:
-        return check_picture(upload.read())
+        return upright_picture(upload.read())
     except PictureError as error:
         raise ValidationError(f"{upload.name}: {error}", code=error.code) from error
 

@@ -1,8 +1,9 @@
 """Check image files, create thumbnails, and remove metadata. No Django.
 
-`check_picture` accepts valid PNG and JPEG files. `bare_image` removes metadata such as titles,
-paths and comments, which may reveal the content of a page. It copies the compressed pixels without
-encoding them again.
+`check_picture` accepts valid PNG and JPEG files; `upright_picture` also turns photographs as their
+camera says, so that everyone who reads the pixels alone sees them upright. `bare_image` removes
+metadata such as titles, paths and comments, which may reveal the content of a page. It copies the
+compressed pixels without encoding them again.
 """
 
 import hashlib
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from PIL import Image, UnidentifiedImageError
+
+from portal.files.pixels import as_rgb, is_turned, upright
 
 # A page at 300 dpi has 9 million pixels, and long pages have more.
 PIXEL_LIMIT = 40_000_000
@@ -71,6 +74,36 @@ def check_picture(data: bytes) -> Picture:
     return Picture(data, width, height, suffix, hashlib.sha256(data).hexdigest())
 
 
+# Almost without loss; a photograph is encoded again only if it is turned.
+_TURNED_QUALITY = 95
+
+
+def upright_picture(data: bytes) -> Picture:
+    """Decode a PNG or JPEG, and turn it as its metadata say. Raises PictureError.
+
+    A turned image is encoded again, without metadata other than its colour profile.
+    """
+    picture = check_picture(data)
+    turned = _turned(data)
+    return check_picture(turned) if turned else picture
+
+
+def _turned(data: bytes) -> bytes:
+    """The turned image in the same format; empty if it is upright."""
+    stream = io.BytesIO()
+    with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as image:
+        if not is_turned(image):
+            return b""
+        kind = "PNG" if image.format == "PNG" else "JPEG"
+        pixels = upright(image)
+        kept = {key: image.info[key] for key in ("icc_profile",) if key in image.info}
+    if kind == "JPEG":
+        kept |= {"quality": _TURNED_QUALITY, "subsampling": 0}
+        pixels.info.clear()
+    pixels.save(stream, kind, **kept)
+    return stream.getvalue()
+
+
 def _check_size(width: int, height: int) -> None:
     if width * height > PIXEL_LIMIT or max(width, height) > SIDE_LIMIT:
         raise PictureError(
@@ -85,14 +118,12 @@ SIDES = (240, 320)
 
 def thumbnail(picture: "Image.Image") -> bytes:
     """Return the top of a page as WebP of up to 240 × 320 pixels; long pages are cropped."""
-    from PIL import Image
-
+    picture = upright(picture)
     width, height = picture.size
     longest = width * SIDES[1] // SIDES[0]
     if height > longest:
         picture = picture.crop((0, 0, width, max(longest, 1)))
-    if picture.mode not in {"L", "RGB"}:
-        picture = picture.convert("RGB")
+    picture = as_rgb(picture)
     small = picture.copy() if height <= longest else picture
     small.thumbnail(SIDES, Image.Resampling.LANCZOS, reducing_gap=2)
     stream = io.BytesIO()
@@ -102,8 +133,6 @@ def thumbnail(picture: "Image.Image") -> bytes:
 
 def thumbnail_of(file: BinaryIO) -> bytes:
     """Return the thumbnail of a stored file. Raises OSError or ValueError if it is damaged."""
-    from PIL import Image
-
     with Image.open(file, formats=("PNG", "JPEG")) as picture:
         picture.draft("RGB", (SIDES[0] * 2, SIDES[1] * 2))
         return thumbnail(picture)
@@ -124,15 +153,17 @@ _ALONE = frozenset({*range(0xD0, 0xD8), 0x01})
 def bare_image(data: bytes) -> bytes:
     """Return a PNG or JPEG without text, dates, previews and data after its end.
 
-    An image with an invalid structure is encoded again from its pixels. Raises OSError if it cannot
-    be decoded.
+    An image that its metadata turn, or with an invalid structure, is encoded again from its pixels.
+    Raises OSError if it cannot be decoded.
     """
     try:
+        # Only images from before photographs were turned at their import.
+        data = _turned(data) or data
         if data.startswith(_PNG):
             return _PNG + b"".join(_png_chunks(data))
         if data.startswith(_JPEG):
             return _JPEG + b"".join(_jpeg_segments(data))
-    except (struct.error, ValueError):
+    except (struct.error, ValueError, SyntaxError, UnidentifiedImageError):
         pass
     return _encoded_again(data)
 
@@ -194,12 +225,10 @@ def _scan_end(data: bytes, at: int) -> int:
 
 
 def _encoded_again(data: bytes) -> bytes:
-    from PIL import Image
-
     stream = io.BytesIO()
     with Image.open(io.BytesIO(data)) as image:
         image.load()
-        pixels = image.convert("RGB")
+        pixels = as_rgb(image)
     pixels.info.clear()
     pixels.save(stream, "PNG")
     return stream.getvalue()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
+from portal.datasets.imaging.pictures import Picture, PictureError, upright_picture
 from portal.datasets.imaging.services import release_reason, store_picture
 from portal.datasets.models import (
     Dataset,
@@ -415,7 +415,7 @@ def _check_pictures(item: SourceItem) -> tuple[list[Picture], list[Refusal]]:
             if total > PICTURES_LIMIT:
                 reason = f"the images exceed {PICTURES_LIMIT // 1024**2} MB together"
                 raise ArchiveFault("too_large", reason)
-            pictures.append(check_picture(data))
+            pictures.append(upright_picture(data))
         except (ArchiveFault, PictureError) as fault:
             # Several items can refer to the same file, so the name includes the item.
             refusals.append(refused(f"{item.where} image {number}, {file.shown}", fault))
@@ -469,6 +469,6 @@ def _check_image(archive: Archive, page: PageFile) -> tuple[Picture | None, Refu
     if page.image is None:
         return None, None
     try:
-        return check_picture(archive.read(page.image.path)), None
+        return upright_picture(archive.read(page.image.path)), None
     except (ArchiveFault, PictureError) as fault:
         return None, refused(page.image.shown, fault)

@@ -30,6 +30,7 @@ from portal.datasets.models import (
 )
 from portal.datasets.models.documents import copy_name
 from portal.datasets.releases.gold import ReleaseError
+from portal.files.pixels import as_rgb
 
 from .services import carry_release, gold_of_capture, source_documents
 
@@ -145,7 +146,7 @@ def _opened(image: PageImage) -> "Image":
     from PIL import Image
 
     with image.file.open("rb") as file, Image.open(file) as opened:
-        return opened.convert("RGB")
+        return as_rgb(opened)
 
 
 def _encoded(picture: "Image", *, lossless: bool) -> bytes:
