@@ -85,7 +85,7 @@ class SubmissionData:
     def let_go(self, user: User) -> None:
         """Switches off webhooks and deletes draft reviews. Teams keep their submissions.
 
-        Attempts made before they recorded the person record it now, while the address is known.
+        Attempts made before they recorded the person record it now, before the email address goes.
         """
         Attempt.objects.filter(user=user, person="").update(person=person_key(user))
         Webhook.objects.of(user).update(is_active=False)

@@ -67,8 +67,8 @@ _DOTLESS = {"gmail.com", "googlemail.com"}
 def person_key(user: User) -> str:
     """A keyed hash of the mailbox behind the user's email address, 64 hexadecimal digits.
 
-    It recognises a person whose account was deleted, without keeping the address. Spellings that
-    reach the same mailbox have the same key: `Ann+2@example.org` and `ann@example.org`.
+    It recognises a person whose account was deleted, without keeping the email address. Spellings
+    that reach the same mailbox have the same key: `Ann+2@example.org` and `ann@example.org`.
     """
     name, _, domain = user.email.lower().rpartition("@")
     name = name.partition("+")[0]

@@ -4,7 +4,7 @@ Limits apply to each user over all their teams, and to each team over all its me
 teams nor more members give more attempts. Holding an attempt locks the rows of the team and of the
 account, so that two browser tabs or two members of a team cannot both take the last one.
 
-Each score on hidden gold tells something about it. Attempts on hidden gold therefore count in all
+Each score on hidden gold reveals something about it. Attempts on hidden gold therefore count in all
 phases that grade the same items of a dataset, on any board and any release, and for all accounts of
 the same mailbox, deleted ones too (`person_key`).
 """
