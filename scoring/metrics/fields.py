@@ -470,36 +470,36 @@ def _ordered(value: Any) -> Any:
     return value
 
 
+# By task and subtask.
+SubtaskScores = dict[str, dict[str, float]]
+
+
 def relative_scores(
-    scores: Mapping[str, Mapping[str, float]], baseline: str
+    scores: Mapping[str, SubtaskScores], baseline: str
 ) -> dict[str, float | None]:
     """Each condition's score divided by that of the baseline condition; higher is better.
 
-    `scores` are each condition's rates in [0, 1], by task. Both means are over the tasks that the
-    condition and the baseline have, so that a condition without the hard tasks gains nothing. A
-    ratio is at least 0 and may exceed 1. None if they share no task, or if the baseline scores 0.
-    The baseline's own ratio, 1, is included.
+    `scores` are each condition's rates in [0, 1]. A task is the mean of its subtasks. Both sides
+    are means over the subtasks that the condition and the baseline have, so that a condition
+    without the hard ones gains nothing. Ratios of conditions with different subtasks cannot be
+    compared. A ratio is at least 0 and may exceed 1. None if they share no subtask, or if the
+    baseline scores 0. The baseline's own ratio, 1, is included.
 
-    >>> relative_scores({"normal": {"A": 0.8, "B": 0.2}, "blur": {"A": 0.4}}, "normal")
+    >>> normal = {"A": {"easy": 0.9, "hard": 0.3}, "B": {"only": 0.2}}
+    >>> relative_scores({"normal": normal, "blur": {"A": {"hard": 0.15}}}, "normal")
     {'normal': 1.0, 'blur': 0.5}
     """
     base = scores.get(baseline, {})
     ratios: dict[str, float | None] = {}
     for condition, tasks in scores.items():
-        shared = [task for task in tasks if task in base]
-        whole = math.fsum(base[task] for task in shared)
-        part = math.fsum(tasks[task] for task in shared)
+        shared = {task: tasks[task].keys() & base[task].keys() for task in tasks if task in base}
+        part, whole = (
+            math.fsum(
+                math.fsum(side[task][subtask] for subtask in subtasks) / len(subtasks)
+                for task, subtasks in shared.items()
+                if subtasks
+            )
+            for side in (tasks, base)
+        )
         ratios[condition] = part / whole if whole else None
     return ratios
-
-
-def mean_relative_score(ratios: Mapping[str, float | None], baseline: str) -> float | None:
-    """Mean of the ratios of all conditions except the baseline; None if one has no ratio, or if
-    there is none.
-
-    >>> mean_relative_score({"normal": 1.0, "blur": 0.5, "glare": 1.0}, "normal")
-    0.75
-    """
-    others = [ratio for condition, ratio in ratios.items() if condition != baseline]
-    known = [ratio for ratio in others if ratio is not None]
-    return math.fsum(known) / len(known) if known and len(known) == len(others) else None

@@ -11,7 +11,7 @@ FCMBENCH = Benchmark.of(
     scorer,
     figures,
     key="fcmbench",
-    version="3",
+    version="4",
     title="FCMBench",
     field_grades=scorer.FIELD_GRADES,
     part_name="Task",

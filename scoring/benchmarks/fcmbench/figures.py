@@ -6,7 +6,7 @@ figures.toml has the columns that are not listed here, and the charts; tasks.tom
 import tomllib
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from scoring.benchmarks.base import (
     load_reported,
 )
 from scoring.benchmarks.items import ItemResult, Options, mean, share
-from scoring.metrics.fields import mean_relative_score, relative_scores
+from scoring.metrics.fields import SubtaskScores, relative_scores
 
 from .scorer import (
     LEFT_OUT,
@@ -44,6 +44,7 @@ _TABLES = tomllib.loads((_FOLDER / "tasks.toml").read_text(encoding="utf-8"))
 
 # Asks which distortion an image has, so comparisons of conditions and languages leave it out.
 QUALITY_TASK = "IQE"
+_COMPARED = tuple(task for task in TASKS if task != QUALITY_TASK)
 NORMAL = "Normal Captures"
 # The other conditions, in the order of the paper's table 2.
 CONDITIONS = tuple(_TABLES["conditions"])
@@ -129,14 +130,16 @@ def _language_view(language: str) -> View:
 _CONDITIONS = View(
     "conditions",
     "Robustness",
-    f"F1 under each capture condition relative to normal captures, excluding {QUALITY_TASK} "
-    "(100% = no loss), over the tasks that both have. Ratios over few questions are not reliable.",
+    "F1 under each capture condition divided by F1 on normal captures, over the subtasks that both "
+    f"have, excluding {QUALITY_TASK} (100% = no loss). Ratios of different conditions cannot be "
+    "compared.",
     (
         Column(
             "f1_normal",
             NORMAL,
             "F1",
             f"Mean F1 of the tasks on normal captures, excluding {QUALITY_TASK}",
+            rank="board",
         ),
         *(
             Column(
@@ -146,13 +149,6 @@ _CONDITIONS = View(
                 "F1 under this condition relative to normal captures",
             )
             for condition in CONDITIONS
-        ),
-        Column(
-            "relative",
-            "Mean",
-            "Relative to normal captures",
-            "Mean of the ten conditions",
-            rank="board",
         ),
     ),
 )
@@ -183,7 +179,7 @@ def aggregate(results: Iterable[ItemResult], options: Options) -> Scores:
     """
     scored, strict, published = (defaultdict[Cell, "array[float]"](_array) for _ in range(3))
     counts: Counter[str] = Counter()
-    asked: set[str] = set()
+    asked: set[Cell] = set()
     for result in results:
         score = counted(result, options)
         _count(result, counts, is_ignored=score is None)
@@ -196,15 +192,17 @@ def aggregate(results: Iterable[ItemResult], options: Options) -> Scores:
             if value is not None:
                 cells[cell].append(value)
         if result["outcome"] != LEFT_OUT:
-            asked.add(cell.task)
+            asked.add(cell)
     tasks = task_scores(scored)
     return Scores(
         items=counts["items"],
         missing=counts["missing"],
         scores={
-            **_scores(tasks, scored, counts),
+            **_scores(scored, asked, counts),
             PUBLISHED_OVERALL: _mean_of(task_scores(published), TASKS),
-            OVERALL: _mean_of(task_scores(strict), TASKS) if asked == tasks.keys() else None,
+            OVERALL: (
+                _mean_of(task_scores(strict), TASKS) if _tasks_of(asked) == tasks.keys() else None
+            ),
         },
         counts=_shown_counts(counts, scored),
         subsets={**_languages(scored), **_conditions(scored), **_subtasks(scored)},
@@ -253,38 +251,40 @@ def _shown_counts(counts: Counter[str], scored: Cells) -> dict[str, int]:
 
 
 def _scores(
-    tasks: Mapping[str, float], scored: Cells, counts: Counter[str]
+    scored: Cells, asked: Collection[Cell], counts: Counter[str]
 ) -> dict[str, float | None]:
-    answered = counts["answered"]
+    tasks, answered = task_scores(scored), counts["answered"]
     return {
         **{task: tasks.get(task) for task in TASKS},
-        "perception": _mean_of(tasks, PERCEPTION),
-        "reasoning": _mean_of(tasks, REASONING),
+        "perception": _whole_mean(scored, asked, PERCEPTION),
+        "reasoning": _whole_mean(scored, asked, REASONING),
         SUBSET: None,
         "unparseable": share(counts["unparseable"], answered),
         "f1": _mean_answer(scored),
-        "without_iqe": _mean_without_quality(tasks),
-        **_robustness(scored),
-        **{key: value for name in PREFIXES for key, value in _by_task(scored, name).items()},
+        "without_iqe": _whole_mean(scored, asked, _COMPARED),
+        **_robustness(scored, asked),
+        **{key: value for name in PREFIXES for key, value in _by_task(scored, asked, name).items()},
     }
 
 
-def _robustness(scored: Cells) -> dict[str, float | None]:
-    scores = _condition_scores(scored)
-    relative = relative_scores(scores, NORMAL)
+def _robustness(scored: Cells, asked: Collection[Cell]) -> dict[str, float | None]:
+    conditions = _by_condition(scored)
+    relative = relative_scores(_subtask_scores(conditions), NORMAL)
+    normal = [cell for cell in asked if cell.robustness == NORMAL]
     return {
-        "relative": mean_relative_score(relative, NORMAL),
-        "f1_normal": mean(scores.get(NORMAL, {}).values()),
+        "f1_normal": _whole_mean(conditions.get(NORMAL, {}), normal, _COMPARED),
         **{condition_key(name): relative.get(name) for name in CONDITIONS},
     }
 
 
-def _by_task(scored: Cells, language: str) -> dict[str, float | None]:
+def _by_task(scored: Cells, asked: Collection[Cell], language: str) -> dict[str, float | None]:
     """Return the columns of a language's table."""
-    prefix, tasks = PREFIXES[language], task_scores(_in_language(scored, language))
+    prefix, part = PREFIXES[language], _in_language(scored, language)
+    tasks = task_scores(part)
+    asked = [cell for cell in asked if language_of(cell.subtask) == language]
     return {
         **{f"{prefix}{task}": tasks.get(task) for task in LANGUAGE_TASKS[language]},
-        f"{prefix}{AVERAGE}": _mean_without_quality(tasks),
+        f"{prefix}{AVERAGE}": _whole_mean(part, asked, _COMPARED),
     }
 
 
@@ -296,26 +296,31 @@ def _languages(cells: Cells) -> dict[str, Figures]:
 
 def _language(cells: Cells) -> Figures:
     tasks = task_scores(cells)
-    return {**_answers(cells), **tasks, "without_iqe": _mean_without_quality(tasks)}
+    return {**_answers(cells), **tasks, "without_iqe": _mean_of(tasks, _COMPARED)}
 
 
 def _conditions(cells: Cells) -> dict[str, Figures]:
     """Return each capture condition's score and its ratio to that of normal captures."""
-    scores = _condition_scores(cells)
-    relative = relative_scores(scores, NORMAL)
+    conditions = _by_condition(cells)
+    relative = relative_scores(_subtask_scores(conditions), NORMAL)
     return {
         name: {
             **_answers(part),
-            "without_iqe": mean(scores[name].values()),
+            "without_iqe": mean(task_scores(part).values()),
             "relative": relative[name],
         }
-        for name, part in _by_condition(cells).items()
+        for name, part in conditions.items()
     }
 
 
-def _condition_scores(cells: Cells) -> dict[str, dict[str, float]]:
-    """Return the tasks' scores under each capture condition."""
-    return {name: task_scores(part) for name, part in _by_condition(cells).items()}
+def _subtask_scores(conditions: Mapping[str, Cells]) -> dict[str, SubtaskScores]:
+    """Return the scores under each capture condition, by task and subtask."""
+    scores: dict[str, SubtaskScores] = {}
+    for name, cells in conditions.items():
+        tasks = scores[name] = {}
+        for cell, values in cells.items():
+            tasks.setdefault(cell.task, {})[cell.subtask] = mean(values) or 0.0
+    return scores
 
 
 def _subtasks(cells: Cells) -> dict[str, Figures]:
@@ -355,8 +360,15 @@ def _by_condition(cells: Cells) -> dict[str, Cells]:
     return {name: by_condition[name] for name in names}
 
 
-def _mean_without_quality(tasks: Mapping[str, float]) -> float | None:
-    return _mean_of(tasks, [task for task in TASKS if task != QUALITY_TASK])
+def _tasks_of(cells: Iterable[Cell]) -> set[str]:
+    return {cell.task for cell in cells}
+
+
+def _whole_mean(scored: Cells, asked: Iterable[Cell], names: Collection[str]) -> float | None:
+    """Return the mean of those of these tasks that have questions; None if one has no score, since
+    a mean over fewer tasks cannot be compared."""
+    tasks = task_scores(scored)
+    return _mean_of(tasks, names) if _tasks_of(asked) & set(names) <= tasks.keys() else None
 
 
 def _mean_of(tasks: Mapping[str, float], names: Iterable[str]) -> float | None:

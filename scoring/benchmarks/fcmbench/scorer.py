@@ -88,7 +88,7 @@ def check_options(raw: Mapping[str, object]) -> Options:
 PUBLISHED = check_options({"rules": REFERENCE})
 
 # Rules on which the published evaluator and the paper differ, or that the paper leaves open.
-_RULES = ("num_cal_005:left-out", "relative:same-tasks-without-IQE")
+_RULES = ("num_cal_005:left-out", "relative:same-subtasks-without-IQE")
 
 
 def signed(options: Options) -> tuple[str, ...]:

@@ -488,6 +488,9 @@ def test_a_task_without_a_score_leaves_no_score_that_ranks(
     ]
     scores = FCMBENCH.aggregate([score(*row, options) for row in rows], options).scores
     assert (scores["NC"], scores["CC"], scores["overall_strict"]) == (None, 1, None)
+    # No mean gains from the missing task.
+    for key in ("reasoning", "without_iqe", "zh_without_iqe", "f1_normal"):
+        assert scores[key] is None
 
 
 def test_results_of_version_2_are_still_read() -> None:
@@ -538,15 +541,15 @@ def test_conditions_are_relative_to_normal_captures_without_image_quality() -> N
             (gold("3", ["A"], robustness="Out-of-focus"), half),
             (gold("4", ["A"], robustness="Small ROIs", task="IQE", subtask="qua_eva_001"), right),
             (gold("5", ["A"], robustness="Small ROIs"), right),
+            (gold("6", ["A"], robustness="Small ROIs", subtask="con_new_009"), half),
         ]
     )
     # Half correct: P = 1/3, R = 1, F1 = 1/2. Normal captures: (1 + 1/2) / 2 = 3/4, but 1 in the
-    # only task that both have.
+    # only subtask that both have.
     conditions = ["Normal Captures", "Out-of-focus", "Small ROIs"]
-    assert [scores.subsets[name]["without_iqe"] for name in conditions] == [0.75, 0.5, 1]
+    assert [scores.subsets[name]["without_iqe"] for name in conditions] == [0.75, 0.5, 0.75]
     assert [scores.subsets[name]["relative"] for name in conditions] == pytest.approx([1, 1 / 2, 1])
-    assert [scores.subsets[name]["answers"] for name in conditions] == [2, 1, 1]
-    assert scores.scores["relative"] == pytest.approx(3 / 4)
+    assert [scores.subsets[name]["answers"] for name in conditions] == [2, 1, 2]
 
 
 def test_output_tokens_are_summed_up_when_stated() -> None:
@@ -575,10 +578,9 @@ def test_a_perfect_submission_scores_one_everywhere() -> None:
     assert scores["unparseable"] == 0
     assert {key: value for key, value in scores.items() if value != 1} == {
         "unparseable": 0,
-        # There are no conditions other than normal captures.
-        "relative": None,
         # Which items the published subset has is not known here.
         "overall_subset": None,
+        # There are no conditions other than normal captures.
         **{condition_key(name): None for name in CONDITIONS},
     }
 
@@ -748,8 +750,8 @@ def test_pages_are_refused(tmp_path: Path) -> None:
 
 def test_the_signature_names_what_can_change_a_figure() -> None:
     assert FCMBENCH.signature(SKIP) == (
-        "fcmbench|v3|rules:factboard|identifiers:text|tolerance:relative|missing:skip"
-        "|num_cal_005:left-out|relative:same-tasks-without-IQE|answer:shown"
+        "fcmbench|v4|rules:factboard|identifiers:text|tolerance:relative|missing:skip"
+        "|num_cal_005:left-out|relative:same-subtasks-without-IQE|answer:shown"
     )
     assert "|rules:reference|identifiers:reference|tolerance:reference|" in FCMBENCH.signature(
         REFERENCE

@@ -14,11 +14,11 @@ from scoring.metrics.fields import (
     DEEPEST,
     LONGEST_TEXT,
     Normalise,
+    SubtaskScores,
     UnparseableError,
     extract_json,
     flatten,
     is_close,
-    mean_relative_score,
     names_identifier,
     near_pairs,
     normalise_float,
@@ -337,46 +337,33 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 SCORES = {
-    "normal": {"A": 0.9, "B": 0.3},
-    "blur": {"A": 0.3, "B": 0.3},
-    "glare": {"A": 0.9, "C": 0.1},
-    "dark": {"B": 0.6},
+    "normal": {"A": {"1": 0.9, "2": 0.3}, "B": {"1": 0.3}},
+    "blur": {"A": {"1": 0.3, "2": 0.3}, "B": {"1": 0.15}},
+    "glare": {"A": {"1": 0.9}, "C": {"1": 0.1}},
+    "dark": {"A": {"3": 0.9}, "B": {"1": 0.6}},
+    "wet": {"A": {"3": 0.9}},
 }
 
 
-def test_relative_scores_divide_by_the_baseline() -> None:
-    ratios = relative_scores(SCORES, "normal")
-    assert ratios == {
+def test_relative_scores_divide_by_the_baseline_over_the_same_subtasks() -> None:
+    assert relative_scores(SCORES, "normal") == {
         "normal": 1,
+        # (0.3 + 0.15) / (0.6 + 0.3)
         "blur": pytest.approx(0.5),
-        # Only A is in both, and only B.
+        # Only A 1 is in both, and only B 1.
         "glare": pytest.approx(1),
         "dark": pytest.approx(2),
+        "wet": None,
     }
 
 
 @pytest.mark.parametrize(
     "scores",
     [
-        {"blur": {"A": 0.5}},
-        {"normal": {"A": 0.0}, "blur": {"A": 0.5}},
+        {"blur": {"A": {"1": 0.5}}},
+        {"normal": {"A": {"1": 0.0}}, "blur": {"A": {"1": 0.5}}},
         {"normal": {}},
     ],
 )
-def test_relative_scores_without_a_baseline_are_none(scores: dict[str, dict[str, float]]) -> None:
-    ratios = relative_scores(scores, "normal")
-    assert set(ratios.values()) == {None}
-    assert mean_relative_score(ratios, "normal") is None
-
-
-def test_mean_relative_score_leaves_the_baseline_out() -> None:
-    ratios = relative_scores(SCORES, "normal")
-    assert mean_relative_score(ratios, "normal") == pytest.approx((0.5 + 1 + 2) / 3)
-
-
-def test_there_is_no_mean_if_a_condition_cannot_be_compared() -> None:
-    assert mean_relative_score({"normal": 1, "blur": 0.5, "glare": None}, "normal") is None
-
-
-def test_mean_relative_score_of_the_baseline_alone_is_none() -> None:
-    assert mean_relative_score({"normal": 1.0}, "normal") is None
+def test_relative_scores_without_a_baseline_are_none(scores: dict[str, SubtaskScores]) -> None:
+    assert set(relative_scores(scores, "normal").values()) == {None}
