@@ -63,7 +63,7 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
         )
     if phase.public_share is not None and (fault := _part_fault(phase)):
         faults["public_share"] = fault
-    for name in ("per_day", "in_total"):
+    for name in ("per_day", "in_total", "failed_per_day"):
         if getattr(phase, name) == 0:
             faults[name] = "Enter 1 or more, or leave the field empty for no limit."
     return faults

@@ -59,7 +59,16 @@ JudgeConfusionSerializer = answer(
         source="kappa.value", allow_null=True, help_text="Cohen's kappa, -1 to 1."
     ),
 )
-JudgePairSerializer = answer(PairLine, "JudgePair")
+JudgePairSerializer = answer(
+    PairLine,
+    "JudgePair",
+    confusion="Over the facts that judge and matcher both decided, the same for every pair.",
+    covered="Reviewed facts with decisions of both; a fact with two reviews counts twice.",
+    reviewed="Reviewed facts.",
+    coverage=serializers.FloatField(
+        allow_null=True, help_text="Share of the reviewed facts that both decided, 0 to 1."
+    ),
+)
 JudgeGroupSerializer = answer(
     GroupLine, "JudgeGroup", judge="Judge and experts.", matcher="Matcher and experts."
 )

@@ -12,10 +12,8 @@ from typing import Any
 from scoring.access import Viewer, are_scores_shown
 from scoring.benchmarks.base import Judging
 from scoring.judge.reliability import Confusion, confusion, confusions, mean_absolute_difference
-from scoring.leaderboard.disclosure import is_shown_in_parts, rounded_scores
 from scoring.models import (
     Board,
-    Entry,
     ExpertReview,
     Grading,
     ItemScore,
@@ -23,7 +21,6 @@ from scoring.models import (
     JudgeRun,
     JudgeSample,
     JudgeVerdict,
-    Phase,
 )
 
 Place = tuple[int, int]
@@ -125,44 +122,6 @@ def _in_gradings(
     return judged_pages
 
 
-@dataclass(frozen=True)
-class SubmissionLine:
-    """Scores as shown on the leaderboard; the judge's cover the pages with a verdict."""
-
-    run: JudgeRun
-    ffa: float | None
-    judged: dict[str, Any]
-
-
-def judged_submissions(user: Viewer, phase: Phase, version: str) -> list[SubmissionLine]:
-    """The submissions on the phase's leaderboard with the newest runs of this version, the judge's
-    best first. Two queries.
-
-    Empty if the phase's scores are split in parts, because the judge's scores count all pages.
-    """
-    if is_shown_in_parts(user, phase):
-        return []
-    entries = Entry.objects.filter(phase=phase, kind=Entry.Kind.GRADED).select_related("grading")
-    scores = {entry.grading.submission_id: entry.scores for entry in entries if entry.grading}
-    runs = JudgeRun.objects.filter(
-        submission__in=scores, release=phase.release_id, state=JudgeRun.State.DONE
-    ).select_related("submission")
-    newest = {run.submission_id: run for run in runs.order_by("id") if run.version == version}
-    lines = [
-        SubmissionLine(run, scores[pk].get("ffa"), _rounded(phase, run))
-        for pk, run in newest.items()
-    ]
-    return sorted(lines, key=lambda line: -(line.judged["entity_accuracy"] or 0))
-
-
-def _rounded(phase: Phase, run: JudgeRun) -> dict[str, Any]:
-    """The paper's points reveal accuracy and structure, so that rounding phases leave them out."""
-    scores = rounded_scores(phase, {"entity_accuracy": run.summary.get("entity_accuracy")})
-    if phase.score_decimals is None:
-        scores |= {name: run.summary.get(name) for name in ("structure_score", "overall_score")}
-    return scores
-
-
 RIGHT = "right"
 """Used instead of an error type for facts that the matcher finds right."""
 Said = dict[int, bool]
@@ -185,13 +144,26 @@ class Decision:
 
 @dataclass(frozen=True)
 class PairLine:
+    """The agreement of two deciders. The confusion of every pair is over the same facts; `covered`
+    of the `reviewed` facts have decisions of both.
+    """
+
     between: str
     confusion: Confusion
+    covered: int
+    reviewed: int
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the reviewed facts that both decided, 0 to 1; None without facts."""
+        return self.covered / self.reviewed if self.reviewed else None
 
 
 @dataclass(frozen=True)
 class GroupLine:
-    """Decisions on facts of one type or kind of error: judge and experts, matcher and experts."""
+    """Decisions on facts of one type or kind of error: judge and experts, matcher and experts, over
+    the same facts.
+    """
 
     name: str
     judge: Confusion
@@ -200,7 +172,9 @@ class GroupLine:
 
 @dataclass(frozen=True)
 class CountLine:
-    """Mean absolute difference to the experts' counts of wrong facts, in facts per page."""
+    """Mean absolute difference to the experts' counts of wrong facts, in facts per page, over the
+    same pages.
+    """
 
     type: str
     judge: float | None
@@ -289,6 +263,7 @@ def reliability(sample: JudgeSample, version: str = "") -> Reliability:
     matched = by_matcher(judging_of(sample), graded)
     judged = {place: _said(v.result) for place, v in verdicts.get(shown, {}).items()}
     decisions = list(_decisions(reviews, matched, judged))
+    shared = _shared(decisions)
     return Reliability(
         sample=sample,
         pages=sample.cases.count(),
@@ -296,9 +271,9 @@ def reliability(sample: JudgeSample, version: str = "") -> Reliability:
         reviews=len(reviews),
         experts=len({review.expert_id for review in reviews}),
         judge=shown,
-        agreement=_pairs(decisions, reviews),
-        fact_types=_groups((d.type, d) for d in decisions),
-        error_types=_groups((d.error, d) for d in decisions if d.error),
+        agreement=_pairs(decisions, shared, reviews),
+        fact_types=_groups((d.type, d) for d in shared),
+        error_types=_groups((d.error, d) for d in shared if d.error),
         counts=_counts(reviews, judged, {p: _said(r) for p, r in matched.items()}),
         versions=[_version(name, judged_pages, reviews) for name, judged_pages in verdicts.items()],
         reasoning=_reasoning(reviews, shown) if shown else None,
@@ -347,21 +322,46 @@ def _judge_expert(decisions: Iterable[Decision]) -> Iterable[tuple[bool, bool]]:
     return ((d.judge, d.expert) for d in decisions if d.judge is not None)
 
 
-def _pairs(decisions: list[Decision], reviews: list[ExpertReview]) -> list[PairLine]:
-    matcher = ((d.matcher, d.expert) for d in decisions if d.matcher is not None)
-    # A page that two experts reviewed counts once here.
-    facts = {(d.case.pk, d.n): d for d in decisions}.values()
-    both = ((d.judge, d.matcher) for d in facts if d.judge is not None and d.matcher is not None)
+def _shared(decisions: list[Decision]) -> list[Decision]:
+    """The facts that judge and matcher both decided. One that decided nothing does not count.
+
+    Agreement over different facts is not comparable: the judge may decide only the easy ones.
+    """
+    has_judge = any(d.judge is not None for d in decisions)
+    has_matcher = any(d.matcher is not None for d in decisions)
     return [
-        PairLine("Judge and experts", confusion(_judge_expert(decisions))),
-        PairLine("Matcher and experts", confusion(matcher)),
-        PairLine("Judge and matcher", confusion(both)),
-        PairLine("Expert and expert", confusion(_between_experts(reviews))),
+        d
+        for d in decisions
+        if (d.judge is not None or not has_judge) and (d.matcher is not None or not has_matcher)
     ]
 
 
-def _between_experts(reviews: list[ExpertReview]) -> Iterable[tuple[bool, bool]]:
-    """Every two reviews of one case, the earlier first."""
+def _pairs(
+    decisions: list[Decision], shared: list[Decision], reviews: list[ExpertReview]
+) -> list[PairLine]:
+    matcher = ((d.matcher, d.expert) for d in shared if d.matcher is not None)
+    both = ((d.judge, d.matcher) for d in shared if d.judge is not None and d.matcher is not None)
+    experts = list(_between_experts(reviews))
+    facts = {(d.case.pk, d.n) for d in shared}
+    twice = [(first, second) for place, first, second in experts if place in facts]
+    judge_covers = sum(d.judge is not None for d in decisions)
+    matcher_covers = sum(d.matcher is not None for d in decisions)
+    both_cover = sum(d.judge is not None and d.matcher is not None for d in decisions)
+    known = len({(d.case.pk, d.n) for d in decisions})
+    twice_known = len({place for place, _, _ in experts})
+    n = len(decisions)
+    return [
+        PairLine("Judge and experts", confusion(_judge_expert(shared)), judge_covers, n),
+        PairLine("Matcher and experts", confusion(matcher), matcher_covers, n),
+        PairLine("Judge and matcher", confusion(both), both_cover, n),
+        PairLine("Expert and expert", confusion(twice), twice_known, known),
+    ]
+
+
+def _between_experts(
+    reviews: list[ExpertReview],
+) -> Iterable[tuple[tuple[int, int], bool, bool]]:
+    """Case and number of a fact with every two reviews of it, the earlier first."""
     for place, first in enumerate(reviews):
         for second in reviews[place + 1 :]:
             if second.case_id != first.case_id:
@@ -369,7 +369,7 @@ def _between_experts(reviews: list[ExpertReview]) -> Iterable[tuple[bool, bool]]
             for fact in first.case.item.facts:
                 said = first.says(fact["n"]), second.says(fact["n"])
                 if None not in said:
-                    yield bool(said[0]), bool(said[1])
+                    yield (first.case_id, fact["n"]), bool(said[0]), bool(said[1])
 
 
 def _reasoning(reviews: list[ExpertReview], version: str) -> ReasoningLine:
@@ -423,16 +423,23 @@ def _difference(
     pairs = [
         (_wrong(said[_place(review.case)], review, name), review.wrong[name])
         for review in reviews
-        if name in review.wrong
-        and all(fact["n"] in said.get(_place(review.case), {}) for fact in review.case.item.facts)
+        if name in review.wrong and _is_decided(review, said)
     ]
     return mean_absolute_difference(pairs)
+
+
+def _is_decided(review: ExpertReview, said: Mapping[Place, Said]) -> bool:
+    """Whether every fact of the page has a decision."""
+    known = said.get(_place(review.case), {})
+    return all(fact["n"] in known for fact in review.case.item.facts)
 
 
 def _counts(
     reviews: list[ExpertReview], judged: Mapping[Place, Said], matched: Mapping[Place, Said]
 ) -> list[CountLine]:
     names = dict.fromkeys(name for review in reviews for name in review.wrong)
+    if judged and matched:
+        reviews = [r for r in reviews if _is_decided(r, judged) and _is_decided(r, matched)]
     return [
         CountLine(
             type=name,

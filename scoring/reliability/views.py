@@ -45,11 +45,11 @@ from .cases import (
 from .selectors import (
     Reliability,
     disagreements,
-    judged_submissions,
     reliability,
     samples_of,
     shown_samples,
 )
+from .submissions import judged_submissions
 
 RIGHT, WRONG = "right", "wrong"
 

@@ -80,6 +80,8 @@ def test_times_are_read_on_the_clocks_of_the_zone(
         ({"split": "test"}, "The release has no items in the split “test”"),
         ({"score_decimals": "1", "diagnostics": "items"}, "totals only"),
         ({"per_day": "0"}, "Enter 1 or more, or leave the field empty for no limit."),
+        ({"in_total": "0"}, "Enter 1 or more, or leave the field empty for no limit."),
+        ({"failed_per_day": "0"}, "Enter 1 or more, or leave the field empty for no limit."),
         ({"options": '{"labls": []}'}, "labls"),
         ({"options": "[1]"}, "Enter a JSON object"),
         ({"title": ""}, "This field is required."),
@@ -145,6 +147,11 @@ def test_phases_by_the_api(api_of: ApiOf, board: Board, organiser: User) -> None
         "/api/v1/boards/board/phases/final/", {"per_day": None}, format="json"
     )
     assert (changed.status_code, changed.json()["per_day"]) == (200, None)
+    for limit in ("per_day", "in_total", "failed_per_day"):
+        zero = api_of(organiser).patch(
+            "/api/v1/boards/board/phases/final/", {limit: 0}, format="json"
+        )
+        assert (zero.status_code, set(zero.json())) == (400, {limit})
     wrong = api_of(organiser).post(
         "/api/v1/boards/board/phases/", {"title": "X", "time_zone": "Nowhere"}, format="json"
     )

@@ -158,16 +158,21 @@ class TestReliability:
         assert found.judge == "new, facts-1"
         # Page 1 against two experts: of six decisions all but one alike; page 2: fact 1 alone.
         assert pair(found.agreement, "Judge and experts") == (5, 1, 1, 0)
-        assert pair(found.agreement, "Matcher and experts") == (5, 0, 1, 2)
-        # Each fact once: 1.1, 1.3 both right; 1.2 the judge alone; 2.1 the matcher alone.
-        assert pair(found.agreement, "Judge and matcher") == (2, 1, 1, 0)
+        # The judge did not decide fact 2 of page 2, so that it counts for no pair.
+        assert pair(found.agreement, "Matcher and experts") == (5, 0, 1, 1)
+        # 1.1, 1.3 both right; 1.2 the judge alone, all with two reviews; 2.1 the matcher alone.
+        assert pair(found.agreement, "Judge and matcher") == (4, 2, 1, 0)
         assert pair(found.agreement, "Expert and expert") == (2, 1, 0, 0)
+        coverage = [(line.covered, line.reviewed) for line in found.agreement]
+        assert coverage == [(7, 8), (8, 8), (7, 8), (3, 5)]
+        assert len({line.confusion.n for line in found.agreement[:3]}) == 1
+        for groups in (found.fact_types, found.error_types):
+            assert all(group.judge.n == group.matcher.n for group in groups)
         assert [line.name for line in found.fact_types] == ["Date", "Number"]
-        assert {line.name for line in found.error_types} == {"right", "sign", "date"}
-        # Matcher's wrong dates: 0, 0 and 1; the experts': 0, 0 and 3. The judge decided page 1.
+        assert {line.name for line in found.error_types} == {"right", "sign"}
+        # Both decided page 1, where no date is wrong. The matcher alone would miss 2 on page 2.
         dates = next(line for line in found.counts if line.type == "Date")
-        assert dates.judge == 0
-        assert dates.matcher == pytest.approx(2 / 3)
+        assert (dates.judge, dates.matcher) == (0, 0)
         assert [(line.version, line.pages) for line in found.versions] == [
             ("new, facts-1", 2),
             ("old, facts-1", 1),
