@@ -53,9 +53,9 @@ class Severity:
     def weighted_accuracy(self, errors: Mapping[str, int], facts: int) -> float | None:
         """1 - sum of weight(error) over the facts that are wrong / number of facts.
 
-        In [0, 1], higher is better. A correct fact loses nothing and the gravest error loses the
-        whole fact, so the figure is at least FFA, and equal to it if every error weighs 1. None
-        without facts.
+        In [0, 1], higher is better. A correct fact loses nothing; a missing fact and the gravest
+        errors lose the whole fact, so the figure is at least FFA, and equal to it if every error
+        weighs 1. None without facts.
 
         >>> SEVERITY.weighted_accuracy({"sign": 1, "separator": 1}, 4)
         0.7
@@ -70,7 +70,7 @@ class Severity:
         return RuleTable(
             title="Severity of errors",
             help=f"Version {self.version}. Weighted FFA = 1 − sum of the weights of all errors / "
-            "number of facts.",
+            "number of facts. A missing fact weighs as much as a wrong one.",
             heads=("Error type", "Weight", "Description"),
             rows=tuple(
                 (error.capitalize(), f"{weight:g}", self.reasons[error])
@@ -102,7 +102,8 @@ _WEIGHTED_COLUMN = Column(
     "weighted_ffa",
     "Weighted FFA",
     _FACT_LEVEL,
-    f"FFA with errors weighted by severity (weights version {SEVERITY.version})",
+    "FFA with part of a fact for small errors, such as other separators. A missing fact counts as "
+    f"wrong (weights version {SEVERITY.version})",
     headline=False,
 )
 _ERROR_COLUMNS = tuple(
@@ -124,7 +125,7 @@ def signed(options: Options) -> Iterator[str]:
     >>> from .options import check_options
     >>> list(signed(check_options({})))[1:]  # doctest: +NORMALIZE_WHITESPACE
     ['matcher:aligned', 'unit:beside', 'text:visible', 'text_rules:factboard', 'missing:zero',
-     'severity:3']
+     'severity:4']
     """
     # `beside` was added in a later version; figures do not change without it.
     unused = ("beside", "")

@@ -42,7 +42,7 @@ def graded(pairs: list[tuple[dict[str, Any], dict[str, Any] | None]], **options:
 def test_signature_names_every_option() -> None:
     assert BENCHMARK.signature(DEFAULTS) == (
         "fincriticaled|v5|labels:Number,Date|matcher:aligned|unit:beside|text:visible"
-        "|text_rules:factboard|missing:zero|severity:3|answer:shown"
+        "|text_rules:factboard|missing:zero|severity:4|answer:shown"
     )
     assert "labels:Number,Temporal,MonetaryUnit" in BENCHMARK.signature(
         BENCHMARK.check_options({"labels": "v2"})
@@ -469,11 +469,25 @@ def test_a_space_weighs_least_of_all() -> None:
         ({}, 4, 1),
         ({"sign": 4}, 4, 0),
         ({"sign": 1, "separator": 2}, 4, 1 - 1.4 / 4),
-        ({"missing": 1, "truncated": 1}, 2, 1 - 1.25 / 2),
+        ({"missing": 1, "truncated": 1}, 2, 1 - 1.75 / 2),
     ],
 )
 def test_weighted_accuracy_by_hand(errors: dict[str, int], facts: int, accuracy: float) -> None:
     assert SEVERITY.weighted_accuracy(errors, facts) == pytest.approx(accuracy)
+
+
+@pytest.mark.parametrize("cell", ["", "1", "0", "1,000", "n/a", "#,###", "1 or 2"])
+def test_weighted_accuracy_of_one_text_for_every_number_is_zero(cell: str) -> None:
+    rows = [("Revenue", "1,200"), ("Loss", "(350)"), ("Cash", "$7.25"), ("Growth", "12.5%")]
+    gold = "".join(f"<tr><td>{name}<td><Number>{value}</Number>" for name, value in rows)
+    answer = "".join(f"<tr><td>{name}<td>{cell}" for name, _ in rows)
+    result = FINCRITICALED.score_item(
+        {"id": "p", "html": f"<table>{gold}</table>"},
+        {"id": "p", "html": f"<table>{answer}</table>"},
+        OPTIONS,
+    )
+    scores = FINCRITICALED.aggregate([result], OPTIONS).scores
+    assert (scores["ffa"], scores["weighted_ffa"]) == (0, 0)
 
 
 def test_without_facts_there_is_none() -> None:

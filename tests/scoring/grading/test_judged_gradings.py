@@ -55,7 +55,7 @@ def test_a_board_ranks_by_its_judge(
     grading = grading_of(graded(make_board(options=JUDGED), researcher, run_jobs))
     assert grading.state == "done"
     assert f"|matcher:judge({MODEL},facts-1)|" in grading.signature
-    assert grading.signature.endswith("|override:paper|severity:3|answer:shown")
+    assert grading.signature.endswith("|override:paper|severity:4|answer:shown")
     assert grading.scores["ffa"] == pytest.approx(3 / 6)
     # Structure is 2 on each page; of the facts 1 of 3, 1 of 2 and 1 of 1 are correct.
     assert grading.scores["judge_structure"] == 2
