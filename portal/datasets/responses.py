@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.core.exceptions import ValidationError
-from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils.http import content_disposition_header
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException
 
 from portal.datasets.imaging.pictures import bare_image
 from portal.datasets.imaging.services import ensure_thumbnail
+from portal.datasets.imaging.stored import StoredFileError, read_stored
 from portal.web.refusals import Refused
 
 from .models import PageImage
@@ -40,6 +41,21 @@ def refusals_by_field() -> Iterator[None]:
         raise serializers.ValidationError({field: [refusal.message]}) from refusal
     except ValidationError as error:
         raise serializers.ValidationError(serializers.as_serializer_error(error)) from error
+
+
+class DamagedFile(APIException):
+    """A file of the site is missing or was changed; the site must be mended."""
+
+    status_code = status.HTTP_500_INTERNAL_SERVER_ERROR
+
+
+@contextmanager
+def stored_file_errors() -> Iterator[None]:
+    """Turn a missing or changed file into an error of the API with the reason."""
+    try:
+        yield
+    except StoredFileError as error:
+        raise DamagedFile(str(error), code="damaged_file") from error
 
 
 @dataclass(frozen=True)
@@ -98,14 +114,13 @@ def sandboxed_html_response(document_html: str) -> HttpResponse:
 
 
 def image_response(image: PageImage, *, bare: bool = False) -> HttpResponseBase:
-    """Return a page image, without metadata in the file if `bare`."""
-    response: HttpResponseBase
-    if bare:
-        with image.file.open("rb") as file:
-            data = bare_image(file.read())
-        response = HttpResponse(data, content_type=image.media_type)
-    else:
-        response = FileResponse(image.file.open("rb"), content_type=image.media_type)
+    """Return a page image, without metadata in the file if `bare`; 500 with the reason if the file
+    is missing or was changed."""
+    try:
+        data = read_stored(str(image.file.name), image.sha256)
+    except StoredFileError as error:
+        return JsonResponse({"detail": str(error)}, status=500)
+    response = HttpResponse(bare_image(data) if bare else data, content_type=image.media_type)
     response["Content-Security-Policy"] = IMAGE_POLICY
     keep_private(response)
     return response

@@ -40,6 +40,7 @@ from portal.datasets.models.images import image_path, thumbnail_path
 
 from .pictures import Picture, thumbnail_of
 from .renderer import Limits, NoBrowserError, Rendered, RenderedImage, Renderer, RenderingError
+from .stored import read_stored
 
 
 def release_reason(document: Document) -> str:
@@ -244,8 +245,7 @@ def ensure_thumbnail(image: PageImage) -> bytes:
                 return stored
         except OSError:
             pass  # create it again
-    with image.file.open("rb") as file:
-        data = thumbnail_of(io.BytesIO(file.read()))
+    data = thumbnail_of(io.BytesIO(read_stored(str(image.file.name), image.sha256)))
     PageImage.objects.filter(pk=image.pk).update(thumbnail=store_thumbnail(image, data))
     return data
 

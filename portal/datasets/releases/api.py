@@ -32,6 +32,7 @@ from portal.datasets.documents.serializers import ImageSerializer, TaskDetailSer
 from portal.datasets.models import Dataset, DatasetTask, Release, ReleaseItem
 from portal.datasets.releases.publishing.diff import KINDS, FactChange, FieldChange
 from portal.datasets.releases.publishing.rows import read_draw
+from portal.datasets.responses import stored_file_errors
 from portal.facts import Fact
 from portal.files.uploads import UploadTooLarge, was_too_large
 from portal.web.answers import ListingView, answer
@@ -409,7 +410,9 @@ class StarterKit(APIView):
     def get(self, request: Request, slug: str, version: str) -> HttpResponseBase:
         release = get_kit_release(request.user, slug, version)
         require_licence(request, release)
-        return starter_kit_response(release, request.build_absolute_uri(release.get_absolute_url()))
+        page = request.build_absolute_uri(release.get_absolute_url())
+        with stored_file_errors():
+            return starter_kit_response(release, page)
 
 
 class AcceptLicence(APIView):
@@ -509,4 +512,5 @@ class ReleaseDownload(APIView):
         require_licence(request, release)
         query = checked(DownloadQuerySerializer, request.query_params)
         gold_splits = gold_splits_for(request.user, release)
-        return release_response(release, gold_splits, images=query["images"])
+        with stored_file_errors():
+            return release_response(release, gold_splits, images=query["images"])

@@ -29,11 +29,11 @@ from itertools import islice
 from typing import Any
 from zipfile import ZIP_STORED
 
-from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 
 from portal.datasets.access import GoldSplits
 from portal.datasets.imaging.pictures import bare_image
+from portal.datasets.imaging.stored import StoredFile, check_stored, read_stored
 from portal.datasets.imports.items import DESCRIBED
 from portal.datasets.models import Document, Release, ReleaseItem
 from portal.datasets.releases.publishing import covered, formats, kits, manifest, rows
@@ -311,14 +311,19 @@ def _item_images(item: ReleaseItem, *, bare: bool = False) -> tuple[rows.ItemIma
 
     `bare` strips the metadata from the image files.
     """
-    if item.pinned is not None:
-        pinned = item.pinned["images"]
-    else:
-        pinned = document_images(item.document) if item.pk else []
     return tuple(
-        rows.ItemImage(image["name"], _reader(image["path"], bare=bare), image["sha256"])
-        for image in pinned
+        rows.ItemImage(
+            image["name"], _reader(image["path"], image["sha256"], bare=bare), image["sha256"]
+        )
+        for image in _pinned_images(item)
     )
+
+
+def _pinned_images(item: ReleaseItem) -> list[dict[str, str]]:
+    if item.pinned is not None:
+        pinned: list[dict[str, str]] = item.pinned["images"]
+        return pinned
+    return document_images(item.document) if item.pk else []
 
 
 def document_images(document: Document | None) -> list[dict[str, str]]:
@@ -335,18 +340,32 @@ def document_images(document: Document | None) -> list[dict[str, str]]:
     ]
 
 
+def check_images(release: Release, *, kit: bool = False) -> None:
+    """Check the image files of a release, or of its starter kit, before a download begins.
+
+    Raises StoredFileError if one is missing or was changed.
+    """
+    items = _items(release).defer("gold", "facts", "sha256")
+    items = items.exclude(split=ReleaseItem.Split.DEV) if kit else items
+    check_stored(
+        StoredFile(image["path"], image["sha256"])
+        for item in items.iterator(chunk_size=AT_ONCE)
+        for image in _pinned_images(item)
+        if image["path"]
+    )
+
+
 def missing_image() -> bytes:
     """The reader of an image that belongs to the release but is missing on this site."""
     raise FileNotFoundError("the release was restored from an archive without its images")
 
 
-def _reader(path: str, *, bare: bool) -> Callable[[], bytes]:
+def _reader(path: str, sha256: str, *, bare: bool) -> Callable[[], bytes]:
     if not path:
         return missing_image
 
     def read() -> bytes:
-        with default_storage.open(path, "rb") as file:
-            data: bytes = file.read()
+        data = read_stored(path, sha256)
         return bare_image(data) if bare else data
 
     return read

@@ -25,7 +25,14 @@ from portal.datasets.releases.publishing import croissant, formats, kits, rows
 from portal.datasets.responses import keep_private
 from portal.files.archives import ZipWriter, streamed_zip
 
-from .exports import archive_name, kit_items, published_items, published_release, release_archive
+from .exports import (
+    archive_name,
+    check_images,
+    kit_items,
+    published_items,
+    published_release,
+    release_archive,
+)
 from .gold import empty_line_of, prompts_of
 
 GOLD_PAGES = "gold.zip"
@@ -191,7 +198,9 @@ def _measured(release: Release, file: ReleaseFile, gold_splits: GoldSplits) -> t
 def release_response(
     release: Release, gold_splits: GoldSplits, *, images: bool
 ) -> StreamingHttpResponse:
-    """The release's archive as a streamed download."""
+    """The release's archive as a streamed download. Raises StoredFileError."""
+    if images:
+        check_images(release)
     pieces = release_archive(release, gold_splits, images=images)
     return _download(pieces, "application/zip", archive_name(release))
 
@@ -204,7 +213,11 @@ def release_file_response(
 
 
 def starter_kit_response(release: Release, page: str) -> StreamingHttpResponse:
-    """The starter kit as a streamed download; `page` is the absolute URL of the release."""
+    """The starter kit as a streamed download; `page` is the absolute URL of the release.
+
+    Raises StoredFileError.
+    """
+    check_images(release, kit=True)
     # A starter kit never contains gold, even for users who may see it.
     row = published_release(release, frozenset(), page=page)
     empty_line = empty_line_of(release.benchmark)

@@ -23,12 +23,13 @@ from portal.datasets.access import (
     must_accept_licence,
     visible_releases,
 )
+from portal.datasets.imaging.stored import StoredFileError
 from portal.datasets.models import Dataset, Release
 from portal.datasets.releases.publishing.croissant import CROISSANT, bibtex, citation_cff
 from portal.datasets.releases.publishing.manifest import SCHEMES
 from portal.datasets.releases.publishing.rows import draw_words
 from portal.files.uploads import archive_limits, was_too_large
-from portal.web.refusals import form_page
+from portal.web.refusals import ShowRefusals, form_page
 
 from .corrections import planned_corrections
 from .exports import published_release
@@ -130,7 +131,9 @@ def download(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
     if must_accept_licence(request.user, release):
         return _to_licence(request, release)
     gold_splits = gold_splits_for(request.user, release)
-    return release_response(release, gold_splits, images=request.GET.get("images") == "1")
+    with ShowRefusals(request, StoredFileError):
+        return release_response(release, gold_splits, images=request.GET.get("images") == "1")
+    return redirect(release)
 
 
 @require_safe
@@ -138,7 +141,9 @@ def starter_kit(request: HttpRequest, slug: str, version: str) -> HttpResponseBa
     release = get_kit_release(request.user, slug, version)
     if must_accept_licence(request.user, release):
         return _to_licence(request, release)
-    return starter_kit_response(release, _absolute_url(request, release))
+    with ShowRefusals(request, StoredFileError):
+        return starter_kit_response(release, _absolute_url(request, release))
+    return redirect(release)
 
 
 @require_safe

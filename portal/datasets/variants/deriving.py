@@ -18,6 +18,7 @@ from portal.datasets.dataset_tasks import Steps, TaskError, TaskReport
 from portal.datasets.documents.services import COPIED
 from portal.datasets.imaging.pictures import Picture, PictureError, check_picture
 from portal.datasets.imaging.services import store_picture
+from portal.datasets.imaging.stored import read_stored
 from portal.datasets.models import (
     Dataset,
     DatasetTask,
@@ -145,7 +146,8 @@ def _first_image(variant: Dataset, name: str) -> "Image":
 def _opened(image: PageImage) -> "Image":
     from PIL import Image
 
-    with image.file.open("rb") as file, Image.open(file) as opened:
+    data = read_stored(str(image.file.name), image.sha256)
+    with Image.open(io.BytesIO(data)) as opened:
         return as_rgb(opened)
 
 

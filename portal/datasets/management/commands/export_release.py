@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from portal.datasets.access import ALL_GOLD
+from portal.datasets.imaging.stored import StoredFileError
 from portal.datasets.models import Release
 from portal.datasets.releases.exports import archive_name, release_archive
 
@@ -38,6 +39,8 @@ class Command(BaseCommand):
             with partial.open("wb") as file:
                 file.writelines(release_archive(release, ALL_GOLD, images=options["images"]))
             partial.replace(path)
+        except StoredFileError as error:
+            raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"{path}: cannot be written: {error.strerror}") from error
         finally:
