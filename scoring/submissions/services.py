@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from portal.accounts.models import Team, User
+from portal.accounts.models import Team, TeamMember, User
 from portal.audit.models import record_event
 from scoring.access import are_scores_due, may_open_items, may_publish
 from scoring.answering.manifest import RunManifest
@@ -288,9 +288,12 @@ def judge_submission(
 ) -> Submission:
     """Verifies or disqualifies a submission, or removes the verdict; its entry shows it.
 
-    Disqualifying needs a reason, which is public. Raises PublicationRefused without one.
+    Disqualifying needs a reason, which is public. Raises PublicationRefused without one, and if the
+    actor verifies a submission of their own or of their team.
     """
     reason = reason.strip()
+    if verdict == Submission.Verdict.VERIFIED and _is_own(submission, actor):
+        raise PublicationRefused("You cannot verify your own submission. Ask another organiser.")
     if verdict == Submission.Verdict.DISQUALIFIED and not reason:
         raise PublicationRefused("Enter a reason. The leaderboard shows it.")
     submission = _locked(submission)
@@ -303,6 +306,11 @@ def judge_submission(
             verb="judge_submission", subject=submission, actor=actor, before=before, verdict=verdict
         )
     return submission
+
+
+def _is_own(submission: Submission, user: User) -> bool:
+    teams = TeamMember.objects.filter(team=submission.team_id, user=user)
+    return submission.owner_id == user.pk or teams.exists()
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from portal.accounts.models import User
+from portal.accounts.teams.services import make_team
 from portal.jobs.worker import run_due_jobs
 from scoring.leaderboard.disclosure import rounded_scores
 from scoring.models import Board, Entry, Phase, Submission
@@ -110,6 +111,21 @@ def test_who_disqualifies_gives_a_reason_that_stands_on_the_entry(
     api_of(organiser).post(url, {"verdict": ""}, format="json")
     entry.refresh_from_db()
     assert (entry.verdict, entry.verdict_reason) == ("", "")
+
+
+def test_organisers_do_not_verify_their_own_submissions(
+    api_of: ApiOf, graded: Submission, organiser: User, stranger: User
+) -> None:
+    url = f"/api/v1/submissions/{graded.pk}/verdict/"
+    Submission.objects.filter(pk=graded.pk).update(owner=organiser)
+    refused = api_of(organiser).post(url, {"verdict": "verified"}, format="json")
+    assert refused.status_code == 409
+    assert "Ask another organiser." in refused.json()["detail"]
+    team = make_team(name="Lab", actor=organiser)
+    Submission.objects.filter(pk=graded.pk).update(owner=stranger, team=team)
+    assert api_of(organiser).post(url, {"verdict": "verified"}, format="json").status_code == 409
+    own = {"verdict": "disqualified", "reason": "A mistake."}
+    assert api_of(organiser).post(url, own, format="json").status_code == 200
 
 
 def test_what_was_said_before_publishing_stands_on_the_entry(
