@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 from zoneinfo import available_timezones
 
-from django.db import transaction
+from django.db import models, transaction
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.permissions import IsAuthenticated
@@ -24,7 +26,7 @@ from scoring.benchmarks import BENCHMARKS
 from scoring.leaderboard.columns import group_names, sort_columns
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Phase, Window
-from scoring.models.boards import phase_window, phase_windows
+from scoring.models.boards import local_time, phase_window, phase_windows
 from scoring.models.submissions import CARD_FIELDS
 from scoring.web import ConflictError, DetailSerializer, OrganisersChange, actor_of
 
@@ -32,6 +34,7 @@ from .limits import Allowance, Quota, quota, team_quotas
 from .protection import (
     PHASE_SETTINGS,
     PROTECTED,
+    TIMES,
     NewPhase,
     all_warnings,
     outgrown_settings,
@@ -203,8 +206,15 @@ class NewBoardSerializer(serializers.Serializer[Any]):
         return {**attrs, "phase": phase}
 
 
+class _ClockField(serializers.DateTimeField):
+    """A time that stays without a zone if it is sent without one."""
+
+    def enforce_timezone(self, value: datetime) -> datetime:
+        return value if timezone.is_naive(value) else super().enforce_timezone(value)
+
+
 class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
-    """A new phase, or changes of one. Times carry their offset from UTC.
+    """A new phase, or changes of one. Times without an offset from UTC are in `time_zone`.
 
     Defaults on hidden gold are 3 scores per day, 20 in total, 1 decimal and no incomplete files.
     Null removes a limit. If the settings reveal hidden gold, the response says so in `warnings`.
@@ -226,6 +236,11 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
         model = Phase
         fields = [*_SETTINGS, "confirm_disclosure"]
 
+    serializer_field_mapping = {
+        **serializers.ModelSerializer.serializer_field_mapping,
+        models.DateTimeField: _ClockField,
+    }
+
     def validate_time_zone(self, value: str) -> str:
         if value not in available_timezones():
             raise serializers.ValidationError("Enter a time zone such as Europe/Berlin.")
@@ -237,6 +252,7 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
             attrs["release"] = _release(attrs.get("dataset"), attrs.get("release"))
         attrs.pop("dataset", None)
         data = self._stored(attrs) | attrs
+        data |= _in_utc(attrs, data.get("time_zone", "UTC"))
         slug = self.instance.slug if self.instance else phase_slug(data["title"])
         phase = NewPhase(slug=slug, **data)
         faults = phase_faults(self.context["board"].benchmark, phase, former=self.instance)
@@ -252,6 +268,19 @@ class NewPhaseSerializer(serializers.ModelSerializer[Phase]):
         stored = {name: getattr(phase, name) for name in PHASE_SETTINGS}
         release, split = (attrs.get(name, stored[name]) for name in ("release", "split"))
         return stored | outgrown_settings(phase, release, split)
+
+
+def _in_utc(attrs: dict[str, Any], zone: str) -> dict[str, datetime]:
+    """The times that were sent without an offset, read in this time zone."""
+    times = {}
+    for name in TIMES:
+        when = attrs.get(name)
+        if when is not None and timezone.is_naive(when):
+            try:
+                times[name] = local_time(when, zone)
+            except ValueError as error:
+                raise serializers.ValidationError({name: str(error)}) from error
+    return times
 
 
 def _release(dataset: str | None, version: str | None) -> Release:

@@ -1,6 +1,6 @@
 """The forms of boards and phases."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -11,9 +11,10 @@ from portal.datasets.models import Release, ReleaseItem
 from scoring.benchmarks import BENCHMARKS, Benchmark
 from scoring.leaderboard.columns import group_names, sort_columns
 from scoring.models import Board, Phase, Submission
+from scoring.models.boards import local_time
 from scoring.models.submissions import CARD_FIELDS
 
-from .protection import PHASE_SETTINGS, NewPhase, is_unprotected, leaks
+from .protection import PHASE_SETTINGS, TIMES, NewPhase, is_unprotected, leaks
 from .services import (
     BOARD_SETTINGS,
     phase_faults,
@@ -178,9 +179,6 @@ class BoardSettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         groups.choices = [(name, name) for name in group_names(self.instance)]
 
 
-TIMES = ("opens_at", "closes_at", "scores_after")
-
-
 LOCAL = "%Y-%m-%dT%H:%M"
 
 
@@ -293,13 +291,10 @@ class PhaseForm(_WithOptions):
         when, zone = data.get(name), data.get("time_zone")
         if when is None or zone is None:
             return
-        local = when.replace(tzinfo=ZoneInfo(zone))
-        if local.astimezone(UTC).astimezone(local.tzinfo).replace(fold=0) != local:
-            self.add_error(
-                name,
-                f"This time does not exist in {zone}: the clocks change. Enter another time.",
-            )
-        data[name] = local.astimezone(UTC)
+        try:
+            data[name] = local_time(when, zone)
+        except ValueError as error:
+            self.add_error(name, str(error))
 
     def _post_clean(self) -> None:
         """Leaves the instance unchanged, because the service writes it."""

@@ -72,6 +72,8 @@ class NewPhase:
 
 # The settings of a phase, in the order of its form.
 PHASE_SETTINGS = tuple(setting.name for setting in fields(NewPhase) if setting.name != "slug")
+# Those that are times, in the phase's time zone.
+TIMES = ("opens_at", "closes_at", "scores_after")
 
 
 @dataclass(frozen=True)

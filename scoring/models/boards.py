@@ -269,6 +269,17 @@ def moment(phase: Phase, when: datetime | None) -> str:
     return f"{when.astimezone(zone):%-d %B %Y, %H:%M} {phase.time_zone}"
 
 
+def local_time(when: datetime, zone: str) -> datetime:
+    """The time in UTC that clocks of this time zone show as `when`, whose own zone is ignored.
+    Raises ValueError for a time that clocks skip."""
+    local = when.replace(tzinfo=ZoneInfo(zone))
+    if local.astimezone(UTC).astimezone(local.tzinfo).replace(fold=0) != local:
+        raise ValueError(
+            f"This time does not exist in {zone}: the clocks change. Enter another time."
+        )
+    return local.astimezone(UTC)
+
+
 @dataclass(frozen=True)
 class PhaseWindow:
     """A phase and its current state."""

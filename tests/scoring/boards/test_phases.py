@@ -127,6 +127,44 @@ def test_what_was_graded_stays_as_it_was_graded(
     assert "its release, split, options and public share cannot" in answer.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ("2027-01-01T00:00:00", "2026-12-31T15:00:00Z"),
+        ("2027-01-01T00:00", "2026-12-31T15:00:00Z"),
+        ("2027-01-01T00:00:00Z", "2027-01-01T00:00:00Z"),
+        ("2027-01-01T00:00:00-05:00", "2027-01-01T05:00:00Z"),
+    ],
+)
+def test_times_without_an_offset_are_in_the_zone_of_the_phase(
+    api_of: ApiOf, board: Board, organiser: User, sent: str, stored: str
+) -> None:
+    release = first_phase(board).release
+    whole = {
+        "title": "Final",
+        "dataset": release.dataset.slug,
+        "release": release.version,
+        "time_zone": "Asia/Tokyo",
+        "closes_at": sent,
+        "scores_after": sent,
+    }
+    api = api_of(organiser)
+    made = api.post("/api/v1/boards/board/phases/", whole, format="json").json()
+    assert (made["closes_at"], made["scores_after"]) == (stored, stored)
+    # A change has the zone of the phase, or its own.
+    url = "/api/v1/boards/board/phases/final/"
+    changed = api.patch(url, {"closes_at": "2027-02-01T00:00:00"}, format="json").json()
+    assert changed["closes_at"] == "2027-01-31T15:00:00Z"
+    zone = {"time_zone": "Europe/Berlin", "closes_at": "2027-02-01T00:00:00"}
+    assert api.patch(url, zone, format="json").json()["closes_at"] == "2027-01-31T23:00:00Z"
+    moved = api.patch(url, {"time_zone": "UTC"}, format="json").json()
+    assert moved["closes_at"] == "2027-01-31T23:00:00Z"
+    skipped = {"time_zone": "Europe/Berlin", "opens_at": "2026-03-29T02:30:00"}
+    refused = api.patch(url, skipped, format="json")
+    assert refused.status_code == 400
+    assert "does not exist in Europe/Berlin" in refused.json()["opens_at"][0]
+
+
 def test_phases_by_the_api(api_of: ApiOf, board: Board, organiser: User) -> None:
     release = first_phase(board).release
     made = api_of(organiser).post(
