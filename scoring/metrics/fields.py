@@ -474,9 +474,7 @@ def _ordered(value: Any) -> Any:
 SubtaskScores = dict[str, dict[str, float]]
 
 
-def relative_scores(
-    scores: Mapping[str, SubtaskScores], baseline: str
-) -> dict[str, float | None]:
+def relative_scores(scores: Mapping[str, SubtaskScores], baseline: str) -> dict[str, float | None]:
     """Each condition's score divided by that of the baseline condition; higher is better.
 
     `scores` are each condition's rates in [0, 1]. A task is the mean of its subtasks. Both sides

@@ -468,6 +468,9 @@ class _Matcher:
             return
         text = self._forms.with_neighbours(start, end)
         error = explain(fact.value, text, fact.kind, fact.place.before, fact.place.behind)
+        at = self._text.find(fact.value, start, end)
+        if not error and at >= 0:
+            start, end = at, at + len(fact.value)
         if not error and self._is_in_another_cell(fact, start, end):
             error = "misplaced"
         self._settle(fact, *self._forms.trimmed(start, end), error or None)

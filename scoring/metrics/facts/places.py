@@ -217,6 +217,8 @@ _DATE_WORDS = 3
 _APART = 80
 _WORDS_APART = 5
 _YEAR_LAST = re.compile(r"(\D+ \d{1,2},?) (\d{4})")
+# A year that follows its day without a space is not apart from it.
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _ALNUM = re.compile(r"[^\W_]")
 _EDGE = " .,;:|\"'*=~!_[]"
 
@@ -323,6 +325,8 @@ class FormFinder:
         if match is None or not self._text.startswith(match[1], form[0]):
             return None
         end = form[0] + len(match[1])
+        if _YEAR.match(self._text, end):
+            return None
         between = self._text[end : end + _APART]
         for year in re.finditer(rf"(?<![\w.,]){match[2]}(?![\w.]|,\d)", between):
             words = len(between[: year.start()].split())

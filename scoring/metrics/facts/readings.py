@@ -73,6 +73,13 @@ def _has_content(text: str, kind: FactKind) -> bool:
     return bool(alnum_of(text) if kind == "text" else digits_of(text))
 
 
+def _may_be_read(text: str, kind: FactKind) -> bool:
+    """Whether a text has the form of a value."""
+    bare = text.strip(_EDGE)
+    form = {"number": _NUMBER, "date": _DATE}.get(kind)
+    return form is None or bool(form.search(bare) if kind == "date" else form.fullmatch(bare))
+
+
 def differs(value: str, reading: str, kind: FactKind) -> bool:
     """Whether a reading is another value, however similar.
 
@@ -105,7 +112,7 @@ class Beside:
 
     def has_value(self, fact: GoldFact, span: Span, own: Span, cell: Span | None) -> bool:
         """Whether the fact's value is next to another reading of it, which is at `span`."""
-        return any(
+        return _may_be_read(self._text[slice(*span)], fact.kind) and any(
             self._text[start:end].strip(_EDGE).strip("()") == fact.value.strip("()")
             for words in self._around(span, cell)
             for start, end in self._free(words, span, own)
@@ -176,6 +183,23 @@ def _readings(text: str, kind: FactKind) -> Iterator[str]:
             yield bare
 
 
+class Occurring:
+    """How often gold and prediction have a text: what the page itself says elsewhere is no second
+    reading of a fact, unless the prediction has it more often."""
+
+    def __init__(self, gold: str, prediction: str) -> None:
+        self._texts = gold, prediction
+        self._known: dict[str, bool] = {}
+
+    def is_more(self, text: str) -> bool:
+        """Whether the prediction has a text more often than the gold."""
+        if text not in self._known:
+            whole = re.compile(rf"(?<![^\W_]){re.escape(text)}(?![^\W_])")
+            own, read = (len(whole.findall(each)) for each in self._texts)
+            self._known[text] = read > own
+        return self._known[text]
+
+
 @dataclass(frozen=True)
 class Reading:
     """The text in a fact's place in another copy: `is_value` is whether it is the fact's value."""
@@ -197,6 +221,8 @@ def in_other_copies(
     `rows` are those of the characters of both normalised texts.
     """
     values = {fact.value for fact in facts}
+    known = Occurring(gold, text)
+    seen = alignment.to_prediction >= 0
     left = np.ones(len(text), dtype=bool)
     for _ in range(_MOST_COPIES):
         left[alignment.prediction.places[alignment.to_gold >= 0]] = False
@@ -219,12 +245,18 @@ def in_other_copies(
             fit = judge.fit(own, [alignment.prediction.span(*form)])
             at = alignment.prediction.span(*form)
             reading = text[slice(*form)].strip(_EDGE)
-            if reading != fact.value and reading in values:
+            if reading != fact.value and (
+                reading in values
+                or not _may_be_read(reading, fact.kind)
+                or not known.is_more(reading)
+            ):
                 continue
-            if fit[0] >= _SURE and _is_copy(alignment, judge.surely_same, own, at):
+            sure = judge.surely_same & seen[alignment.to_gold]
+            if fit[0] >= _SURE and _is_copy(alignment, sure, own, at):
                 yield Reading(fact.n, says(fact, reading))
         if not (alignment.to_gold >= 0).any():
             return
+        seen |= alignment.to_prediction >= 0
         left = np.ones(len(text), dtype=bool)
 
 

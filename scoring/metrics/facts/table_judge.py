@@ -20,9 +20,12 @@ from .grids import GridCell
 from .marks import Mark, marks_in
 from .normalise import Condensed, Normalised, digits_of
 from .page import Page
+from .row_order import RowOrder, is_exchanged, row_order
 from .tables import Located, RowKey, Table, Tables, label_key
 
 _SURE, _LEAST_SHARE = 0.5, 0.15
+# A label has at least this many alphabetic characters; fewer are a misread mark.
+_WORD = 3
 # Rows whose values are compared, to see which columns correspond.
 _MOST_ROWS = 200
 _NUMBER = re.compile(r"\d[\d.,]*")
@@ -135,7 +138,7 @@ class TableJudge:
         ]
 
     def _in_row(self, gold: RowKey, other: RowKey) -> int:
-        if not self._gold.tables[gold[0]].label(gold[1]):
+        if not label_key(self._gold.tables[gold[0]].label(gold[1])):
             return 0
         shares = self._shares.get(other, {})
         own = shares.get(gold, 0.0)
@@ -147,26 +150,84 @@ class TableJudge:
         t, r, gold_cell = own
         u, s, cell = other
         table, read = self._gold.tables[t], self._other.tables[u]
+        mine, others = table.order[r], read.order[s]
         if _holds_several(cell.text):
             return 0
-        i, j = table.column_of(r, gold_cell), read.column_of(s, cell)
-        if i is not None and j is not None:
-            columns, taken = self._columns(t, table.band_of[r], u, read.band_of[s])
-            if i in columns:
-                return 1 if columns[i] == j else -1
-            if j in taken:
-                return -1
-        mine, others = table.order[r], read.order[s]
-        if cell.start not in others:
-            return 0
+        told = self._by_header(own, other)
+        if told > 0 or cell.start not in others:
+            return told
+        is_full = len(mine) == len(others)
+        if read.grid.is_spaced and not is_full:
+            return -1 if self._is_exchanged(own, other) else 0
+        if told < 0:
+            return 0 if self._has_slid(own, other) else -1
         # In rows with the same number of values, their order decides.
-        if len(mine) == len(others):
+        if is_full:
             return 1 if mine[gold_cell.start] == others[cell.start] else -1
         # So does the number of the cell in a table that has all columns in other rows.
-        if read.grid.is_spaced or not len(others) < len(mine) <= len(read.columns):
+        if not len(others) < len(mine) <= len(read.columns) or self._is_broken(own, other):
             return 0
-        lost = mine[gold_cell.start] - read.cells_before(s, cell)
+        lost = mine[gold_cell.start] - self._order(own, other).places.get(cell.start, 0)
         return -1 if lost > 0 else 1 if lost == 0 else 0
+
+    def _by_header(self, own: Located, other: Located) -> int:
+        """Return what the columns say that headers show; 0 if these are not known."""
+        t, r, gold_cell = own
+        u, s, cell = other
+        table, read = self._gold.tables[t], self._other.tables[u]
+        i, j = table.column_of(r, gold_cell), read.column_of(s, cell)
+        if i is None or j is None:
+            return 0
+        columns, taken = self._columns(t, table.band_of[r], u, read.band_of[s])
+        if i in columns:
+            return 1 if columns[i] == j else -1
+        return -1 if j in taken else 0
+
+    def _order(self, own: Located, other: Located) -> RowOrder:
+        t, r, _ = own
+        u, s, _ = other
+        wanted = [cell.text for cell in self._gold.tables[t].values[r]]
+        return row_order(self._other.tables[u].grid.rows[s], wanted)
+
+    def _is_exchanged(self, own: Located, other: Located) -> bool:
+        (t, r, gold_cell), (u, s, cell) = own, other
+        table, read = self._gold.tables[t], self._other.tables[u]
+        return is_exchanged(
+            table.order[r][gold_cell.start],
+            read.order[s][cell.start],
+            [value.text for value in table.values[r]],
+            [value.text for value in read.values[s]],
+        )
+
+    def _has_slid(self, own: Located, other: Located) -> bool:
+        """Whether only the headers of the prediction, or marks in cells of their own, have moved
+        its columns, and the row itself is in order; or the rest of the row is in another line."""
+        (t, r, gold_cell), (u, s, cell) = own, other
+        table, read = self._gold.tables[t], self._other.tables[u]
+        if self._is_broken(own, other):
+            return True
+        order = self._order(own, other)
+        if order.places.get(cell.start) != table.order[r][gold_cell.start]:
+            return False
+        i, j = table.column_of(r, gold_cell), read.column_of(s, cell)
+        columns, _ = self._columns(t, table.band_of[r], u, read.band_of[s])
+        in_order = [columns[k] for k in sorted(columns)]
+        if in_order != sorted(in_order):
+            return False
+        if i in columns and j is not None and 0 < j - columns[i] <= order.marks[cell.start]:
+            return order.room == len(table.values[r])
+        widest = max(len(values) for values in read.values)
+        return len(columns) < len(table.columns) <= max(order.room, widest)
+
+    def _is_broken(self, own: Located, other: Located) -> bool:
+        """Whether a row has lost values, and a line without a label next to it may have them."""
+        (t, r, _), (u, s, _) = own, other
+        read = self._other.tables[u]
+        lost = len(self._gold.tables[t].values[r]) - len(read.values[s])
+        near = (k for k in (s - 1, s + 1) if 0 <= k < len(read.values))
+        return any(
+            0 < len(read.values[k]) <= lost and _letters(read.label(k)) < _WORD for k in near
+        )
 
     def _columns(
         self, t: int, band: int, u: int, other_band: int
@@ -220,7 +281,7 @@ class TableJudge:
                 known = self._labels.get(key, ())
                 if len(known) == len(others.get(key, ())) == 1:
                     shares[u, s] = dict.fromkeys(self._continued(known[0]), 1.0)
-                else:
+                elif not _is_behind(table.label(s), table.values[s]):
                     open_rows[u, s] = self._votes(table.label(s), rows)
         same = self._same_labels(open_rows)
         for row, (votes, total) in open_rows.items():
@@ -324,6 +385,15 @@ class TableJudge:
 def _holds_several(text: str) -> bool:
     """Whether a cell holds several numbers, of which the columns are unknown."""
     return len(_NUMBER.findall(text)) > 1
+
+
+def _is_behind(label: Sequence[GridCell], values: Sequence[GridCell]) -> bool:
+    """Whether a label is behind the first value of its row: it may be a damaged value."""
+    return bool(label and values) and label[0].start > values[0].start
+
+
+def _letters(label: Sequence[GridCell]) -> int:
+    return sum(map(str.isalpha, "".join(cell.text for cell in label)))
 
 
 def _begins_small(label: Sequence[GridCell]) -> bool:

@@ -33,8 +33,6 @@ _REGULAR = 0.9
 _LEAST_FULL = 0.25
 # Characters before a table that may be its caption.
 _CAPTION = 200
-# Dashes that are read as one cell.
-_DASH = re.compile(r"(?<![^\W_])[-–—−](?![^\W_])")
 
 
 @dataclass
@@ -85,13 +83,6 @@ class Table:
         values = self.values[row]
         before = [c for c in cells if values and c.start < values[0].start and not is_mark(c.text)]
         return before or [c for c in cells if not is_value(c.text) and not is_mark(c.text)]
-
-    def cells_before(self, row: int, cell: GridCell) -> int:
-        """Return the number of cells between a row's label and a value, whatever they hold."""
-        cells = [c for c in self.grid.rows[row] if not is_mark(c.text)]
-        before = [c for c in cells if c.start < cell.start]
-        has_label = not is_value(cells[0].text)
-        return sum(max(1, len(_DASH.findall(c.text))) for c in before[has_label:])
 
     def column_of(self, row: int, cell: GridCell) -> int | None:
         """Return the column of a value cell; None if the row does not show it."""

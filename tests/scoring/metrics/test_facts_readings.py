@@ -119,3 +119,37 @@ def test_a_second_row_is_right_only_without_a_difference() -> None:
     assert errors(STATEMENT, table(rows) + TEXT) == ["ok"] * facts
     rows[2] = ["Revenue", "1,209", "1,100"]
     assert errors(STATEMENT, table(rows) + TEXT) == ["hedged", *["ok"] * (facts - 1)]
+
+
+def test_other_values_of_the_page_in_another_order_are_no_second_readings() -> None:
+    first, second = "May 16, 2023", "May 17, 2023"
+    gold = (
+        f"<p>10.1 Securities Purchase Agreement, dated as of {date(first)}, by the company and the "
+        f"purchasers</p><p>8-K (Exhibit 10.1)</p><p>{second}</p>"
+    )
+    shown = (
+        f"10.1 Securities Purchase Agreement, dated as 8-K {second}\n"
+        f"of {first}, by the company and the (Exhibit 10.1)\npurchasers"
+    )
+    assert errors(gold, shown) == ["ok"]
+
+
+def test_repeated_words_of_a_form_make_no_second_copy() -> None:
+    row = "<p>Stock Option (Right to Buy) {} Class B Common Stock {} D</p>"
+    gold = "".join(
+        row.format(date(f"04/1{k}/2028"), number(value))
+        for k, value in enumerate(["383,594", "95,898", "12,345"])
+    )
+    shown = [
+        "Stock Option (Right to Buy) 04/10/2028 Class B Common Stock 383,594 D",
+        "Stock Option (Right to Buy) (S) Class B Common Stock 868°96 D",
+        "Stock Option (Right to Buy) 04/12/2028 Class B Common Stock 12,345 D",
+    ]
+    found = errors(gold, "\n".join(shown))
+    assert (found[:2], found[4:]) == (["ok", "ok"], ["ok", "ok"])
+
+
+def test_a_year_next_to_its_day_is_not_taken_from_elsewhere() -> None:
+    gold = f"<p>Income as of {date('January 29, 2022')}. During fiscal 2022, it grew.</p>"
+    shown = "Income as of January 29,2022. During fiscal 2022, it grew."
+    assert errors(gold, shown) == ["spacing"]
