@@ -15,7 +15,7 @@ from scoring.grading import chunks, notices, regrades, similarity
 from scoring.grading import services as gradings
 from scoring.grading.selectors import owner_words
 from scoring.judging import runs as judging
-from scoring.leaderboard import charts
+from scoring.leaderboard import pictures
 from scoring.leaderboard import services as ranking
 from scoring.running import runs as running
 from scoring.running.services import RUN_KIND, RunRefused, end_model_run
@@ -23,7 +23,7 @@ from scoring.submissions.manifests import ManifestRefused
 from scoring.submissions.uploads import SubmissionRefused
 
 from .benchmarks import BENCHMARKS, get_benchmark
-from .models import Board, Delivery, Grading, JudgeRun, ModelRun
+from .models import Delivery, Grading, JudgeRun, ModelRun
 
 # The wait before an unavailable judge is tried again.
 _UNTIL_JUDGED = timedelta(minutes=10)
@@ -48,7 +48,7 @@ sweep(gradings.settle_stranded)
 sweep(ranking.queue_missing)
 sweep(regrades.resume_stranded)
 sweep(chunks.summarise_older)
-sweep(charts.queue_undrawn)
+sweep(pictures.queue_undrawn)
 
 
 def _go_on(claim: Claim, done: int) -> bool:
@@ -142,13 +142,10 @@ def advance(claim: Claim) -> None:
     regrades.drop_jobs(pk)
 
 
-@handler(charts.DRAWING_KIND)
+@handler(pictures.DRAWING_KIND)
 def draw_charts(claim: Claim) -> None:
-    """Draws the board's charts as the public sees them, if the board is still published."""
-    board = Board.objects.published().filter(pk=claim.payload["board"]).first()
-    if board is not None:
-        charts.draw_ahead(charts.public_charts(board.slug))
-        charts.kept_library()
+    """Running it again draws only the pictures that are not kept."""
+    pictures.draw_requested(claim.payload)
     with claim.finish():
         pass
 

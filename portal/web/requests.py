@@ -8,10 +8,12 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 from django.conf import settings
 from django.core.cache import caches
@@ -194,7 +196,8 @@ def conditional(
 ) -> HttpResponseBase:
     """Return 304 if the request has this ETag, or else the response of `make`."""
     response: Any = get_conditional_response(request, etag=etag) or make()
-    response["ETag"] = etag
+    if response.status_code < 400:
+        response["ETag"] = etag
     if response.status_code == 304:
         # The cached page keeps the policy and nonce that it was sent with.
         response._csp_exempt = True
@@ -206,9 +209,28 @@ def kept_answer(etag: str, make: Callable[[], bytes]) -> bytes:
     answers = caches["answers"]
     answer = answers.get(etag)
     if answer is None:
-        answer = make()
-        answers.set(etag, answer)
+        with one_at_a_time(f"answer:{etag}"):
+            answer = answers.get(etag)
+            if answer is None:
+                answer = make()
+                answers.set(etag, answer)
     return bytes(answer)
+
+
+_one_at_a_time: WeakValueDictionary[str, Any] = WeakValueDictionary()
+_finding = Lock()
+
+
+@contextmanager
+def one_at_a_time(key: str) -> Iterator[None]:
+    """Make other threads of this process with the same key wait until the block has ended. Inside
+    their block, they find its result in a cache, instead of computing it again."""
+    with _finding:
+        lock = _one_at_a_time.get(key)
+        if lock is None:
+            lock = _one_at_a_time[key] = Lock()
+    with lock:
+        yield
 
 
 class ObjectCache(BaseCache):

@@ -34,16 +34,6 @@ class Engine:
         self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
 
-    def start(self) -> None:
-        """Start the process in the background, so that it is ready when a picture is requested."""
-        if self._lock.acquire(blocking=False):
-            try:
-                self._running()
-            except OSError as error:
-                logger.warning("the drawing process could not be started: %s", error)
-            finally:
-                self._lock.release()
-
     def draw(self, form: Form, spec: dict[str, Any]) -> str:
         """Return what the process made. Raises DrawingError."""
         if not self._lock.acquire(timeout=_LONGEST_WAIT):
@@ -134,11 +124,6 @@ def _line(stream: IO[str]) -> str:
 
 _engine = Engine()
 atexit.register(_engine.stop)
-
-
-def start_engine() -> None:
-    """Start the drawing process before its first picture is requested."""
-    _engine.start()
 
 
 def draw_svg(spec: dict[str, Any]) -> str:

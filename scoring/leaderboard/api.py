@@ -1,6 +1,7 @@
 """API endpoints and serializers of leaderboards and their charts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, cast
@@ -23,22 +24,14 @@ from scoring.models import Category, Entry
 from scoring.models.submissions import CARD_FIELDS
 from scoring.web import CsvRenderer
 
-from .charts import (
-    MEDIA_TYPES,
-    ROOMS,
-    BoardCharts,
-    Form,
-    board_charts,
-    chart_csv,
-    chart_picture,
-    chart_vega_lite,
-)
+from .charts import ROOMS, chart_csv
 from .citing import Badge, Citation, cite_page
 from .columns import BoardColumn
 from .files import COLUMN, TEXT, ExportForm, leaderboard_csv
 from .filters import CLOSED, OPEN, RowFilterForm
+from .pictures import MEDIA_TYPES, BeingDrawnError, ChartRequest, Form, chart_vega_lite
 from .rows import tokens_of
-from .selectors import Leaderboard, requested_leaderboard, stamped_board, unknown_choices
+from .selectors import Leaderboard, kept_leaderboard, stamped_board, unknown_choices
 
 ViewSerializer = answer(View, leave_out=["columns", "reported", "needs"])
 ColumnSerializer = answer(
@@ -214,9 +207,7 @@ class BoardLeaderboard(APIView):
         etag = stamped.etag(request.user, {**known, "csv": is_csv})
 
         def table() -> Leaderboard:
-            made = requested_leaderboard(
-                request.user, stamped.board, stamped.windows, asked, asked["wanted"]
-            )
+            made = kept_leaderboard(request.user, stamped, asked, asked["wanted"])
             if unknown := unknown_choices(made, stamped.windows, asked):
                 raise serializers.ValidationError(unknown)
             return made
@@ -291,9 +282,7 @@ class BoardCite(APIView):
     def get(self, request: Request, slug: str) -> Response:
         stamped = stamped_board(request.user, slug)
         asked = _asked(request.query_params.urlencode())
-        table = requested_leaderboard(
-            request.user, stamped.board, stamped.windows, asked, asked["wanted"]
-        )
+        table = kept_leaderboard(request.user, stamped, asked, asked["wanted"])
         form = ExportForm(request.query_params, table.columns)
         if not form.is_valid():
             raise serializers.ValidationError(form.messages)
@@ -384,14 +373,44 @@ class NotDrawnError(APIException):
     status_code = 503
     default_code = "not_drawn"
     default_detail = "The chart could not be drawn. Try again in a moment."
+    wait = 10
+
+
+class StillDrawnError(NotDrawnError):
+    default_code = "being_drawn"
+    default_detail = "The chart is being drawn. Try again in a few seconds."
+    wait = 3
+
+
+@contextmanager
+def _drawn() -> Iterator[None]:
+    try:
+        yield
+    except BeingDrawnError as error:
+        raise StillDrawnError from error
+    except DrawingError as error:
+        raise NotDrawnError from error
+
+
+_NOT_DRAWN = {
+    503: OpenApiResponse(
+        description="The chart is being drawn, or could not be drawn. Try again after the seconds "
+        "of `Retry-After`."
+    )
+}
 
 
 class ChartList(APIView):
     """The charts of a board over rows of one source, each with the rows it draws."""
 
-    @extend_schema(parameters=[ChartQuerySerializer], responses=ChartSerializer(many=True))
+    @extend_schema(
+        parameters=[ChartQuerySerializer],
+        responses={200: ChartSerializer(many=True), **_NOT_DRAWN},
+    )
     def get(self, request: Request, slug: str) -> Response:
-        return Response(ChartSerializer(_shown(request, slug).charts, many=True).data)
+        with _drawn():
+            shown = _requested(request, slug).charts(or_wait=True)
+        return Response(ChartSerializer(shown.charts, many=True).data)
 
 
 class ChartDetail(APIView):
@@ -416,11 +435,13 @@ class ChartDetail(APIView):
             (200, "image/png"): OpenApiTypes.BINARY,
             (200, "application/pdf"): OpenApiTypes.BINARY,
             (200, MEDIA_TYPES["vl"]): OpenApiTypes.OBJECT,
-            503: OpenApiResponse(description="The picture could not be drawn. Try again later."),
+            **_NOT_DRAWN,
         },
     )
     def get(self, request: Request, slug: str, chart: str) -> Response:
-        drawn = _shown(request, slug).chart(chart)
+        requested = _requested(request, slug)
+        with _drawn():
+            drawn = requested.charts(or_wait=True).chart(chart)
         wanted = ChartFileQuerySerializer(data=request.query_params)
         wanted.is_valid(raise_exception=True)
         size = wanted.validated_data["size"]
@@ -433,10 +454,8 @@ class ChartDetail(APIView):
             raise Http404(drawn.too_little)
         if form == "vl":
             return Response(chart_vega_lite(drawn.shape, size))
-        try:
-            return Response(chart_picture(drawn, cast("Form", form), size))
-        except DrawingError as error:
-            raise NotDrawnError from error
+        with _drawn():
+            return Response(requested.picture(drawn, cast("Form", form), size))
 
     def handle_exception(self, exc: Exception) -> Response:
         """Errors are JSON, whatever format was requested."""
@@ -445,16 +464,8 @@ class ChartDetail(APIView):
         return super().handle_exception(exc)
 
 
-def _shown(request: Request, slug: str) -> BoardCharts:
+def _requested(request: Request, slug: str) -> ChartRequest:
     stamped = stamped_board(request.user, slug)
     wanted = ChartQuerySerializer(data=request.query_params)
     wanted.is_valid(raise_exception=True)
-    asked = wanted.validated_data
-    return board_charts(
-        request.user,
-        stamped.board,
-        stamped.windows,
-        phase=asked["phase"],
-        origin=asked["rows"],
-        part=asked["part"],
-    )
+    return ChartRequest.of(request.user, stamped, wanted.validated_data)

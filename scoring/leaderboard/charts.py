@@ -2,46 +2,31 @@
 
 A chart never mixes rows of different sources: a reader chooses between the rows graded here under
 one signature and those of one publication. Disqualified rows are left out. `shaping` builds
-the shapes. A separate process draws each picture once; the cache keys are made of the drawn data.
+the shapes, and `pictures` keeps and draws their pictures.
 """
 
-import gzip
-import json
-from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.contrib.auth.models import AnonymousUser
-from django.core.cache import cache
 from django.http import Http404
 
 from portal.files.tables import csv_text
-from portal.jobs.services import enqueue
-from portal.web.requests import etag_of
 from scoring.access import Viewer
 from scoring.benchmarks import Chart, Options, common_charts, deciding_column
-from scoring.charts.drawing import (
-    draw_file,
-    draw_svg,
-    library_version,
-    make_library,
-    start_engine,
-)
-from scoring.charts.look import NARROW, WIDE, Room, Size, Words, size_of, with_words
+from scoring.charts.look import NARROW, WIDE, Room, Size, size_of
 from scoring.charts.panels import MOST_LINES
 from scoring.charts.scatter import named
 from scoring.charts.shapes import Bars, Scatter, Shape, Table
 from scoring.charts.specs import specification
 from scoring.models import Board, Entry, Grading, Phase
 from scoring.models.boards import PhaseWindow, choose_phase
-from scoring.web import cached
 
 from .disclosure import as_shown, part_words
 from .rows import Row, Section, best_first, tokens_of
-from .selectors import Leaderboard, Tab, leaderboard, part_for, stamped_board
+from .selectors import Leaderboard, Tab, leaderboard, part_for
 from .shaping import MOST_POINTS, MOST_ROWS, ChartSource, chart_shape, spread_words
 
 # The data that a missing chart needs.
@@ -65,6 +50,8 @@ _TO_GET = {
     "radar": "Needs a model with scores on at least three axes.",
 }
 _NAMED_AT_MOST = 5
+# The sizes of SVG and Vega-Lite.
+ROOMS: dict[str, Room] = {"": WIDE, "narrow": NARROW}
 
 
 @dataclass(frozen=True)
@@ -80,6 +67,13 @@ class BoardChart:
     @cached_property
     def table(self) -> Table | None:
         return self.shape.table() if self.shape else None
+
+    @cached_property
+    def sizes(self) -> tuple[Size, ...]:
+        """The sizes of its pictures, in the order of `ROOMS`; empty for a chart without a shape."""
+        if self.shape is None:
+            return ()
+        return tuple(size_of(specification(self.shape, room)) for room in ROOMS.values())
 
     @property
     def alt(self) -> str:
@@ -279,54 +273,6 @@ def _point_words(shape: Scatter) -> str:
     return text + ("" if are_all_named else " Only the top models are labelled.")
 
 
-_WEEK = 7 * 24 * 60 * 60
-
-
-def _kept_svg(chart: BoardChart, shape: Shape, room: Room) -> str:
-    """Return the picture. Raises DrawingError."""
-    spec, words = specification(shape, room), Words(chart.title, chart.description)
-    name = _name("svg", spec, words)
-    return cached(name, lambda: with_words(draw_svg(spec), words), _WEEK)
-
-
-def _kept_file(shape: Shape, form: Literal["png", "pdf"]) -> bytes:
-    """Return the chart in light colours. Raises DrawingError."""
-    spec = specification(shape)
-    drawn = cached(_name(form, spec), lambda: b64encode(draw_file(spec, form)).decode(), _WEEK)
-    return b64decode(drawn)
-
-
-def _name(form: str, *made_of: Any) -> str:
-    """Return a cache key that changes with the data and with the drawing code."""
-    return f"chart:{form}:{etag_of(library_version(), *made_of)}"
-
-
-def kept_library() -> bytes:
-    """Return the library for browsers, compressed with gzip. Raises DrawingError."""
-
-    def packed() -> str:
-        return b64encode(gzip.compress(make_library().encode(), mtime=0)).decode()
-
-    return b64decode(cached(f"chart-library:{library_version()}", packed, None))
-
-
-Form = Literal["svg", "png", "pdf", "csv", "vl"]
-FORMS: tuple[Form, ...] = get_args(Form)
-MEDIA_TYPES: dict[Form, str] = {
-    "svg": "image/svg+xml",
-    "png": "image/png",
-    "pdf": "application/pdf",
-    "csv": "text/csv",
-    "vl": "application/vnd.vegalite.v6+json",
-}
-# The sizes of SVG and Vega-Lite.
-ROOMS: dict[str, Room] = {"": WIDE, "narrow": NARROW}
-
-
-def suffix(form: Form) -> str:
-    return "vl.json" if form == "vl" else form
-
-
 def file_name(shown: BoardCharts, chart: BoardChart) -> str:
     """Return a name of board, phase and chart, such as `board-test-ranks`, without an extension."""
     phase = f"-{shown.phase.slug}" if shown.phase else ""
@@ -341,19 +287,6 @@ def chart_csv(chart: BoardChart) -> str:
     return csv_text([chart.table.heads, *chart.table.lines])
 
 
-def chart_vega_lite(shape: Shape, size: str = "") -> bytes:
-    """Return the Vega-Lite specification. It holds no more data than the chart's table."""
-    return json.dumps(specification(shape, ROOMS[size])).encode()
-
-
-def chart_picture(chart: BoardChart, form: Form, size: str = "") -> bytes:
-    """Return the picture of a chart that has a shape. Raises DrawingError."""
-    assert chart.shape is not None
-    if form == "png" or form == "pdf":
-        return _kept_file(chart.shape, form)
-    return _kept_svg(chart, chart.shape, ROOMS[size]).encode()
-
-
 class Picture(NamedTuple):
     """A chart on the page, with the sizes reserved for it on wide and on narrow screens."""
 
@@ -365,59 +298,4 @@ class Picture(NamedTuple):
 def pictures(charts: Iterable[BoardChart]) -> list[Picture]:
     """Return the charts that have a shape with the sizes of their pictures, which need not be
     drawn."""
-    return [
-        Picture(chart, *(size_of(specification(chart.shape, room)) for room in ROOMS.values()))
-        for chart in charts
-        if chart.shape is not None
-    ]
-
-
-def prepare_drawing(shown: BoardCharts) -> None:
-    """Start the drawing process if the pictures are not drawn yet: the browser will request them
-    next."""
-    for chart in shown.drawable[:1]:
-        assert chart.shape is not None
-        words = Words(chart.title, chart.description)
-        if _name("svg", specification(chart.shape), words) not in cache:
-            start_engine()
-
-
-def public_charts(slug: str) -> list[BoardCharts]:
-    """Return what the public sees of a published board: its newest phase, with rows of each
-    source."""
-    public = AnonymousUser()
-    stamped = stamped_board(public, slug)
-    first = board_charts(public, stamped.board, stamped.windows)
-    others = [key for key in first.titles if key != first.origin]
-    return [
-        first,
-        *(board_charts(public, stamped.board, stamped.windows, origin=key) for key in others),
-    ]
-
-
-def draw_ahead(shown: Iterable[BoardCharts]) -> None:
-    """Draw the pictures of several pages before anyone requests them. Raises DrawingError."""
-    for page in shown:
-        for chart in page.drawable:
-            for size in ROOMS:
-                chart_picture(chart, "svg", size)
-
-
-DRAWING_KIND = "draw_charts"
-
-
-def queue_undrawn() -> int:
-    """Queue the published boards that changed since they were last queued; return how many.
-
-    Two workers that run this at the same time queue a board once.
-    """
-    boards = Board.objects.published().values_list("pk", "revision")
-    marks = {etag_of("charts were queued", *row): row[0] for row in boards}
-    known = cache.get_many(marks)
-    queued = 0
-    for mark, pk in marks.items():
-        # As long as pictures are cached.
-        if mark not in known and cache.add(mark, 1, _WEEK):
-            enqueue(kind=DRAWING_KIND, payload={"board": pk})
-            queued += 1
-    return queued
+    return [Picture(chart, *chart.sizes) for chart in charts if chart.shape is not None]

@@ -22,12 +22,12 @@ from scoring.access import Viewer, may_open_release
 from scoring.benchmarks import benchmark_bibtex
 from scoring.charts.look import short_names
 from scoring.models import Board, Grading, Phase, Submission
-from scoring.models.boards import PhaseWindow
 
-from .charts import BoardCharts, board_charts, charts_of
+from .charts import BoardCharts
 from .files import TEXT, Export, leaderboard_latex, leaderboard_markdown, markdown_text
+from .pictures import ChartRequest
 from .rows import Row, best_first
-from .selectors import Leaderboard, Tab, leaderboard
+from .selectors import Leaderboard, StampedBoard, Tab, leaderboard
 
 
 @dataclass(frozen=True)
@@ -351,15 +351,12 @@ def export_query(asked: Mapping[str, str], export: Export) -> str:
 
 
 def cited_charts(
-    user: Viewer, table: Leaderboard, windows: Sequence[PhaseWindow], origin: str
+    user: Viewer, stamped: StampedBoard, table: Leaderboard, origin: str
 ) -> BoardCharts:
-    """Return the charts of the table's phase: of all rows, regardless of filters. One query for a
-    view, and one for a chart of parts."""
-    if table.view:
-        phase = table.phase.slug if table.phase else ""
-        return board_charts(user, table.board, windows, phase=phase, origin=origin, part=table.part)
-    whole = replace(table, sections=table.unfiltered)
-    return charts_of(user, whole, windows, origin=origin, part=table.part)
+    """Return the charts of the table's phase: of all rows, regardless of filters."""
+    phase = table.phase.slug if table.phase else ""
+    asked = {"phase": phase, "rows": origin, "part": table.part}
+    return ChartRequest.of(user, stamped, asked).charts()
 
 
 def chart_tabs(page: CitePage, charts: BoardCharts) -> list[Tab]:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from portal.accounts.access import is_organiser
 from portal.datasets.models import Dataset
 from portal.web.queries import Parameter, Prepared
-from portal.web.requests import etag_of
+from portal.web.requests import etag_of, one_at_a_time
 from scoring.access import Viewer, are_scores_due, board_for
 from scoring.benchmarks import View
 from scoring.models import Board, Category, Entry, Phase
@@ -103,11 +103,16 @@ def leaderboard(
     organisers: a part that is not public now. `stamp` is the cache key of the unfiltered table;
     without it nothing is kept.
     """
-    table = caches["tables"].get(stamp) if stamp else None
-    if table is None:
+    if not stamp:
         table = _whole_table(board, phase, sort, view=view, part=part)
-        if stamp:
-            caches["tables"].set(stamp, table)
+        return replace(table, sections=tuple(_kept(table.unfiltered, wanted)))
+    table = caches["tables"].get(stamp)
+    if table is None:
+        with one_at_a_time(f"table:{stamp}"):
+            table = caches["tables"].get(stamp)
+            if table is None:
+                table = _whole_table(board, phase, sort, view=view, part=part)
+                caches["tables"].set(stamp, table)
     return replace(table, sections=tuple(_kept(table.unfiltered, wanted)))
 
 
@@ -338,23 +343,27 @@ def part_for(user: Viewer, phase: Phase | None, part: str) -> str:
     return part if may_choose and part in PARTS else ""
 
 
-def requested_leaderboard(
+def kept_leaderboard(
     user: Viewer,
-    board: Board,
-    windows: Sequence[PhaseWindow],
+    stamped: "StampedBoard",
     asked: Mapping[str, str],
-    wanted: RowFilter,
+    wanted: RowFilter = ALL_ROWS,
 ) -> Leaderboard:
     """Return the table that a reader requests by `phase`, `sort`, `view` and `part`, each of which
-    may be empty. `windows` are the phases of the board. One query."""
-    phase = choose_phase(windows, asked["phase"])
+    may be empty. One query, or none if the process has kept the table."""
+    phase = choose_phase(stamped.windows, asked["phase"])
+    frame = table_frame(stamped.board, phase, asked["sort"], view=asked["view"])
+    part = part_for(user, phase, asked["part"])
+    view = frame.view.key if frame.view else ""
+    table = [phase and phase.slug, frame.sort.key, frame.sort.is_reversed, view, part]
     return leaderboard(
-        board,
+        stamped.board,
         phase,
         asked["sort"],
-        view=asked["view"],
-        part=part_for(user, phase, asked["part"]),
+        view=view,
+        part=part,
         wanted=wanted,
+        stamp=stamped.etag(user, {"table": table}),
     )
 
 

@@ -1,7 +1,7 @@
 """Pages and files of leaderboards: the table in other formats, citations, and the charts."""
 
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from django.contrib.auth.models import AnonymousUser
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -14,29 +14,11 @@ from django.views.decorators.http import require_safe
 
 from portal.datasets.responses import TextFile, file_response
 from portal.web.requests import conditional, refuse_unknown
-from scoring.access import board_for, submission_for
+from scoring.access import submission_for
 from scoring.charts.drawing import DrawingError, library_version
 from scoring.charts.look import live_style
-from scoring.models import Board
-from scoring.models.boards import PhaseWindow, phase_windows
 
-from .charts import (
-    FORMS,
-    MEDIA_TYPES,
-    ROOMS,
-    BoardChart,
-    BoardCharts,
-    Form,
-    board_charts,
-    chart_csv,
-    chart_picture,
-    chart_vega_lite,
-    file_name,
-    kept_library,
-    pictures,
-    prepare_drawing,
-    suffix,
-)
+from .charts import ROOMS, BoardChart, chart_csv, file_name, pictures
 from .citing import (
     CHARTS,
     SUBMISSION,
@@ -50,11 +32,21 @@ from .citing import (
     embedded_table,
 )
 from .files import Export, ExportForm, leaderboard_file
-from .filters import ALL_ROWS, QueryForm, RowFilterForm
+from .filters import QueryForm, RowFilterForm
+from .pictures import (
+    FORMS,
+    MEDIA_TYPES,
+    BeingDrawnError,
+    ChartRequest,
+    Form,
+    chart_vega_lite,
+    kept_library,
+    suffix,
+)
 from .selectors import (
     Leaderboard,
     StampedBoard,
-    requested_leaderboard,
+    kept_leaderboard,
     stamped_board,
     unknown_choices,
 )
@@ -69,17 +61,16 @@ def leaderboard_table(request: HttpRequest, slug: str, ending: str) -> HttpRespo
 
     Invalid filters and choices are refused, because a file does not show which rows were left out.
     """
-    board, filters = board_for(request.user, slug), RowFilterForm(request.GET)
+    stamped, filters = stamped_board(request.user, slug), RowFilterForm(request.GET)
     if not filters.is_valid():
         return _refused(filters)
-    windows = phase_windows(board)
-    table = _asked_table(request, board, windows, filters)
+    table = _asked_table(request, stamped, filters)
     form = ExportForm(request.GET, table.columns)
     if not form.is_valid():
         return _refused(form)
     refuse_unknown(request, {*CHOICES, *filters.fields, *form.fields})
     asked = {name: request.GET.get(name, "") for name in CHOICES}
-    if unknown := unknown_choices(table, windows, asked):
+    if unknown := unknown_choices(table, stamped.windows, asked):
         return _errors(unknown)
     return file_response(leaderboard_file(table, form.export(), ending))
 
@@ -94,18 +85,17 @@ def _errors(messages: Mapping[str, list[str]]) -> HttpResponse:
 
 
 def _asked_table(
-    request: HttpRequest, board: Board, windows: Sequence[PhaseWindow], filters: RowFilterForm
+    request: HttpRequest, stamped: StampedBoard, filters: RowFilterForm
 ) -> Leaderboard:
     asked = {name: request.GET.get(name, "") for name in CHOICES}
-    return requested_leaderboard(request.user, board, windows, asked, filters.wanted())
+    return kept_leaderboard(request.user, stamped, asked, filters.wanted())
 
 
 @require_safe
 def cite(request: HttpRequest, slug: str) -> HttpResponse:
     """Show how to cite a board and its entries, and the table in the formats of papers."""
-    board, filters = board_for(request.user, slug), RowFilterForm(request.GET)
-    windows = phase_windows(board)
-    table = _asked_table(request, board, windows, filters)
+    stamped, filters = stamped_board(request.user, slug), RowFilterForm(request.GET)
+    table = _asked_table(request, stamped, filters)
     form = ExportForm(request.GET, table.columns)
     page = cite_page(
         request.user,
@@ -121,9 +111,9 @@ def cite(request: HttpRequest, slug: str) -> HttpResponse:
         for value in values
         if name not in form.fields and name not in {SUBMISSION, CHARTS}
     ]
-    charts = cited_charts(request.user, table, windows, request.GET.get(CHARTS, ""))
+    charts = cited_charts(request.user, stamped, table, request.GET.get(CHARTS, ""))
     context = {
-        "board": board,
+        "board": stamped.board,
         "page": page,
         "form": form,
         "filters": filters,
@@ -138,8 +128,8 @@ def cite(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def citation_file(request: HttpRequest, slug: str) -> HttpResponse:
     """All citations of the page in one BibTeX file."""
-    board = board_for(request.user, slug)
-    table = _asked_table(request, board, phase_windows(board), RowFilterForm(request.GET))
+    stamped = stamped_board(request.user, slug)
+    table = _asked_table(request, stamped, RowFilterForm(request.GET))
     root = request.build_absolute_uri("/").rstrip("/")
     entry = cited_entry(cited_rows(table), request.GET.dict())
     today = timezone.now().date()
@@ -188,8 +178,9 @@ def embed(request: HttpRequest, slug: str) -> HttpResponseBase:
     stamped = stamped_board(public, slug)
 
     def page() -> HttpResponse:
-        asked = {name: request.GET.get(name, "") for name in ("phase", "sort", "view", "part")}
-        table = requested_leaderboard(public, stamped.board, stamped.windows, asked, ALL_ROWS)
+        table = kept_leaderboard(
+            public, stamped, {name: request.GET.get(name, "") for name in CHOICES}
+        )
         form = ExportForm(request.GET, table.columns)
         if not form.is_valid():
             return _refused(form)
@@ -204,7 +195,8 @@ def embed(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 # For pictures opened on their own: allow inline styles and nothing else.
 _PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-RETRY_AFTER = "10"
+RETRY_AFTER, DRAWN_AFTER = "10", "3"
+_FAILED = "The chart could not be drawn. Try again in a moment."
 
 
 def known_form(form: str) -> Form:
@@ -223,8 +215,14 @@ def asked_size(request: HttpRequest) -> str:
     return size
 
 
-def chart_response(chart: BoardChart, form: Form, size: str, name: str) -> HttpResponse:
-    """Return the chart as a file of this name. Responds 503 if it cannot be drawn, and 404 if the
+def chart_response(
+    chart: BoardChart,
+    form: Form,
+    size: str,
+    name: str,
+    picture: Callable[[BoardChart, Form, str], bytes],
+) -> HttpResponse:
+    """Return the chart as a file of this name: 503 if `picture` raises DrawingError, 404 if the
     chart has too little to draw for this format."""
     if form == "csv":
         response = HttpResponse(chart_csv(chart), content_type="text/csv; charset=utf-8")
@@ -234,25 +232,25 @@ def chart_response(chart: BoardChart, form: Form, size: str, name: str) -> HttpR
         response = HttpResponse(chart_vega_lite(chart.shape, size), content_type=MEDIA_TYPES[form])
     else:
         try:
-            response = HttpResponse(
-                chart_picture(chart, form, size), content_type=MEDIA_TYPES[form]
-            )
-        except DrawingError:
-            return _not_drawn()
+            response = HttpResponse(picture(chart, form, size), content_type=MEDIA_TYPES[form])
+        except DrawingError as error:
+            return _not_drawn(error)
         response["Content-Security-Policy"] = _PICTURE_POLICY
-    disposition = content_disposition_header(form not in {"svg", "png"}, f"{name}.{suffix(form)}")
+    disposition = content_disposition_header(form != "svg", f"{name}.{suffix(form)}")
     assert disposition is not None
     response["Content-Disposition"] = disposition
     return response
 
 
-def _not_drawn() -> HttpResponse:
-    return HttpResponse(
-        "The chart could not be drawn. Try again in a moment.",
-        status=503,
-        content_type="text/plain",
-        headers={"Retry-After": RETRY_AFTER},
-    )
+def _not_drawn(error: DrawingError) -> HttpResponse:
+    """A browser that opens the file requests it again by itself, without a script."""
+    if isinstance(error, BeingDrawnError):
+        text = "The chart is being drawn. It will be here in a few seconds."
+        headers = {"Retry-After": DRAWN_AFTER, "Refresh": DRAWN_AFTER}
+    else:
+        text, headers = _FAILED, {"Retry-After": RETRY_AFTER}
+    headers["Cache-Control"] = "no-store"
+    return HttpResponse(text, status=503, content_type="text/plain", headers=headers)
 
 
 _YEAR = 365 * 24 * 60 * 60
@@ -260,20 +258,28 @@ _YEAR = 365 * 24 * 60 * 60
 
 @require_safe
 def charts(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the charts of a board. Pictures are drawn when the browser requests them."""
-    shown = _shown(request, stamped_board(request.user, slug))
-    prepare_drawing(shown)
-    return render(
-        request,
-        "scoring/leaderboard/charts.html",
-        {
-            "board": shown.board,
-            "page": shown,
-            "pictures": pictures(shown.charts),
-            "library": library_version(),
-            "live_style": live_style(),
-        },
-    )
+    """Show the charts of a board, and the pictures that are drawn."""
+    requested = _requested(request, stamped_board(request.user, slug))
+    shown, state = None, ""
+    try:
+        shown = requested.charts(or_wait=True)
+        state = "" if requested.are_drawn(shown) else "waiting"
+    except BeingDrawnError:
+        state = "waiting"
+    except DrawingError:
+        state = "failed"
+    context = {
+        "board": requested.stamped.board,
+        "page": shown,
+        "state": state,
+        "pictures": pictures(shown.charts) if shown else [],
+        "library": library_version(),
+        "live_style": live_style(),
+    }
+    response = render(request, "scoring/leaderboard/charts.html", context)
+    # The script of the page asks for it.
+    response["Chart-State"] = state or "drawn"
+    return response
 
 
 @require_safe
@@ -287,7 +293,7 @@ def chart_file(request: HttpRequest, slug: str, chart: str, form: str) -> HttpRe
     ]
 
     def file() -> HttpResponse:
-        return _file(request, stamped, chart, known)
+        return _file(_requested(request, stamped), chart, known, asked_size(request))
 
     response = conditional(request, stamped.etag(request.user, {"asked": asked}), file)
     patch_vary_headers(response, ["Cookie"])
@@ -295,11 +301,13 @@ def chart_file(request: HttpRequest, slug: str, chart: str, form: str) -> HttpRe
     return response
 
 
-def _file(request: HttpRequest, stamped: StampedBoard, key: str, form: Form) -> HttpResponse:
-    shown, size = _shown(request, stamped), asked_size(request)
+def _file(requested: ChartRequest, key: str, form: Form, size: str) -> HttpResponse:
+    try:
+        shown = requested.charts(or_wait=True)
+    except DrawingError as error:
+        return _not_drawn(error)
     chart = shown.chart(key)
-
-    return chart_response(chart, form, size, file_name(shown, chart))
+    return chart_response(chart, form, size, file_name(shown, chart), requested.picture)
 
 
 @require_safe
@@ -324,12 +332,5 @@ def library(request: HttpRequest, version: str) -> HttpResponse:
     return response
 
 
-def _shown(request: HttpRequest, stamped: StampedBoard) -> BoardCharts:
-    return board_charts(
-        request.user,
-        stamped.board,
-        stamped.windows,
-        phase=request.GET.get("phase", ""),
-        origin=request.GET.get("rows", ""),
-        part=request.GET.get("part", ""),
-    )
+def _requested(request: HttpRequest, stamped: StampedBoard) -> ChartRequest:
+    return ChartRequest.of(request.user, stamped, request.GET.dict())

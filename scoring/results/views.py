@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from portal.datasets.responses import sandboxed_html_response
 from scoring.access import board_for, submission_for
 from scoring.grading.selectors import finished_grading
+from scoring.leaderboard.pictures import drawn_picture
 from scoring.leaderboard.services import ask_for_replicates
 from scoring.leaderboard.views import asked_size, chart_response, known_form
 from scoring.models.boards import choose_phase, phase_windows
@@ -67,7 +68,7 @@ def score_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     grading = finished_grading(request.user, found, request.GET.get("grading", ""))
     chart, size = score_chart(request.user, found, grading), asked_size(request)
     name = f"submission-{found.pk}-{chart.key}"
-    response = chart_response(chart, known, size, name)
+    response = chart_response(chart, known, size, name, drawn_picture)
     patch_vary_headers(response, ["Cookie"])
     patch_cache_control(response, private=True, no_cache=True)
     return response

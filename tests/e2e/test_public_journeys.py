@@ -166,6 +166,9 @@ def see_charts(page: Page, sample: Sample) -> None:
     for link, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("CSV", b"")):
         url = chart.get_by_role("link", name=re.compile(f"^{link}")).get_attribute("href")
         answer = page.request.get(url or "")
+        while answer.status == 503:  # a worker draws it
+            page.wait_for_timeout(1000 * int(answer.headers["retry-after"]))
+            answer = page.request.get(url or "")
         assert answer.ok, url
         assert answer.body().startswith(start), url
         assert len(answer.body()) > 50, url

@@ -4,7 +4,7 @@ import pytest
 
 from portal.accounts.models import Team, User
 from portal.jobs.worker import run_due_jobs
-from scoring.leaderboard import charts as drawings
+from scoring.leaderboard import pictures as drawings
 from scoring.models import Board, Submission
 from scoring.submissions.services import publish_submission
 from tests.accounts.teams.people import team_of
@@ -64,5 +64,4 @@ def ours(board: Board, team: Team, researcher: User) -> Submission:
 def empty_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Charts without anything in them, which takes no process that draws."""
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="350" height="300"></svg>'
-    monkeypatch.setattr(drawings, "start_engine", lambda: None)
     monkeypatch.setattr(drawings, "draw_svg", lambda _: svg)

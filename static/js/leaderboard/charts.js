@@ -79,6 +79,7 @@ function offer(section) {
   const [word] = button.children;
   const said = section.querySelector("[data-chart-said]");
   const picture = section.querySelector("picture");
+  if (!picture) return;
   let live = null;
   button.hidden = false;
   button.addEventListener("click", async () => {
@@ -109,5 +110,32 @@ function offerAll(root) {
   for (const section of root.querySelectorAll("[data-chart]")) offer(section);
 }
 
+const EVERY = 3000;
+const AT_MOST = 100;
+
+/** Whether the pictures are drawn after a while. Their own URLs have an error status until then. */
+async function areDrawn() {
+  for (let times = 0; times < AT_MOST; times += 1) {
+    await new Promise((resolve) => setTimeout(resolve, EVERY));
+    const page = await fetch(location.href, { method: "HEAD" });
+    if (page.headers.get("Chart-State") === "drawn") return true;
+  }
+  return false;
+}
+
+/** Shows the pictures as soon as they are drawn. Without a script, readers reload the page. */
+async function showDrawn() {
+  const waiting = document.querySelectorAll("[data-chart-waiting]");
+  if (!waiting.length || !(await areDrawn())) return;
+  for (const text of waiting) {
+    const picture = text.nextElementSibling;
+    // A page without any chart yet.
+    if (picture === null) location.reload();
+    else text.replaceWith(picture.content);
+  }
+  offerAll(document);
+}
+
 document.addEventListener("htmx:load", (event) => offerAll(event.target));
 offerAll(document);
+showDrawn();

@@ -21,7 +21,7 @@ SPEC = {"data": {"values": [{}]}, "mark": "point"}
 
 
 def test_one_process_draws_many_charts_and_ends_by_itself(engine: Engine) -> None:
-    engine.start()
+    assert engine.draw("svg", SPEC)
     process = engine._process
     assert process is not None
     forms: tuple[Form, ...] = ("svg", "png", "svg")
@@ -69,7 +69,6 @@ def test_the_process_that_draws_gets_no_secret(
 
     monkeypatch.setenv("SECRET_KEY", "hidden")
     monkeypatch.setattr("scoring.charts.drawing.subprocess.Popen", popen)
-    engine.start()
     with pytest.raises(DrawingError):
         engine.draw("svg", SPEC)
     assert "PATH" in given_to

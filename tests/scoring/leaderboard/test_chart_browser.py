@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from portal.accounts.models import User
+from scoring.leaderboard.pictures import draw_requested
 from scoring.models import Board
 from tests.fixture_types import PageOf
 from tests.scoring.factories import make_entry
@@ -20,6 +21,7 @@ PATIENCE = 60_000
 def rows(board: Board, researcher: User, empty_pictures: None) -> Board:
     for name, general, ffa in [("Reader", 0.9, 0.5), (HOSTILE, 0.8, 0.75), ("Third", 0.7, 0.6)]:
         make_entry(board, researcher, name=name, general=general, ffa=ffa)
+    draw_requested({"board": board.pk})
     return board
 
 
@@ -61,6 +63,7 @@ def test_lines_lead_to_distant_names(
     have the length given by the specification."""
     for number in range(10):
         make_entry(board, researcher, name=f"Reader {number}", general=0.8, ffa=0.7)
+    draw_requested({"board": board.pk})
     page = page_of(None)
     page.goto(PAGE)
     pair = page.locator("section", has=page.locator("#text-and-facts-heading"))
@@ -97,3 +100,27 @@ def test_without_javascript_nothing_is_offered(page_of: PageOf, rows: Board) -> 
     page.goto(PAGE)
     expect(page.get_by_role("img").first).to_be_visible()
     expect(page.get_by_role("button", name="Interactive")).to_have_count(0)
+
+
+@pytest.mark.parametrize("java_script_enabled", [True, False])
+def test_a_picture_comes_as_soon_as_it_is_drawn(
+    page_of: PageOf,
+    board: Board,
+    researcher: User,
+    empty_pictures: None,
+    java_script_enabled: bool,
+) -> None:
+    for number in range(2):
+        make_entry(board, researcher, name=f"Reader {number}", general=0.8, ffa=0.7)
+    page = page_of(None, java_script_enabled=java_script_enabled)
+    page.goto(PAGE)
+    section = page.locator("section", has=page.locator("#ranks-heading"))
+    expect(section).to_contain_text("The chart is being drawn.")
+    expect(section.locator("img")).to_have_count(0)
+    draw_requested({"board": board.pk})
+    if not java_script_enabled:
+        section.get_by_role("link", name="Reload the page").click()
+    expect(section.locator("img")).to_be_visible()
+    expect(section).not_to_contain_text("being drawn")
+    buttons = section.get_by_role("button", name="Interactive")
+    expect(buttons).to_have_count(int(java_script_enabled))

@@ -18,11 +18,12 @@ from portal.jobs.models import Job
 from scoring.benchmarks import BENCHMARKS, common_charts, deciding_column, get_benchmark
 from scoring.boards.services import edit_board
 from scoring.charts.drawing import DrawingError, library_version
-from scoring.charts.look import NARROW, WIDE, size_of
+from scoring.charts.look import WIDE, size_of
 from scoring.charts.shapes import Grid, Scatter, Slopes, Table
 from scoring.charts.specs import specification
-from scoring.leaderboard import charts as drawings
-from scoring.leaderboard.charts import DRAWING_KIND, BoardCharts, board_charts, queue_undrawn
+from scoring.leaderboard import pictures as drawings
+from scoring.leaderboard.charts import BoardCharts, board_charts
+from scoring.leaderboard.pictures import DRAWING_KIND, queue_undrawn
 from scoring.leaderboard.services import bump_board, load_reported
 from scoring.leaderboard.shaping import MOST_POINTS
 from scoring.models import Board, Entry, Grading, Submission
@@ -50,8 +51,7 @@ def no_cache() -> Iterator[None]:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Record the width of every chart that is drawn, and 0 whenever the process is started before
-    it gets one; draw empty pictures."""
+    """Record the width of every chart that is drawn; draw empty pictures."""
     widths: list[int] = []
 
     def draw(spec: dict[str, Any]) -> str:
@@ -59,7 +59,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return SVG
 
     monkeypatch.setattr(drawings, "draw_svg", draw)
-    monkeypatch.setattr(drawings, "start_engine", lambda: widths.append(0))
+    monkeypatch.setattr(drawings, "make_library", lambda: "export {};")
     return widths
 
 
@@ -391,40 +391,143 @@ def test_disqualified_rows_are_in_no_chart(
 # --- pictures ------------------------------------------------------------------------------------
 
 
-def test_the_page_does_not_wait_for_its_pictures(
-    client_of: ClientOf, rows: Board, drawn: list[int]
+def test_a_job_draws_the_pictures_once_for_all_readers(
+    client_of: ClientOf, rows: Board, drawn: list[int], run_jobs: Callable[[], int]
 ) -> None:
     client = client_of(None)
+    for _ in range(3):
+        page = client.get(PAGE).content.decode()
+        assert "The chart is being drawn." in page
+        assert '<td class="num">75.00</td>' in page
+        waiting = client.get(f"{PAGE}ranks.svg")
+        assert (waiting.status_code, waiting["Refresh"]) == (503, "3")
+        assert "no-store" in waiting["Cache-Control"]
+        assert "ETag" not in waiting
+    assert not drawn
+    assert Job.objects.filter(kind=DRAWING_KIND).count() == 1
+    run_jobs()
+    assert drawn
+    count = len(drawn)
     page = client.get(PAGE).content.decode()
-    # The process starts while the browser reads the page.
-    assert drawn == [0]
+    assert "being drawn" not in page
     width, height = size_of(specification(scatter(rows, "text-and-facts")))
     picture = page.split('src="/boards/board/charts/text-and-facts.svg')[1].split(">")[0]
     assert f'width="{width}"' in picture
     assert f'height="{height}"' in picture
-    client.get(f"{PAGE}text-and-facts.svg")
+    assert client.get(f"{PAGE}ranks.svg").status_code == 200
+    assert client.get(f"{PAGE}ranks.svg?size=narrow").status_code == 200
+    run_jobs()
+    assert len(drawn) == count
+    assert Job.objects.filter(kind=DRAWING_KIND).count() == 1
+
+
+def test_other_files_have_jobs_of_their_own(
+    client_of: ClientOf,
+    rows: Board,
+    drawn: list[int],
+    run_jobs: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+
+    def draw_file(_: Any, form: str) -> bytes:
+        made.append(form)
+        return b"file"
+
+    monkeypatch.setattr(drawings, "draw_file", draw_file)
+    client = client_of(None)
+    assert [client.get(f"{PAGE}ranks.pdf").status_code for _ in range(2)] == [503, 503]
+    run_jobs()
+    assert (made, drawn) == (["pdf"], [])
+    answer = client.get(f"{PAGE}ranks.pdf")
+    assert (answer.status_code, answer.content) == (200, b"file")
+    assert answer["Content-Disposition"] == 'attachment; filename="board-test-ranks.pdf"'
+
+
+def test_without_a_worker_the_requested_picture_is_drawn(
+    client_of: ClientOf, rows: Board, drawn: list[int], run_jobs: Callable[[], int]
+) -> None:
+    client = client_of(None)
     client.get(PAGE)
-    assert drawn == [0, width], "only that picture, and the process need not be started again"
+    Job.objects.update(created_at=timezone.now() - timedelta(minutes=1))
+    assert "being drawn" not in client.get(PAGE).content.decode()
+    assert client.get(f"{PAGE}ranks.svg").status_code == 200
+    assert drawn == [WIDE.width]
+    assert client.get(f"{PAGE}ranks.svg").status_code == 200
+    assert drawn == [WIDE.width]
+
+
+def test_charts_of_many_rows_are_made_by_the_job(
+    client_of: ClientOf,
+    api_of: ApiOf,
+    rows: Board,
+    drawn: list[int],
+    run_jobs: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_max_num_queries: Any,
+) -> None:
+    monkeypatch.setattr(drawings, "MOST_ROWS_AT_ONCE", 2)
+    client = client_of(None)
+    with monkeypatch.context() as without_rows:
+        without_rows.setattr(drawings, "kept_leaderboard", None)
+        page = client.get(PAGE)
+        assert "The charts are being drawn." in page.content.decode()
+        assert client.get(f"{PAGE}ranks.csv").status_code == 503
+        refused = api_of(None).get(API)
+        assert (refused.status_code, refused["Retry-After"]) == (503, "3")
+    run_jobs()
+    with monkeypatch.context() as without_rows:
+        without_rows.setattr(drawings, "kept_leaderboard", None)
+        assert "being drawn" not in client.get(PAGE).content.decode()
+        assert cells(client.get(f"{PAGE}ranks.csv"))[1] == ["B", "2", "1"]
+        assert api_of(None).get(API).status_code == 200
+    assert Job.objects.filter(kind=DRAWING_KIND).count() == 1
+
+
+def test_what_organisers_see_is_drawn_for_them_alone(
+    client_of: ClientOf,
+    rows: Board,
+    organiser: User,
+    drawn: list[int],
+    run_jobs: Callable[[], int],
+) -> None:
+    Board.objects.update(state=Board.State.DRAFT)
+    client_of(organiser).get(PAGE)
+    run_jobs()
+    assert drawn
+    assert client_of(organiser).get(f"{PAGE}ranks.svg").status_code == 200
+    assert client_of(None).get(f"{PAGE}ranks.svg").status_code == 404
+    # A job of an account that is no longer an organiser draws nothing.
+    job = Job.objects.get(kind=DRAWING_KIND)
+    User.objects.filter(pk=organiser.pk).update(is_organiser=False)
+    drawings.draw_requested(job.payload)
 
 
 def test_pictures_are_drawn_once_for_what_the_board_says(
-    client_of: ClientOf, rows: Board, organiser: User, drawn: list[int]
+    client_of: ClientOf,
+    rows: Board,
+    organiser: User,
+    drawn: list[int],
+    run_jobs: Callable[[], int],
 ) -> None:
     client = client_of(None)
-    sizes = [f"{PAGE}ranks.svg", f"{PAGE}ranks.svg?size=narrow"]
-    for _ in range(2):
-        assert [client.get(each).status_code for each in sizes] == [200, 200]
-    assert drawn == [WIDE.width, NARROW.width]
-    assert client.get(f"{PAGE}errors.svg").status_code == 404
+
+    def picture() -> int:
+        cache.delete_many(list_of_marks())
+        client.get(PAGE)
+        run_jobs()
+        return client.get(f"{PAGE}ranks.svg").status_code
+
+    assert picture() == 200
+    count = len(drawn)
     # As long as the charts' data are equal, the pictures are reused.
     bump_board(rows.pk)
-    for reader in (None, organiser):
-        client_of(reader).get(sizes[0])
-    assert drawn == [WIDE.width, NARROW.width]
+    assert picture() == 200
+    assert len(drawn) == count
     Entry.objects.filter(name="B").update(name="New")
     bump_board(rows.pk)
-    client.get(sizes[0])
-    assert drawn == [WIDE.width, NARROW.width, WIDE.width]
+    assert picture() == 200
+    assert len(drawn) > count
     entry = Entry.objects.get(name="A")
     assert entry.grading is not None
     judge_submission(
@@ -433,7 +536,13 @@ def test_pictures_are_drawn_once_for_what_the_board_says(
         reason="Copied.",
         actor=organiser,
     )
-    assert client.get(sizes[0]).status_code == 404
+    assert picture() == 404
+
+
+def list_of_marks() -> list[str]:
+    """The cache keys that keep a second job from being queued at the same moment."""
+    groups = Job.objects.filter(kind=DRAWING_KIND).values_list("group", flat=True)
+    return [f"queued:{group}" for group in groups]
 
 
 def test_charts_are_drawn_before_the_first_request(
@@ -441,9 +550,7 @@ def test_charts_are_drawn_before_the_first_request(
     rows: Board,
     drawn: list[int],
     run_jobs: Callable[[], int],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(drawings, "make_library", lambda: "export {};")
     load_reported(board=rows, actor=None)
     assert queue_undrawn() == 1
     assert queue_undrawn() == 0, "it is queued already"
@@ -468,9 +575,11 @@ def test_charts_of_a_draft_are_not_drawn_ahead(rows: Board, drawn: list[int]) ->
 
 
 def test_a_picture_has_an_etag_and_a_policy_of_its_own(
-    client_of: ClientOf, rows: Board, drawn: list[int]
+    client_of: ClientOf, rows: Board, drawn: list[int], run_jobs: Callable[[], int]
 ) -> None:
     client = client_of(None)
+    client.get(PAGE)
+    run_jobs()
     answer = client.get(f"{PAGE}ranks.svg")
     assert answer["Content-Type"] == "image/svg+xml"
     assert answer["Content-Security-Policy"].startswith("default-src 'none'")
@@ -482,13 +591,21 @@ def test_a_picture_has_an_etag_and_a_policy_of_its_own(
 
 
 def test_without_pictures_the_page_has_its_tables(
-    client_of: ClientOf, api_of: ApiOf, rows: Board, monkeypatch: pytest.MonkeyPatch
+    client_of: ClientOf,
+    api_of: ApiOf,
+    rows: Board,
+    drawn: list[int],
+    run_jobs: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def broken(*_: Any) -> str:
         raise DrawingError
 
     monkeypatch.setattr(drawings, "draw_svg", broken)
-    monkeypatch.setattr(drawings, "start_engine", lambda: None)
+    client_of(None).get(PAGE)
+    Job.objects.update(max_attempts=1)
+    run_jobs()
+    assert Job.objects.get(kind=DRAWING_KIND).state == Job.State.FAILED
     text = client_of(None).get(PAGE).content.decode()
     assert '<td class="num">75.00</td>' in text
     assert "The values are in the table below." in text
@@ -496,11 +613,22 @@ def test_without_pictures_the_page_has_its_tables(
     assert (picture.status_code, picture["Retry-After"]) == (503, "10")
     refused = api_of(None).get(f"{API}ranks/?format=svg")
     assert (refused.status_code, refused["Content-Type"]) == (503, "application/json")
+    assert Job.objects.filter(kind=DRAWING_KIND).count() == 1, "not again at once"
 
 
-def test_real_pictures_by_page_and_api(client_of: ClientOf, api_of: ApiOf, rows: Board) -> None:
+def test_real_pictures_by_page_and_api(
+    client_of: ClientOf,
+    api_of: ApiOf,
+    rows: Board,
+    run_jobs: Callable[[], int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(drawings, "make_library", lambda: "export {};")
     Entry.objects.filter(name="A").update(name="<script>alert(1)</script> 😀")
     bump_board(rows.pk)
+    for name in ("ranks.svg", "ranks.png", "ranks.pdf"):
+        client_of(None).get(f"{PAGE}{name}")
+    run_jobs()
     svg = client_of(None).get(f"{PAGE}ranks.svg").content
     assert b"&lt;script&gt;" in svg
     assert b"<script" not in svg
