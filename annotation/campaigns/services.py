@@ -406,8 +406,12 @@ def _given_splits(documents: list[CampaignDocument]) -> dict[str, str]:
 
 
 def _items(campaign: Campaign, documents: list[CampaignDocument]) -> list[GoldItem]:
-    spans = GoldSpan.objects.filter(campaign_document__campaign=campaign).by_document()
-    return [GoldItem(document=row.document, spans=spans[row.document_id]) for row in documents]
+    gold = GoldSpan.objects.filter(campaign_document__campaign=campaign)
+    spans, meanings = gold.by_document(), gold.meanings_by_document()
+    return [
+        GoldItem(row.document, spans[row.document_id], meanings[row.document_id])
+        for row in documents
+    ]
 
 
 def _notes(notes: str, left_out: int, doubtful: int) -> str:

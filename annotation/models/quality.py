@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
+from portal.facts import FactValue
 from portal.facts import Span as TextSpan
 from portal.facts.spans import characters
 
@@ -191,6 +192,14 @@ class GoldSpanQuerySet(models.QuerySet["GoldSpan"]):
         columns = ("campaign_document__document", "start", "end", "label")
         for document, *span in self.order_by("start").values_list(*columns):
             found[document].append(TextSpan(*span))
+        return found
+
+    def meanings_by_document(self) -> defaultdict[int, dict[tuple[int, int], FactValue]]:
+        """The values and signs by place, for each document (primary key)."""
+        found: defaultdict[int, dict[tuple[int, int], FactValue]] = defaultdict(dict)
+        columns = ("campaign_document__document", "start", "end", "value", "sign")
+        for document, start, end, *meaning in self.values_list(*columns):
+            found[document][start, end] = FactValue(*meaning)
         return found
 
 

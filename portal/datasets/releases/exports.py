@@ -38,7 +38,7 @@ from portal.datasets.imports.items import DESCRIBED
 from portal.datasets.models import Document, Release, ReleaseItem
 from portal.datasets.releases.publishing import covered, formats, kits, manifest, rows
 from portal.datasets.releases.publishing.croissant import read_citation
-from portal.facts import Fact
+from portal.facts import Fact, FactValue
 from portal.files.archives import ZipWriter, streamed_zip
 
 AT_ONCE = 100
@@ -199,6 +199,9 @@ def published_item(item: ReleaseItem, canary: str = "") -> rows.PublishedItem:
             facts=tuple(_fact(fact) for fact in item.facts),
             text_chars=text["text_chars"],
             text_sha256=text["text_sha256"],
+            meanings={
+                fact["n"]: FactValue(*fact["meaning"]) for fact in item.facts if "meaning" in fact
+            },
         ),
         canary=canary,
     )

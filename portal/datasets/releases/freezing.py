@@ -19,7 +19,7 @@ from portal.datasets.curation.draws import FILING, SplitDraw
 from portal.datasets.dataset_tasks import Steps, TaskError, TaskReport, TaskStopped, start_task
 from portal.datasets.imports.labelled_pages import GoldPage, read_gold_pages
 from portal.datasets.models import Dataset, DatasetTask, Document, Release
-from portal.facts import Span
+from portal.facts import FactValue, Span
 from portal.files.archives import ArchiveFault
 from portal.files.uploads import archive_limits
 
@@ -73,15 +73,22 @@ def gold_of_release(*, release: Release, over: Over = iter) -> Gold:
         )
     corrected = corrections_for(release).facts
     pages = [
-        GoldItem(item.document, _spans(corrected.get(item.name, item.facts)))
+        _item_of(item.document, corrected.get(item.name, item.facts))
         for item in over(frozen)
         if item.document
     ]
     return Gold(release.benchmark, items=pages, labels=release.labels, splits=splits, base=release)
 
 
-def _spans(facts: Iterable[Mapping[str, Any]]) -> list[Span]:
-    return sorted(Span(fact["start"], fact["end"], fact["type"]) for fact in facts)
+def _item_of(document: Document, facts: Iterable[Mapping[str, Any]]) -> GoldItem:
+    """The gold of a document from the facts of a release, some of which may be corrected."""
+    spans: list[Span] = []
+    meanings: dict[tuple[int, int], FactValue] = {}
+    for fact in facts:
+        spans.append(Span(fact["start"], fact["end"], fact["type"]))
+        if "meaning" in fact:
+            meanings[fact["start"], fact["end"]] = FactValue(*fact["meaning"])
+    return GoldItem(document, sorted(spans), meanings)
 
 
 def gold_of_records(

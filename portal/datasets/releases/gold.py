@@ -7,7 +7,7 @@ benchmarks with `register_gold_format` at startup.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Protocol, TypeAlias
@@ -26,6 +26,7 @@ from portal.datasets.models.documents import document_name, strata_of
 from portal.datasets.releases.publishing.kits import EmptyLine, empty_line_like
 from portal.datasets.releases.publishing.manifest import gold_sha256
 from portal.facts import (
+    FactValue,
     RefusedHtml,
     Span,
     TagError,
@@ -101,12 +102,19 @@ AT_ONCE = 200
 MOST_NAMED = 200
 
 
+Meanings = Mapping[tuple[int, int], FactValue]
+
+
 @dataclass(frozen=True)
 class GoldItem:
-    """A document and its facts: non-overlapping spans of its canonical text."""
+    """A document and its facts: non-overlapping spans of its canonical text.
+
+    `meanings` are their settled values and signs, by start and end, where people settled them.
+    """
 
     document: Document
     spans: Sequence[Span]
+    meanings: Meanings = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -266,7 +274,7 @@ def _page_row(
     gold = {"id": name, "html": write_tags(content.html, item.spans)}
     if item.document.doc_type != DocumentType.OTHER:
         gold["doc_type"] = item.document.doc_type
-    facts = _facts(name, gold["html"], content, item.spans, labels)
+    facts = _facts(name, gold["html"], content, item, labels)
     return ReleaseItem(
         position=position,
         name=name,
@@ -278,9 +286,9 @@ def _page_row(
 
 
 def _facts(
-    name: str, html: str, content: DocumentContent, spans: Sequence[Span], labels: Sequence[str]
+    name: str, html: str, content: DocumentContent, item: GoldItem, labels: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The facts as read back from the gold HTML; raises ReleaseError unless they equal `spans`.
+    """The facts as read back from the gold HTML; raises ReleaseError unless they equal the spans.
 
     A frozen line cannot be corrected, so it is read back first. White space at the edges of a span
     may be lost, because no tag can be placed between the cells of a table.
@@ -289,7 +297,8 @@ def _facts(
         page = read_tags(html, labels, known=content.html)
     except (TagError, RefusedHtml) as error:
         raise ReleaseError([f"{name}: its gold HTML cannot be read back: {error}"]) from error
-    wanted = [(span.label, content.text[span.start : span.end].strip()) for span in sorted(spans)]
+    spans = sorted(item.spans)
+    wanted = [(span.label, content.text[span.start : span.end].strip()) for span in spans]
     tagged = [(span.label, content.text[span.start : span.end].strip()) for span in page.spans]
     if page.canonical.html != content.html or wanted != tagged:
         raise ReleaseError([f"{name}: its facts change when they are written as tags"])
@@ -300,9 +309,16 @@ def _facts(
             "value": content.text[span.start : span.end],
             "start": span.start,
             "end": span.end,
+            **_meaning(item.meanings, given),
         }
-        for n, span in enumerate(page.spans)
+        for n, (span, given) in enumerate(zip(page.spans, spans, strict=True))
     ]
+
+
+def _meaning(meanings: Meanings, span: Span) -> dict[str, list[str]]:
+    """`{"meaning": [value, sign]}`, which no published file but Label Studio's holds."""
+    found = meanings.get((span.start, span.end))
+    return {} if found is None else {"meaning": list(found)}
 
 
 class _MisplacedError(Exception):

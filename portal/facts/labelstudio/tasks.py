@@ -6,7 +6,7 @@ points. Value and sign are results of two TextArea controls with the same id, so
 shows them with their span.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -26,13 +26,17 @@ _COLOURS = ("#1f6feb", "#d29922", "#2da44e", "#a371f7", "#cf222e", "#1b7c83")
 
 @dataclass(frozen=True)
 class LabelledBy:
-    """The labels of an annotator, or gold; `by` is the annotator's number in Label Studio."""
+    """The labels of an annotator, or gold; `by` is the annotator's number in Label Studio.
+
+    `unvalued` are the keys of spans whose value and sign are unknown, and are not written.
+    """
 
     id: int
     by: int | None
     spans: Sequence[FactSpan]
     seconds: int | None = None
     is_gold: bool = False
+    unvalued: Collection[str] = ()
 
 
 def write_task(
@@ -76,14 +80,18 @@ def _annotation_of(paths: TextPaths, labelled: LabelledBy) -> dict[str, Any]:
     return {
         "id": labelled.id,
         **person,
-        "result": [result for span in ordered for result in _results(paths, span)],
+        "result": [
+            result
+            for span in ordered
+            for result in _results(paths, span, is_valued=span.key not in labelled.unvalued)
+        ],
         "was_cancelled": False,
         "ground_truth": labelled.is_gold,
         "lead_time": labelled.seconds,
     }
 
 
-def _results(paths: TextPaths, span: FactSpan) -> list[dict[str, Any]]:
+def _results(paths: TextPaths, span: FactSpan, *, is_valued: bool) -> list[dict[str, Any]]:
     first, last = paths.places(span.start, span.end)
     start, end = paths.global_offsets(span.start, span.end)
     place = {
@@ -100,7 +108,7 @@ def _results(paths: TextPaths, span: FactSpan) -> list[dict[str, Any]]:
     meant = read_value(span.quote, span.label)
     for name, said, derived in zip(DETAILS, (span.value, span.sign), meant, strict=True):
         # An empty value is written only if the quote has one.
-        if said or derived:
+        if is_valued and (said or derived):
             area = {**common, "from_name": name, "type": "textarea"}
             results.append({**area, "value": {**place, "text": [said]}})
     return results

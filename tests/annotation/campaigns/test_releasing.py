@@ -1,13 +1,17 @@
 """From gold to a frozen release."""
 
+import json
+
 import pytest
 
 from annotation.adjudication.services import decide_case
 from annotation.campaigns.services import release_gold
 from annotation.errors import Refused, Unfinished
-from annotation.models import Campaign
+from annotation.models import Campaign, GoldSpan
 from portal.accounts.models import User
+from portal.datasets.access import ALL_GOLD
 from portal.datasets.models import Dataset, Release
+from portal.datasets.releases.files import FILES
 from tests.annotation.factories import PAGE, document_of, submit, work_of
 from tests.datasets.factories import make_release
 from tests.factories import empty_dataset, make_document
@@ -108,6 +112,18 @@ def test_lead_freezes_what_is_finished(finished: Campaign, lead: User, client_of
     response = client_of(lead).post(ADDRESS, FORM, follow=True)
     assert "Release 1.0.0 is frozen" in response.content.decode()
     assert Release.objects.get().frozen_by == lead
+
+
+def test_label_studio_file_has_the_values_that_people_settled(
+    finished: Campaign, lead: User
+) -> None:
+    GoldSpan.objects.filter(quote="(310)").update(value="-310000", sign="minus")
+    release = freeze(finished, lead)
+    tasks = json.loads(b"".join(FILES["labelstudio.json"].pieces(release, ALL_GOLD)))
+    results = [result for task in tasks for result in task["annotations"][0]["result"]]
+    said = {result["from_name"]: result["value"]["text"] for result in results
+            if result["value"]["text"] in (["-310000"], ["minus"])}  # fmt: skip
+    assert said == {"value": ["-310000"], "sign": ["minus"]}
 
 
 def test_releases_of_a_private_dataset_are_announced_as_hidden(

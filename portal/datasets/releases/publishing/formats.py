@@ -26,7 +26,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Any
 
-from portal.facts import Fact, FactSpan, LabelledBy, read_tags, read_value, write_task
+from portal.facts import Fact, FactSpan, FactValue, LabelledBy, read_tags, write_task
 from portal.files.archives import DRAIN_AT, ZipSink
 
 from .manifest import ItemEntry, canonical_json, gold_sha256
@@ -351,7 +351,11 @@ LABEL_STUDIO = "labelstudio.json"
 
 
 def label_studio_pieces(items: Iterable[PublishedItem], labels: Sequence[str]) -> Iterator[bytes]:
-    """The bytes of the Label Studio file, streamed. Items with hidden gold have no task."""
+    """The bytes of the Label Studio file, streamed. Items with hidden gold have no task.
+
+    Values and signs are those that people settled. Gold without them has none, so that nothing
+    derived from the text contradicts it.
+    """
     separator = "[\n"
     number = 0
     for item in items:
@@ -373,18 +377,16 @@ def _task(
     if item.canary:
         data[CANARY_KEY] = item.canary
     html = read_tags(gold.line["html"], labels).canonical.html
-    labelled = LabelledBy(number, None, [_span(fact) for fact in gold.facts], is_gold=True)
+    spans = [_span(fact, gold.meanings.get(fact.n)) for fact in gold.facts]
+    unvalued = {_key(fact) for fact in gold.facts if fact.n not in gold.meanings}
+    labelled = LabelledBy(number, None, spans, is_gold=True, unvalued=unvalued)
     return write_task(number, data, html, [labelled])
 
 
-def _span(fact: Fact) -> FactSpan:
-    value, sign = read_value(fact.value, fact.type)
-    return FactSpan(
-        key=f"fact-{fact.n}",
-        label=fact.type,
-        start=fact.start,
-        end=fact.end,
-        quote=fact.value,
-        value=value,
-        sign=sign,
-    )
+def _key(fact: Fact) -> str:
+    return f"fact-{fact.n}"
+
+
+def _span(fact: Fact, meaning: FactValue | None) -> FactSpan:
+    place = fact.type, fact.start, fact.end, fact.value
+    return FactSpan(_key(fact), *place, *(meaning or FactValue("", "")))

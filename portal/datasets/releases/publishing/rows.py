@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from portal.facts import Fact
+from portal.facts import Fact, FactValue
 
 
 class PublishingError(ValueError):
@@ -67,13 +67,17 @@ class PublishedRelease:
 
 @dataclass(frozen=True)
 class ItemGold:
-    """The canonical gold line of an item with its hash, facts, and text length and hash."""
+    """The canonical gold line of an item with its hash, facts, and text length and hash.
+
+    `meanings` are the settled values and signs by the number of their fact, where they are known.
+    """
 
     line: Mapping[str, Any]
     sha256: str
     facts: tuple[Fact, ...] = ()
     text_chars: int | None = None
     text_sha256: str | None = None
+    meanings: Mapping[int, FactValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
