@@ -7,7 +7,8 @@ The draws use the bits of PCG64, whose stream numpy guarantees to keep, unlike t
 distributions, so they are the same on every machine.
 
 Sources: B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993 (percentile interval,
-and the test that follows from it); P. Koehn, EMNLP 2004 (paired bootstrap).
+and the test that follows from it); P. Koehn, EMNLP 2004 (paired bootstrap); C. Clopper and
+E. Pearson, Biometrika 26, 1934; L. Kish, Survey Sampling, 1965 (effective sample size).
 """
 
 import hashlib
@@ -143,6 +144,17 @@ class Tallies:
         sums, counts = (part.sum(axis=0, keepdims=True) for part in (self.sums, self.counts))
         return _number(_figures(sums, counts, self.groups)[0])
 
+    @property
+    def effective_documents(self) -> float:
+        """The number of documents of equal weight that say as much about the figure: 1 / the sum of
+        the squares of their shares of it (Kish's design effect)."""
+        counted = np.flatnonzero(self.counts.sum(axis=0) > 0)
+        counts, groups = self.counts[:, counted], [self.groups[column] for column in counted]
+        totals = counts.sum(axis=0)
+        of_groups = _figures(np.diag(totals), np.tile(totals, (len(totals), 1)), groups)
+        shares = counts / totals @ of_groups
+        return float(1 / (shares**2).sum())
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -157,11 +169,13 @@ class Replicates:
     """A figure and its value in each resample; nan if nothing was counted.
 
     `values` has shape (resamples,). Only replicates with the same `key` can be compared.
+    `documents` is the effective number of documents of a rate in [0, 1]; None if not known.
     """
 
     value: float | None
     values: Floats
     key: str
+    documents: float | None = None
 
     @property
     def can_be_compared(self) -> bool:
@@ -170,12 +184,26 @@ class Replicates:
         return self.value is not None and bool(np.isfinite(self.values).any())
 
     def interval(self, level: float = LEVEL) -> Interval | None:
-        """The percentile interval; None if the figure is undefined or has no replicates."""
+        """The percentile interval; None if the figure is undefined or has no replicates.
+
+        If all documents agree, as in a perfect score, drawing them never changes the figure. Then
+        the documents that were not seen decide, by the exact interval of Clopper and Pearson for n
+        of n: a share of up to 1 - ((1 - level) / 2)^(1/n) of them may differ.
+        """
         finite = self.values[np.isfinite(self.values)]
         if self.value is None or not finite.size:
             return None
+        if np.ptp(finite) < _NOISE:
+            return self._unseen(level)
         low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
         return Interval(float(low), float(high))
+
+    def _unseen(self, level: float) -> Interval | None:
+        """The interval of a rate that is the same in all documents."""
+        if self.value is None or self.documents is None or not 0 <= self.value <= 1:
+            return None
+        alike = ((1 - level) / 2) ** (1 / self.documents)
+        return Interval(self.value * alike, 1 - (1 - self.value) * alike)
 
 
 @dataclass(frozen=True)
@@ -263,7 +291,9 @@ def bootstrap(tallies: Tallies, weights: Resampling) -> Replicates:
         add_weighted(both[documents, groups], documents, groups, block, some)
         first += len(block)
     sums, counts = np.hsplit(totals, 2)
-    return Replicates(tallies.value, _figures(sums, counts, tallies.groups), weights.key)
+    values = _figures(sums, counts, tallies.groups)
+    known = None if tallies.value is None else tallies.effective_documents
+    return Replicates(tallies.value, values, weights.key, known)
 
 
 def combine(function: Callable[..., Floats], *parts: Replicates) -> Replicates:
@@ -274,7 +304,9 @@ def combine(function: Callable[..., Floats], *parts: Replicates) -> Replicates:
     _check_shared(parts)
     points = [np.array([np.nan if part.value is None else part.value]) for part in parts]
     value = _number(function(*points)[0])
-    return Replicates(value, function(*(part.values for part in parts)), parts[0].key)
+    numbers = [part.documents for part in parts]
+    fewest = None if None in numbers else min(number for number in numbers if number is not None)
+    return Replicates(value, function(*(part.values for part in parts)), parts[0].key, fewest)
 
 
 def paired_bootstrap(first: Replicates, second: Replicates) -> PairedTest | None:

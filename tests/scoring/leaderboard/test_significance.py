@@ -83,7 +83,9 @@ def test_entries_of_a_board_are_drawn_alike(board: Board, researcher: User) -> N
         graded(board, researcher, name, predictions)
     assert Replicate.objects.filter(figure="ffa").values("key").distinct().count() == 1
     perfect = Replicate.objects.get(figure="ffa", value=1.0)
-    assert (perfect.low, perfect.high) == (1.0, 1.0)
+    assert perfect.high == 1
+    # All that three pages with a different number of facts can say.
+    assert 0 < (perfect.low or 0) < 0.3
 
 
 def test_published_rows_show_their_intervals(
@@ -116,7 +118,8 @@ def test_a_view_has_intervals_and_ranks_of_its_own(researcher: User) -> None:
         ("Numbers", 1),
         ("Nothing", 2),
     ]
-    assert section.rows[0].entry.intervals["first_ffa"] == [1.0, 1.0]
+    # Three pages: 0.025^(1/3).
+    assert section.rows[0].entry.intervals["first_ffa"] == pytest.approx([0.2924, 1], abs=1e-4)
 
 
 def intervals_of(page: SubmissionPage) -> dict[str, str]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from scoring.metrics.intervals import (
     Interval,
@@ -95,6 +96,36 @@ def test_an_interval_has_the_width_that_theory_gives() -> None:
     assert interval is not None
     # Half of it is 1.96 standard errors of a share of 0.8 among 1,000.
     assert (interval.high - interval.low) / 2 == pytest.approx(0.0248, rel=0.1)
+
+
+@pytest.mark.parametrize("n", [2, 30, 500])
+def test_a_figure_that_all_documents_share_has_the_exact_interval(n: int) -> None:
+    perfect, useless, half = (replicates([score] * n).interval() for score in (1.0, 0.0, 0.5))
+    exact = binomtest(n, n).proportion_ci(method="exact")
+    assert (perfect, useless) == (
+        Interval(pytest.approx(exact.low), 1),  # type: ignore[arg-type]
+        Interval(0, pytest.approx(1 - exact.low)),  # type: ignore[arg-type]
+    )
+    assert half is not None
+    assert half.low == pytest.approx(0.5 * exact.low) == pytest.approx(1 - half.high)
+
+
+def test_large_documents_and_small_groups_count_as_fewer_documents() -> None:
+    assert tally(names(4), [1] * 4).effective_documents == pytest.approx(4)
+    # Shares of 3/6, 1/6, 1/6, 1/6.
+    large = tally(names(4), [3, 1, 1, 1], [3, 1, 1, 1])
+    assert large.effective_documents == pytest.approx(1 / (9 + 3) * 36)
+    # Two groups of 1/2: shares of 1/4, 1/4, 1/6, 1/6, 1/6; the third group counts nothing.
+    groups = [("x",), ("x",), ("y",), ("y",), ("y",), ("z",)]
+    grouped = tally(names(6), [1] * 6, [1, 1, 1, 1, 1, 0], groups)
+    assert grouped.effective_documents == pytest.approx(1 / (2 / 16 + 3 / 36))
+    whole = bootstrap(large, resampling(names(4), seed="s"))
+    both = combine(lambda *parts: sum(parts) / 2, whole, replicates([1.0] * 4, "s"))
+    assert both.documents == whole.documents
+
+
+def test_a_constant_figure_of_unknown_documents_has_no_interval() -> None:
+    assert Replicates(1.0, np.ones(1000), "").interval() is None
 
 
 def test_documents_without_tallies_add_nothing() -> None:
