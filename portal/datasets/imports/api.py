@@ -19,20 +19,26 @@ from portal.files.uploads import checked_upload
 from portal.web.answers import ListingView, answer
 from portal.web.api import PlainMultiPartParser, checked
 
-from .layouts import BENCHMARKS
+from .layouts import BENCHMARKS, format_choices
 from .services import MEDIA_TYPES, ImportReport, LeftOut, import_report, start_import
 from .views import check_upload, report_file_response
 
 
+class FormatField(serializers.ChoiceField):
+    """The key of an import format, also of one that was registered after this module was loaded."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"choices": format_choices(), **kwargs})
+
+
 class UploadSerializer(serializers.Serializer[Any]):
-    form = serializers.ChoiceField(
-        choices=ImportRun.Form.choices,
+    form = FormatField(
         default=ImportRun.Form.PAGES,
         help_text="The format of the file.",
     )
     file = serializers.FileField(help_text="A ZIP, or a single file if the format accepts one.")
     benchmark = serializers.ChoiceField(
-        choices=BENCHMARKS,
+        choices=list(BENCHMARKS),
         required=False,
         allow_blank=True,
         default="",
@@ -71,7 +77,7 @@ class ImportReportSerializer(serializers.Serializer[ImportReport]):
     """
 
     id = serializers.IntegerField(source="run.pk")
-    form = serializers.ChoiceField(choices=ImportRun.Form.choices, source="run.form")
+    form = FormatField(source="run.form")
     source_name = serializers.CharField(source="run.source_name")
     state = serializers.ChoiceField(choices=ImportRun.State.choices, source="run.state")
     done = serializers.IntegerField()

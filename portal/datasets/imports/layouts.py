@@ -366,51 +366,119 @@ def _receipt_language(value: Any) -> str:
 
 Form = ImportRun.Form
 
-# Benchmarks whose gold a Parquet file can hold.
-BENCHMARKS = ("fincriticaled", "fcmbench", "ccocr", "receiptbench")
+# Benchmarks whose gold a Parquet file can hold, by key, with their titles.
+BENCHMARKS = {
+    "fincriticaled": "FinCriticalED",
+    "fcmbench": "FCMBench",
+    "ccocr": "CC-OCR",
+    "receiptbench": "ReceiptBench",
+}
+_KEY_LENGTH = 14
 
 
 @dataclass(frozen=True)
-class FormSource:
-    """A layout: `suffixes` of the files it reads; those in `alone` need no ZIP around them."""
+class ImportFormat:
+    """A format of imports, for page, API and command.
 
-    read: Callable[[Source, str, ArchiveLimits], SourceItems]
+    `read` yields the items of a source, given its original name and the limits. It also gets the
+    `benchmark` if the format `has_benchmark`. Only `pages` has none: it is read with its metadata.
+    `suffixes` are those of the files it reads; files with one in `alone` need no ZIP around them.
+    `about` is a sentence for the import page.
+    """
+
+    key: str
+    title: str
+    read: Callable[..., SourceItems] | None
     suffixes: tuple[str, ...]
-    alone: tuple[str, ...]
+    alone: tuple[str, ...] = ()
+    about: str = ""
+    has_benchmark: bool = False
+
+
+_formats: dict[str, ImportFormat] = {}
+
+
+def register_format(new: ImportFormat) -> None:
+    """Call once for each format, from an AppConfig for a format of your own."""
+    if new.key in _formats:
+        raise ValueError(f"there is already an import format {new.key!r}")
+    if not 0 < len(new.key) <= _KEY_LENGTH:
+        raise ValueError(f"the key {new.key!r} must have 1 to {_KEY_LENGTH} characters")
+    _formats[new.key] = new
+
+
+def import_format(key: str) -> ImportFormat:
+    """Raises KeyError for an unknown format."""
+    return _formats[key]
+
+
+def format_choices() -> list[tuple[str, str]]:
+    """The key and title of every format, in the order of registration."""
+    return [(each.key, each.title) for each in _formats.values()]
+
+
+def format_title(key: str) -> str:
+    """The title of a format; its key if it is not registered any more."""
+    return _formats[key].title if key in _formats else key
 
 
 _TABLES = (".csv", ".csv.gz", ".parquet")
-READERS: dict[str, FormSource] = {
-    Form.FILING: FormSource(read_filings, FILING_SUFFIXES, FILING_SUFFIXES),
-    Form.FINCRITICALED: FormSource(
-        read_fincriticaled,
-        (*_TABLES, ".jsonl", ".html", ".htm", ".txt", *PICTURE_SUFFIXES),
-        _TABLES,
-    ),
-    Form.LABEL_STUDIO: FormSource(read_labelstudio, (".json",), (".json",)),
-    Form.FCMBENCH: FormSource(read_fcmbench, (".jsonl", ".jsonl.gz", *PICTURE_SUFFIXES), ()),
-    Form.CCOCR: FormSource(read_ccocr, (".json", ".jsonl", *PICTURE_SUFFIXES), ()),
-    Form.RECEIPTS: FormSource(read_receipts, (".json", *PICTURE_SUFFIXES), ()),
-    Form.PARQUET: FormSource(read_parquet, (".parquet", *PICTURE_SUFFIXES), (".parquet",)),
-}
+
+
+def _shipped(form: Form, *args: Any, **kwargs: Any) -> None:
+    register_format(ImportFormat(form.value, str(form.label), *args, **kwargs))
+
+
+_shipped(
+    Form.PAGES,
+    None,
+    (".html", ".htm", ".png", ".jpg", ".jpeg", ".jsonl"),
+    about="HTML in pages/, images in images/, metadata in meta.jsonl.",
+)
+_shipped(
+    Form.FILING,
+    read_filings,
+    FILING_SUFFIXES,
+    FILING_SUFFIXES,
+    about="As downloaded from EDGAR.",
+)
+_shipped(
+    Form.FINCRITICALED,
+    read_fincriticaled,
+    (*_TABLES, ".jsonl", ".html", ".htm", ".txt", *PICTURE_SUFFIXES),
+    _TABLES,
+    about="One row per document; gold is optional.",
+)
+_shipped(Form.LABEL_STUDIO, read_labelstudio, (".json",), (".json",))
+_shipped(Form.FCMBENCH, read_fcmbench, (".jsonl", ".jsonl.gz", *PICTURE_SUFFIXES))
+_shipped(Form.CCOCR, read_ccocr, (".json", ".jsonl", *PICTURE_SUFFIXES))
+_shipped(Form.RECEIPTS, read_receipts, (".json", *PICTURE_SUFFIXES))
+_shipped(
+    Form.PARQUET,
+    read_parquet,
+    (".parquet", *PICTURE_SUFFIXES),
+    (".parquet",),
+    has_benchmark=True,
+)
 
 
 def suffixes_alone(form: str) -> tuple[str, ...]:
-    """The extensions of files that a layout accepts; all layouts accept `.zip`."""
-    return (".zip", *READERS[form].alone) if form in READERS else (".zip",)
+    """The extensions of files that a format accepts; all formats accept `.zip`."""
+    return (".zip", *import_format(form).alone)
 
 
 def read_items(
     form: str, source: Source, name: str, limits: ArchiveLimits, *, benchmark: str = ""
 ) -> SourceItems:
-    """The items of a source in the layout `form`, one at a time.
+    """The items of a source in the format `form`, one at a time.
 
-    `name` is the original file name; `benchmark` is for Parquet only. Raises ArchiveFault if the
-    source is unusable.
+    `name` is the original file name; only formats that have a benchmark use `benchmark`. Raises
+    ArchiveFault if the source is unusable.
     """
-    if form == Form.PARQUET:
-        return read_parquet(source, name, limits, benchmark=benchmark)
-    return READERS[form].read(source, name, limits)
+    chosen = import_format(form)
+    assert chosen.read is not None
+    more = {"benchmark": benchmark} if chosen.has_benchmark else {}
+    return chosen.read(source, name, limits, **more)
 
 
 def check_items(
@@ -429,11 +497,11 @@ def check_items(
 
 
 def left_alone(form: str, source: Source, name: str, limits: ArchiveLimits) -> dict[str, int]:
-    """Counts by folder of the files with extensions that the layout does not read.
+    """Counts by folder of the files with extensions that the format does not read.
 
     Raises ArchiveFault.
     """
-    suffixes = READERS[form].suffixes
+    suffixes = import_format(form).suffixes
     with open_source(source, name, limits) as files:
         known = set(files.named(*suffixes))
         others = [file for file in files.names if file not in known]

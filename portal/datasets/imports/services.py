@@ -32,7 +32,14 @@ from portal.jobs.services import enqueue
 from portal.web.queries import count_by
 
 from .items import PICTURE_SUFFIXES, MetaIndex, place_of
-from .layouts import check_items, left_alone, read_items, suffixes_alone
+from .layouts import (
+    check_items,
+    format_title,
+    import_format,
+    left_alone,
+    read_items,
+    suffixes_alone,
+)
 from .opening import GivenSource, Layout, Refusal, WatchedSource, printable, read_layout
 from .storing import import_item, import_page, report_name
 
@@ -183,7 +190,7 @@ def carry_out_import(
     `progress(done, total)` counts files of pages/, or items of other layouts, where the total is 0
     until the end. Raises ArchiveFault if the source cannot be read.
     """
-    carry_out = _carry_out_pages if run.form == Form.PAGES else _carry_out_items
+    carry_out = _carry_out_items if import_format(run.form).read else _carry_out_pages
     return carry_out(run, source, progress, stop)
 
 
@@ -379,6 +386,10 @@ class ImportReport:
     @property
     def files_left_out(self) -> int:
         return sum(row.files for row in self.left_out)
+
+    @property
+    def format_title(self) -> str:
+        return format_title(self.run.form)
 
     @property
     def label(self) -> str:

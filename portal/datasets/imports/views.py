@@ -19,28 +19,8 @@ from portal.files.uploads import UploadForm, was_too_large
 from portal.web.refusals import post_action
 from portal.web.requests import refuse_unknown
 
-from .layouts import BENCHMARKS, suffixes_alone
+from .layouts import BENCHMARKS, format_choices, import_format
 from .services import check_source, import_report, report_file, start_import
-
-# The description of each layout.
-LAYOUTS: dict[str, str] = {
-    ImportRun.Form.PAGES: "HTML in pages/, images in images/, metadata in meta.jsonl.",
-    ImportRun.Form.FILING: "As downloaded from EDGAR.",
-    ImportRun.Form.FINCRITICALED: "One row per document; gold is optional.",
-    ImportRun.Form.LABEL_STUDIO: "",
-    ImportRun.Form.FCMBENCH: "",
-    ImportRun.Form.CCOCR: "",
-    ImportRun.Form.RECEIPTS: "",
-    ImportRun.Form.PARQUET: "",
-}
-
-
-BENCHMARK_NAMES = {
-    "fincriticaled": "FinCriticalED",
-    "fcmbench": "FCMBench",
-    "ccocr": "CC-OCR",
-    "receiptbench": "ReceiptBench",
-}
 
 
 class Layout(NamedTuple):
@@ -56,7 +36,7 @@ class ImportForm(UploadForm):
 
     form = forms.ChoiceField(
         label="Format",
-        choices=ImportRun.Form.choices,
+        choices=format_choices,
         initial=ImportRun.Form.PAGES,
         required=False,
         widget=forms.RadioSelect,
@@ -65,7 +45,7 @@ class ImportForm(UploadForm):
     benchmark = forms.ChoiceField(
         label="Benchmark",
         required=False,
-        choices=[("", "None (no gold)"), *((key, BENCHMARK_NAMES[key]) for key in BENCHMARKS)],
+        choices=[("", "None (no gold)"), *BENCHMARKS.items()],
         help_text="Only for Parquet files that contain the gold of a benchmark.",
     )
 
@@ -78,10 +58,8 @@ class ImportForm(UploadForm):
 
     def layouts(self) -> list[Layout]:
         """The choices of the layout with their descriptions and file extensions."""
-        return [
-            Layout(radio, LAYOUTS[radio.data["value"]], suffixes_alone(radio.data["value"])[1:])
-            for radio in self["form"]
-        ]
+        formats = ((radio, import_format(radio.data["value"])) for radio in self["form"])
+        return [Layout(radio, each.about, each.alone) for radio, each in formats]
 
     def clean_form(self) -> str:
         return self.cleaned_data["form"] or ImportRun.Form.PAGES

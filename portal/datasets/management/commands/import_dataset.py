@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Count, Min
 from tqdm import tqdm
 
-from portal.datasets.imports.layouts import BENCHMARKS
+from portal.datasets.imports.layouts import BENCHMARKS, format_choices
 from portal.datasets.imports.services import check_source, import_path, left_out
 from portal.datasets.management.base import add_create_arguments, dataset_of, existing
 from portal.datasets.models import Dataset, ImportItem, ImportRun
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--form",
             default=ImportRun.Form.PAGES,
-            choices=ImportRun.Form.values,
+            choices=[key for key, _ in format_choices()],
             help="The layout (default: %(default)s).",
         )
         parser.add_argument(
