@@ -13,7 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.access import CampaignAccess
-from annotation.assignments.selectors import has_qualification
+from annotation.assignments.selectors import (
+    active_annotators,
+    has_qualification,
+    unqualified_annotators,
+)
 from annotation.models import (
     Assignment,
     Campaign,
@@ -96,10 +100,17 @@ def _labelling_steps(access: CampaignAccess, overview: Overview, user: int) -> I
         text = f"Complete {_count(sum(person.left for person in others), 'annotation task')}."
         yield Step("annotators", text, is_mine=False)
     if overview.to_share:
-        assign = _page("Assign", "campaign-assign", access.campaign)
-        yield Step(
-            "lead or organiser", _to_assign(overview), access.may_manage, *assign, posts=True
-        )
+        yield _assigning_step(access, overview)
+
+
+def _assigning_step(access: CampaignAccess, overview: Overview) -> Step:
+    campaign, mine = access.campaign, access.may_manage
+    if unqualified_annotators(campaign) and len(active_annotators(campaign)) < campaign.overlap:
+        text = f"Qualify annotators. {_count(overview.to_share, 'document')} cannot be assigned "
+        text += f"until {campaign.overlap} have passed the qualification."
+        return Step("lead or organiser", text, mine, *_page("View", "qualification", campaign))
+    assign = _page("Assign", "campaign-assign", campaign)
+    return Step("lead or organiser", _to_assign(overview), mine, *assign, posts=True)
 
 
 def _to_assign(overview: Overview) -> str:

@@ -192,6 +192,8 @@ def test_assigning_says_that_no_one_is_qualified(
     with pytest.raises(Refused) as refused:
         assign_documents(campaign=campaign, actor=lead)
     assert (refused.value.message, refused.value.code) == (why.format(0), "waiting")
+    steps = client_of(lead).get("/campaigns/spring-round/").content.decode()
+    assert "Qualify annotators. 1 document cannot be assigned until 2 have passed" in steps
     qualify_by_decision(campaign=campaign, user=ann, reason="Known.", actor=lead)
     told = client_of(lead).post("/campaigns/spring-round/assign/", follow=True).content.decode()
     assert why.format(1) in told

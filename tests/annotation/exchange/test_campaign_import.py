@@ -225,7 +225,7 @@ def test_gold_of_label_studio_is_the_ground_truth_or_the_only_annotation(
 @pytest.mark.parametrize(
     ("content", "form", "message"),
     [
-        (b"{", "jsonl", "labels.jsonl:1: the line: is not JSON"),
+        (b'{"name"', "jsonl", "labels.jsonl:1: the line: is not JSON"),
         (b"\xff\n", "jsonl", "labels.jsonl:1: invalid UTF-8 at byte 1"),
         (b'{"name": "p", "spans": []}', "jsonl", "labels.jsonl:1: the dataset has no document"),
         (

@@ -61,6 +61,8 @@ def test_a_job_reads_what_was_uploaded(
     [
         (b"PK", "labels.zip", "tags", "not a readable ZIP archive"),
         (zipped({"readme.txt": b""}), "labels.zip", "tags", "the archive contains no HTML files"),
+        (b"{\n}", "labels.jsonl", "jsonl", "labels.jsonl: this is a JSON object on several lines"),
+        (b"[{}]", "labels.jsonl", "jsonl", "labels.jsonl: this is a JSON array"),
         (b"[{}", "labels.json", "labelstudio", "labels.json: item 2: not JSON: a comma or"),
         (b"5", "labels.json", "labelstudio", "labels.json: item 1: not JSON: it must begin with"),
         (b"[] x", "labels.json", "labelstudio", "labels.json: item 1: not JSON: there is text"),
