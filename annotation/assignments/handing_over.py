@@ -19,7 +19,7 @@ from annotation.models import (
     Membership,
 )
 from portal.accounts.models import User, display_name
-from portal.audit.models import record_event
+from portal.audit.models import Event, record_event
 from portal.datasets.models import ReleaseItem
 
 from .balancing import replacements
@@ -145,10 +145,13 @@ def _heirs_for(
     campaign: Campaign, documents: Sequence[int], annotators: Sequence[int], refusal: str
 ) -> dict[int, int]:
     """Those of `annotators` with the least work who take over each document. Former annotators of
-    a document do not get it again. Raises Refused if no one is left.
+    a document do not get it again, nor do leads who could see its labels. Raises Refused if no one
+    is left.
     """
     teams = teams_of(campaign)
-    existing = teams | {pk: [*teams.get(pk, []), *_withdrawn_from(pk)] for pk in documents}
+    existing = teams | {
+        pk: [*teams.get(pk, []), *_withdrawn_from(pk), *_informed(campaign, pk)] for pk in documents
+    }
     try:
         return replacements(existing, documents, annotators)
     except ValueError as error:
@@ -198,9 +201,12 @@ def _remedy(campaign: Campaign) -> str:
 
 
 def _check_heir(document: CampaignDocument, heir: User, team: list[int], free: list[int]) -> None:
+    name = display_name(heir)
+    if heir.pk in free and heir.pk in _informed(document.campaign, document.pk):
+        message = f"{name} is a lead and could see the labels of this document. Choose another one."
+        raise Refused(message, code="heir")
     if heir.pk in free:
         return
-    name = display_name(heir)
     members = document.campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
     if heir.pk in team:
         message = f"{name} already has this document."
@@ -211,6 +217,17 @@ def _check_heir(document: CampaignDocument, heir: User, team: list[int], free: l
     else:
         message = f"{name} has not passed the qualification."
     raise Refused(message, code="heir")
+
+
+def _informed(campaign: Campaign, document: int) -> list[int]:
+    """The leads, if the document was compared before its work was returned: they could see it."""
+    compared = Event.objects.filter(
+        verb__in=["settle_document", "fail_validation"],
+        subject_type=CampaignDocument._meta.label_lower,
+        subject_id=str(document),
+    )
+    leads = campaign.memberships.filter(role=Membership.Role.LEAD)
+    return list(leads.values_list("user", flat=True)) if compared.exists() else []
 
 
 def _withdrawn_from(document: int) -> list[int]:

@@ -5,10 +5,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.assignments.handing_over import hand_over, hand_over_everything
+from annotation.assignments.handing_over import (
+    hand_over,
+    hand_over_everything,
+    return_submission,
+)
 from annotation.assignments.selectors import assignment_rows
 from annotation.assignments.sharing import choose_calibration
-from annotation.campaigns.people import remove_member
+from annotation.campaigns.people import add_member, remove_member
 from annotation.campaigns.selectors import campaign_overview
 from annotation.campaigns.services import open_campaign
 from annotation.errors import Reassigned, Refused
@@ -122,6 +126,23 @@ def test_least_loaded_never_is_who_gave_it_up(
     hand_over(assignment=work_of(ann, trio), heir=cleo, actor=lead)
     with pytest.raises(Refused, match="No other annotator"):
         hand_over(assignment=work_of(cleo, trio), heir=None, actor=lead)
+
+
+def test_leads_who_saw_the_labels_do_not_take_over(
+    ann: User, ben: User, cleo: User, lead: User
+) -> None:
+    campaign = make_campaign([ann, ben, lead], lead=lead, documents=3)
+    page = CampaignDocument.objects.exclude(assignments__annotator=lead).get()
+    first, second = page.assignments.all()
+    submit(first, ("Number", "(310)"))
+    submit(second, ("Number", "310"))
+    back = return_submission(assignment=second, reason="Again.", actor=lead)
+    with pytest.raises(Refused, match="Lea is a lead and could see the labels"):
+        hand_over(assignment=back, heir=lead, actor=lead)
+    with pytest.raises(Refused, match="No other annotator can take over"):
+        hand_over(assignment=back, heir=None, actor=lead)
+    add_member(campaign=campaign, user=cleo, role="annotator", actor=lead)
+    assert hand_over(assignment=back, heir=None, actor=lead).assignment is not None
 
 
 def test_what_cannot_be_handed_over(
