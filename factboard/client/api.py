@@ -136,7 +136,7 @@ class Endpoint(NamedTuple):
 
 _CARD = frozenset(ModelCard.model_fields)
 _FILTERS = frozenset({"phase", "view", "part", "sort", "kind", "category", "q", "verified"})
-_FILTERS |= {"format"}
+_FILTERS |= {"format", "limit", "offset"}
 _SUBMIT = frozenset({"file", "manifest", "phase", "team", "key", "accept_missing", "accept_terms"})
 _RELEASE = "/datasets/{slug}/releases/{version}/"
 
@@ -212,8 +212,18 @@ class Client:
         return self._get("board", Board, slug=slug)
 
     def leaderboard(self, slug: str, **filters: str | bool | list[str]) -> Leaderboard:
-        """The table of a board. Filters: phase, view, part, sort, kind, category, q, verified."""
-        return self._get("leaderboard", Leaderboard, filters, slug=slug)
+        """The table of a board. Filters: phase, view, part, sort, kind, category, q, verified. All
+        rows, unless `limit` or `offset` are given."""
+        table = self._get("leaderboard", Leaderboard, filters, slug=slug)
+        if filters.keys() & {"limit", "offset"}:
+            return table
+        while (there := sum(len(section.rows) for section in table.sections)) < table.shown:
+            rest = {**filters, "offset": str(there)}
+            page = self._get("leaderboard", Leaderboard, rest, slug=slug)
+            if not page.sections:
+                break
+            table = table.extended(page)
+        return table
 
     def leaderboard_csv(self, slug: str, **filters: str | bool | list[str]) -> str:
         """The same table as the site's CSV file."""

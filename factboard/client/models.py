@@ -87,6 +87,17 @@ class Leaderboard(_Answer):
     phase: str | None = None
     columns: tuple[Column, ...]
     sections: tuple[Section, ...]
+    shown: int = 0
+    """The number of rows on all pages."""
+
+    def extended(self, page: "Leaderboard") -> "Leaderboard":
+        """The table with the rows of its next page."""
+        sections = {(section.kind, section.source): section for section in self.sections}
+        for section in page.sections:
+            key = (section.kind, section.source)
+            before = sections[key].rows if key in sections else ()
+            sections[key] = section.model_copy(update={"rows": (*before, *section.rows)})
+        return self.model_copy(update={"sections": tuple(sections.values())})
 
 
 class Release(_Answer):

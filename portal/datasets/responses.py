@@ -8,7 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import (
+    Http404,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+    StreamingHttpResponse,
+)
 from django.utils.http import content_disposition_header
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException
@@ -68,9 +74,22 @@ class TextFile:
 def file_response(file: TextFile) -> HttpResponse:
     """Return a download that is not cached, because its content depends on the user."""
     response = HttpResponse(file.content, content_type=f"{file.media_type}; charset=utf-8")
-    response["Content-Disposition"] = content_disposition_header(True, file.name)
-    response["Cache-Control"] = "private, no-store"
+    _as_download(response, file.name)
     return response
+
+
+def stream_response(name: str, media_type: str, parts: Iterator[str]) -> StreamingHttpResponse:
+    """Return the same for a large file, which is sent as it is made."""
+    response = StreamingHttpResponse(parts, content_type=f"{media_type}; charset=utf-8")
+    _as_download(response, name)
+    return response
+
+
+def _as_download(response: HttpResponseBase, name: str) -> None:
+    disposition = content_disposition_header(True, name)
+    assert disposition is not None
+    response["Content-Disposition"] = disposition
+    response["Cache-Control"] = "private, no-store"
 
 
 # No scripts, forms, frames or external URLs. The frame that shows a document adds `sandbox`.

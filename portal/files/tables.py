@@ -11,12 +11,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from typing import NamedTuple
 
 DECIMALS = 6
 """Of every number in a CSV: of a rate in [0, 1], four decimals of its percentage."""
 
+_LINES_AT_ONCE = 500
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
@@ -33,10 +34,16 @@ def spreadsheet_text(text: str) -> str:
 
 def csv_text(lines: Iterable[Iterable[object]]) -> str:
     """Format lines as CSV; see `csv_cell`."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerows([csv_cell(value) for value in line] for line in lines)
-    return text.getvalue()
+    return "".join(csv_chunks(lines))
+
+
+def csv_chunks(lines: Iterable[Iterable[object]]) -> Iterator[str]:
+    """Format lines as CSV, some at a time."""
+    waiting = iter(lines)
+    while some := list(islice(waiting, _LINES_AT_ONCE)):
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows([csv_cell(value) for value in line] for line in some)
+        yield text.getvalue()
 
 
 def csv_cell(value: object) -> object:

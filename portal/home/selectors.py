@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
 
+from django.contrib.auth.models import AnonymousUser
+from django.core.cache import cache
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -22,16 +24,19 @@ from annotation.models import (
 )
 from portal.accounts.models import User
 from portal.web.queries import Parameter, Prepared
+from portal.web.requests import one_at_a_time
 from scoring.benchmarks import BENCHMARKS
 from scoring.leaderboard.columns import GROUPED, BoardColumn, TableFrame, table_frame
 from scoring.leaderboard.disclosure import entry_as_shown, shown_columns
 from scoring.leaderboard.rows import Row, best_first
-from scoring.leaderboard.selectors import ranked_sections, rows_of_table
+from scoring.leaderboard.selectors import StampedBoard, ranked_sections, rows_of_table
 from scoring.models import Board, Entry, ExpertReview, Grading, Phase, Submission
+from scoring.models.boards import windows_of, with_releases
 from scoring.reliability.cases import for_expert
 
 PLACES_SHOWN = 3
 NEWEST_SHOWN = 6
+_WEEK = 7 * 24 * 60 * 60
 SUBMISSIONS_SHOWN = 5
 
 
@@ -64,10 +69,38 @@ class NewEntry:
     score: str
 
 
-def boards_at_a_glance() -> tuple[BoardAtAGlance, ...]:
-    """Published boards without disqualified entries: open ones first, then in the order of the
-    benchmarks, the main one first. Two queries."""
+def kept_boards_at_a_glance() -> tuple[BoardAtAGlance, ...]:
+    """Return the same, and keep each board until it changes: its rows can be many. Two queries, and
+    one more if any board has changed."""
     boards = sorted(Board.objects.published(), key=_prominence)
+    names = _names_by_board(boards)
+    kept = cache.get_many(names.values())
+    if len(kept) < len(names):
+        with one_at_a_time("boards at a glance"):
+            kept = cache.get_many(names.values())
+            changed = [board for board in boards if names[board.pk] not in kept]
+            made = {names[each.board.pk]: each for each in boards_at_a_glance(changed)}
+            cache.set_many(made, _WEEK)
+            kept |= made
+    return tuple(kept[names[board.pk]] for board in boards)
+
+
+def _names_by_board(boards: Sequence[Board]) -> dict[int, str]:
+    """Return the cache key of each board, which changes with it. One query."""
+    phases: dict[int, list[Phase]] = defaultdict(list)
+    for phase in with_releases(Phase.objects.filter(board__in=boards)):
+        phases[phase.board_id].append(phase)
+    stamped = [StampedBoard(board, windows_of(board, phases[board.pk])) for board in boards]
+    return {
+        each.board.pk: f"glance:{each.etag(AnonymousUser(), {'page': 'home'})}" for each in stamped
+    }
+
+
+def boards_at_a_glance(boards: Sequence[Board] | None = None) -> tuple[BoardAtAGlance, ...]:
+    """Published boards without disqualified entries: open ones first, then in the order of the
+    benchmarks, the main one first. Two queries, or one for these boards."""
+    if boards is None:
+        boards = sorted(Board.objects.published(), key=_prominence)
     entries: dict[int, list[Entry]] = defaultdict(list)
     now = timezone.now()
     rows = Entry.objects.filter(board__in=boards).select_related("phase").defer("notes")

@@ -62,7 +62,7 @@ def _our_text(name: str) -> str:
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    boards, newest = selectors.boards_at_a_glance(), selectors.newest_entries()
+    boards, newest = selectors.kept_boards_at_a_glance(), selectors.newest_entries()
     return render(request, "home/home.html", {"boards": boards, "newest": newest})
 
 

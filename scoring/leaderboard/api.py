@@ -2,11 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, cast
 
-from django.http import Http404, HttpResponse, HttpResponseBase, QueryDict
+from django.http import (
+    Http404,
+    HttpResponse,
+    HttpResponseBase,
+    QueryDict,
+    StreamingHttpResponse,
+)
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
@@ -14,9 +21,11 @@ from rest_framework.exceptions import APIException
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
 from portal.web.answers import answer
+from portal.web.api import MOST_AT_ONCE
 from portal.web.requests import conditional, kept_answer
 from scoring.benchmarks import View
 from scoring.charts.drawing import DrawingError
@@ -27,11 +36,17 @@ from scoring.web import CsvRenderer
 from .charts import ROOMS, chart_csv
 from .citing import Badge, Citation, cite_page
 from .columns import BoardColumn
-from .files import COLUMN, TEXT, ExportForm, leaderboard_csv
+from .files import COLUMN, PRINTED_ROWS, TEXT, ExportForm, leaderboard_csv
 from .filters import CLOSED, OPEN, RowFilterForm
 from .pictures import MEDIA_TYPES, BeingDrawnError, ChartRequest, Form, chart_vega_lite
 from .rows import tokens_of
-from .selectors import Leaderboard, kept_leaderboard, stamped_board, unknown_choices
+from .selectors import (
+    Leaderboard,
+    kept_leaderboard,
+    rows_between,
+    stamped_board,
+    unknown_choices,
+)
 
 ViewSerializer = answer(View, leave_out=["columns", "reported", "needs"])
 ColumnSerializer = answer(
@@ -137,7 +152,12 @@ class LeaderboardSerializer(serializers.Serializer[Any]):
     total = serializers.IntegerField(
         help_text="Number of rows before filtering. Ranks are computed over all of them."
     )
-    shown = serializers.IntegerField(help_text="Number of rows after filtering.")
+    shown = serializers.IntegerField(
+        help_text="Number of rows after filtering, on all pages of the response."
+    )
+    next = serializers.URLField(
+        allow_null=True, default=None, help_text="The next page of rows; null on the last."
+    )
     sections = SectionSerializer(many=True)
 
 
@@ -181,6 +201,18 @@ class LeaderboardQuerySerializer(serializers.Serializer[Any]):
         return {**attrs, "wanted": form.wanted()}
 
 
+class TableQuerySerializer(LeaderboardQuerySerializer):
+    limit = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_AT_ONCE,
+        help_text=f"Number of rows, at most {MOST_AT_ONCE}. Default: {MOST_AT_ONCE}; all in CSV.",
+    )
+    offset = serializers.IntegerField(
+        required=False, min_value=0, help_text="Number of rows to skip. Default: 0."
+    )
+
+
 class BoardLeaderboard(APIView):
     """The rows of a board: graded rows of one phase and reported rows.
 
@@ -193,7 +225,7 @@ class BoardLeaderboard(APIView):
     renderer_classes = [JSONRenderer, CsvRenderer]
 
     @extend_schema(
-        parameters=[LeaderboardQuerySerializer],
+        parameters=[TableQuerySerializer],
         responses={
             (200, "application/json"): LeaderboardSerializer,
             (200, "text/csv"): OpenApiTypes.STR,
@@ -201,10 +233,11 @@ class BoardLeaderboard(APIView):
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         stamped = stamped_board(request.user, slug)
-        asked = _asked(request.query_params.urlencode())
-        renderer, known = request.accepted_renderer, {**asked, "wanted": asked["wanted"].query}
-        is_csv = isinstance(renderer, CsvRenderer)
-        etag = stamped.etag(request.user, {**known, "csv": is_csv})
+        asked = _asked(request.query_params.urlencode(), TableQuerySerializer)
+        is_csv = isinstance(request.accepted_renderer, CsvRenderer)
+        url = request.build_absolute_uri()
+        known = {**asked, "wanted": asked["wanted"].query, "csv": is_csv, "url": url}
+        etag = stamped.etag(request.user, known)
 
         def table() -> Leaderboard:
             made = kept_leaderboard(request.user, stamped, asked, asked["wanted"])
@@ -213,25 +246,39 @@ class BoardLeaderboard(APIView):
             return made
 
         def written() -> bytes:
-            data = leaderboard_csv(table()) if is_csv else LeaderboardSerializer(table()).data
-            text = renderer.render(data, renderer.media_type, {})
-            assert isinstance(text, bytes)
+            text: bytes = JSONRenderer().render(_page_of(table(), asked, url))
             return text
 
-        def answer() -> HttpResponse:
-            charset = f"; charset={renderer.charset}" if renderer.charset else ""
-            return HttpResponse(
-                kept_answer(etag, written), content_type=f"{renderer.media_type}{charset}"
-            )
+        def answer() -> HttpResponseBase:
+            if is_csv:
+                rows = leaderboard_csv(_cut(table(), asked))
+                return StreamingHttpResponse(rows, content_type="text/csv; charset=utf-8")
+            return HttpResponse(kept_answer(etag, written), content_type="application/json")
 
         return conditional(request, etag, answer)
 
 
+def _cut(table: Leaderboard, asked: Mapping[str, Any], most: int | None = None) -> Leaderboard:
+    """Return the table with the requested rows of all sections."""
+    first, limit = asked.get("offset", 0), asked.get("limit", most)
+    end = table.shown if limit is None else first + limit
+    return replace(table, sections=tuple(rows_between(table.sections, first, end)))
+
+
+def _page_of(table: Leaderboard, asked: Mapping[str, Any], url: str) -> dict[str, Any]:
+    data = LeaderboardSerializer(_cut(table, asked, MOST_AT_ONCE)).data
+    end = asked.get("offset", 0) + asked.get("limit", MOST_AT_ONCE)
+    following = replace_query_param(url, "offset", end) if end < table.shown else None
+    return {**data, "shown": table.shown, "next": following}
+
+
 @lru_cache(maxsize=256)
-def _asked(query: str) -> Mapping[str, Any]:
+def _asked(
+    query: str, shape: type[LeaderboardQuerySerializer] = LeaderboardQuerySerializer
+) -> Mapping[str, Any]:
     """Validate the query string. Cached, because validation takes as long as the rest of a cached
     response."""
-    wanted = LeaderboardQuerySerializer(data=QueryDict(query))
+    wanted = shape(data=QueryDict(query))
     wanted.is_valid(raise_exception=True)
     return MappingProxyType(wanted.validated_data)
 
@@ -265,7 +312,10 @@ class CiteQuerySerializer(LeaderboardQuerySerializer):
         help_text="Keys of the columns. Can be repeated. Default: all.",
     )
     rows = serializers.IntegerField(
-        required=False, min_value=1, help_text="Number of rows, best first. Default: all."
+        required=False,
+        min_value=1,
+        max_value=1000,
+        help_text=f"Number of rows of each table, best first. Default: at most {PRINTED_ROWS}.",
     )
     intervals = serializers.BooleanField(required=False, help_text="Include intervals.")
     width = serializers.ChoiceField(

@@ -24,7 +24,14 @@ from scoring.charts.look import short_names
 from scoring.models import Board, Grading, Phase, Submission
 
 from .charts import BoardCharts
-from .files import TEXT, Export, leaderboard_latex, leaderboard_markdown, markdown_text
+from .files import (
+    PRINTED_ROWS,
+    TEXT,
+    Export,
+    leaderboard_latex,
+    leaderboard_markdown,
+    markdown_text,
+)
 from .pictures import ChartRequest
 from .rows import Row, best_first
 from .selectors import Leaderboard, StampedBoard, Tab, leaderboard
@@ -235,6 +242,8 @@ class CitePage:
     markdown: str
     citations: Sequence[Citation]
     entries: Sequence[Row]
+    """The top rows that can be cited, and the one that is cited."""
+    entry_count: int
     entry: Row | None
     badge: Badge | None
     root: str
@@ -325,12 +334,18 @@ def cite_page(
         latex=leaderboard_latex(table, export),
         markdown=leaderboard_markdown(table, export),
         citations=citations(user, table, entry, root=root, accessed=today),
-        entries=entries,
+        entries=_offered(entries, entry),
+        entry_count=len(entries),
         entry=entry,
         badge=_badge(table, entry) if entry else None,
         root=root,
         query=export_query(asked, export),
     )
+
+
+def _offered(entries: list[Row], entry: Row | None) -> list[Row]:
+    offered = entries[:PRINTED_ROWS]
+    return offered if entry is None or entry in offered else [*offered, entry]
 
 
 def export_query(asked: Mapping[str, str], export: Export) -> str:

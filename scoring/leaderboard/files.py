@@ -9,6 +9,7 @@ would be wrong.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from django import forms
@@ -25,7 +26,7 @@ from portal.files.tables import (
     Line,
     Table,
     breakable,
-    csv_text,
+    csv_chunks,
     escaped,
 )
 from portal.files.tables import Row as TableRow
@@ -38,6 +39,8 @@ from .rows import Row, RowGroup, Section, best_first, tokens_of
 from .selectors import Leaderboard
 
 COLUMN, TEXT = "column", "text"
+# Rows of each table in LaTeX and Markdown, unless the reader asks for another number.
+PRINTED_ROWS = 200
 
 
 @dataclass(frozen=True)
@@ -95,9 +98,9 @@ class ExportForm(QueryForm):
     rows = forms.IntegerField(
         label="Rows to include",
         min_value=1,
-        max_value=5000,
+        max_value=1000,
         required=False,
-        help_text="Leave empty to include all rows.",
+        help_text=f"Default: {PRINTED_ROWS} per LaTeX or Markdown table, all in CSV.",
     )
     intervals = forms.BooleanField(label="Include 95% intervals", required=False)
     columns = forms.MultipleChoiceField(
@@ -159,8 +162,9 @@ def file_stem(table: Leaderboard) -> str:
     return "-".join(part for part in parts if part)
 
 
-def leaderboard_csv(table: Leaderboard) -> str:
-    """Return one line per row, in table order. `source` is the signature or publication.
+def leaderboard_csv(table: Leaderboard) -> Iterator[str]:
+    """Return one line per row, in table order, some at a time. `source` is the signature or
+    publication.
 
     Figures are rates in [0, 1] or numbers, with at most six decimals. The bounds of the 95%
     intervals follow after all figures. Unknown values are empty. An apostrophe is put before text
@@ -169,7 +173,7 @@ def leaderboard_csv(table: Leaderboard) -> str:
     ends = [f"{column.key}_{end}" for column in _measured(table) for end in ("low", "high")]
     heads = [*COLUMNS, *(column.key for column in table.columns), *ends]
     lines = (_line(table, section, row) for section in table.sections for row in section.rows)
-    return csv_text([heads, *lines])
+    return csv_chunks(chain([heads], lines))
 
 
 def _measured(table: Leaderboard) -> list[BoardColumn]:
@@ -204,15 +208,23 @@ _STUBS = ("Model", "Size")
 def leaderboard_latex(table: Leaderboard, export: Export = Export()) -> str:
     """Return the tables with figures and intervals rounded as on the page, or a comment if there
     are no rows. In an article with two columns, a table as wide as the text needs `table*`."""
+    export = printed(table, export)
     lines = [f"% {escaped(table.board.title)}; needs {PACKAGES}."]
     sections = [section for section in export.of(table).sections if _shown(section)]
     if export.rows:
         lines.append(f"% The top {export.rows} rows of each table.")
+        lines.append("% The CSV file has all rows.")
     for number, section in enumerate(sections, start=1):
         lines += ["", *_table(export.of(table), section, number, export)]
     if not sections:
         lines.append("% There are no results yet.")
     return "\n".join(lines) + "\n"
+
+
+def printed(table: Leaderboard, export: Export) -> Export:
+    """Return the export, with a number of rows if a table is too long to be printed."""
+    longest = max((section.size for section in table.sections), default=0)
+    return export if export.rows or longest <= PRINTED_ROWS else replace(export, rows=PRINTED_ROWS)
 
 
 def _shown(section: Section) -> list[Row]:
@@ -306,12 +318,15 @@ def leaderboard_markdown(table: Leaderboard, export: Export = Export()) -> str:
     if not table.sort.key:
         sections = (_by_rank(section, table.columns) for section in table.sections)
         table = replace(table, sections=tuple(sections))
+    export = printed(table, export)
     shown = export.of(table)
     parts = [
         "\n".join(_markdown_table(shown, section, with_intervals=export.intervals))
         for section in shown.sections
         if _shown(section)
     ]
+    if export.rows:
+        parts.append(f"The top {export.rows} rows of each table. The CSV file has all rows.")
     title = f"**{markdown_text(table.board.title)}**"
     return "\n\n".join([title, *(parts or ["There are no results yet."])]) + "\n"
 
@@ -353,7 +368,6 @@ def _markdown_cell(cell: BoardCell, *, with_interval: bool) -> str:
 
 # The media type and the writer of each format, by the ending of its files.
 _FORMATS: dict[str, tuple[str, Callable[[Leaderboard, Export], str]]] = {
-    "csv": ("text/csv", lambda table, export: leaderboard_csv(export.of(table))),
     "tex": ("application/x-tex", leaderboard_latex),
     "md": ("text/markdown", leaderboard_markdown),
 }

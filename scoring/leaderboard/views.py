@@ -12,7 +12,7 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_safe
 
-from portal.datasets.responses import TextFile, file_response
+from portal.datasets.responses import TextFile, file_response, stream_response
 from portal.web.requests import conditional, refuse_unknown
 from scoring.access import submission_for
 from scoring.charts.drawing import DrawingError, library_version
@@ -31,7 +31,7 @@ from .citing import (
     cited_rows,
     embedded_table,
 )
-from .files import Export, ExportForm, leaderboard_file
+from .files import Export, ExportForm, file_stem, leaderboard_csv, leaderboard_file
 from .filters import QueryForm, RowFilterForm
 from .pictures import (
     FORMS,
@@ -56,7 +56,7 @@ CHOICES = ("phase", "sort", "view", "part")
 
 
 @require_safe
-def leaderboard_table(request: HttpRequest, slug: str, ending: str) -> HttpResponse:
+def leaderboard_table(request: HttpRequest, slug: str, ending: str) -> HttpResponseBase:
     """The table of the page as CSV, LaTeX or Markdown.
 
     Invalid filters and choices are refused, because a file does not show which rows were left out.
@@ -72,7 +72,11 @@ def leaderboard_table(request: HttpRequest, slug: str, ending: str) -> HttpRespo
     asked = {name: request.GET.get(name, "") for name in CHOICES}
     if unknown := unknown_choices(table, stamped.windows, asked):
         return _errors(unknown)
-    return file_response(leaderboard_file(table, form.export(), ending))
+    export = form.export()
+    if ending == "csv":
+        name = f"{file_stem(table)}.csv"
+        return stream_response(name, "text/csv", leaderboard_csv(export.of(table)))
+    return file_response(leaderboard_file(table, export, ending))
 
 
 def _refused(form: QueryForm) -> HttpResponse:

@@ -23,11 +23,13 @@ from portal.accounts.access import issue_token
 from portal.accounts.models import ApiToken, User
 from portal.datasets.models import Release
 from portal.jobs.worker import run_due_jobs
+from portal.web.api import MOST_AT_ONCE
 from scoring.models import Board, Category, Entry, Submission
 from tests.datasets.releases.worlds import split_world
 from tests.scoring.factories import (
     FLAWED,
     PERFECT,
+    fill_board,
     lines_of,
     make_board,
     make_entry,
@@ -97,6 +99,16 @@ def test_rows_of_the_leaderboard_are_by_rank(
     assert [line.split()[0] for line in out.splitlines()[2:5]] == ["First", "Second", "Third"]
     by_name = command("leaderboard", "board", "--sort=-name").out.splitlines()
     assert [line.split()[0] for line in by_name[2:5]] == ["Third", "Second", "First"]
+
+
+def test_the_client_reads_all_pages_of_a_leaderboard(
+    client_for: ClientFor, board: Board, researcher: User
+) -> None:
+    fill_board(board, researcher, MOST_AT_ONCE + 1)
+    [section] = client_for(None).leaderboard("board").sections
+    assert len({row.name for row in section.rows}) == MOST_AT_ONCE + 1
+    [first] = client_for(None).leaderboard("board", limit="2").sections
+    assert len(first.rows) == 2
 
 
 def test_the_leaderboard_as_json_and_csv(command: Command, board: Board, researcher: User) -> None:

@@ -175,7 +175,7 @@ def test_a_complete_submission_gets_a_rounded_total_and_nothing_else(
         assert "0.66666" not in told(client.get(path).content)
     for path in ("items/", "items/page-1/"):
         assert api.get(f"/api/v1/submissions/{submission.pk}/{path}").status_code == 404
-    csv = api.get("/api/v1/boards/board/leaderboard/?format=csv").content.decode()
+    csv = api.get("/api/v1/boards/board/leaderboard/?format=csv").getvalue().decode()
     assert "0.667" in csv
     assert "0.6666" not in csv
     entries = ",".join(str(pk) for pk in Entry.objects.values_list("pk", flat=True))

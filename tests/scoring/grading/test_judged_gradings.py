@@ -112,7 +112,7 @@ def test_the_view_of_the_matchers_is_public_and_has_intervals(
     assert "Substring" in page
     assert "50.00" in page  # the judge's three of six
     assert "7.06" in page  # 4 + 5 x (1/3 + 1/2 + 1) / 3
-    found = client_of(None).get("/boards/board/leaderboard.csv?view=matchers").content.decode()
+    found = client_of(None).get("/boards/board/leaderboard.csv?view=matchers").getvalue().decode()
     (row,) = csv.DictReader(io.StringIO(found))
     assert float(row["ffa_by_judge"]) == pytest.approx(0.5)
     assert row["ffa_by_judge_low"] < row["ffa_by_judge"] < row["ffa_by_judge_high"]

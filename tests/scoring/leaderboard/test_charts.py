@@ -207,7 +207,7 @@ def test_lines_state_tokens_where_the_card_does_not(
     wanted = {"Lines": (45.0, "lines"), "Both": (100.0, "card"), "Neither": (None, None)}
     keys = ("output_tokens_per_item", "output_tokens_from")
     assert {row["name"]: tuple(row[key] for key in keys) for row in section["rows"]} == wanted
-    text = client_of(None).get(f"{path}?format=csv").content.decode()
+    text = client_of(None).get(f"{path}?format=csv").getvalue().decode()
     rows = csv.DictReader(io.StringIO(text))
     assert {row["name"]: tuple(row[key] for key in keys) for row in rows} == {
         "Lines": ("45", "lines"),

@@ -111,7 +111,7 @@ def test_choices_change_the_formats_and_their_links(client_of: ClientOf, rows: B
         assert client.get(url).content.decode() == found[key]
     assert "90.00" in found["latex"]
     assert "80.00" not in found["latex"]
-    csv = client.get(f"/boards/board/leaderboard.csv?{query}").content.decode().splitlines()
+    csv = client.get(f"/boards/board/leaderboard.csv?{query}").getvalue().decode().splitlines()
     assert len(csv) == 2
     assert csv[0].endswith(",ffa,rank_ffa,ffa_low,ffa_high")
     # The parameters that select the table are kept when the choices change.

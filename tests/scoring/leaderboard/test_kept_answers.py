@@ -8,10 +8,12 @@ from django.core.cache import caches
 from django.test import Client
 
 from portal.accounts.models import User
+from portal.web.api import MOST_AT_ONCE
 from scoring.boards.page import PAGE_ROWS
 from scoring.boards.services import set_board_state
+from scoring.leaderboard.files import PRINTED_ROWS
 from scoring.leaderboard.selectors import leaderboard
-from scoring.leaderboard.services import bump_board
+from scoring.leaderboard.services import bump_board, load_reported
 from scoring.models import Board, Entry, Submission
 from scoring.submissions.services import publish_submission, unpublish_submission
 from tests.counting import lines_run
@@ -188,11 +190,11 @@ def test_withdrawn_rows_disappear_at_once(
     client = client_of(None)
     publish_submission(submission=graded, actor=organiser)
     for address in ADDRESSES:
-        assert "Reader" in client.get(address).content.decode()
+        assert "Reader" in client.get(address).getvalue().decode()
     unpublish_submission(submission=graded, actor=organiser)
     for address in ADDRESSES:
-        assert ">Reader<" not in client.get(address).content.decode()
-        assert "Reader" not in client.get(JSON).content.decode()
+        assert ">Reader<" not in client.get(address).getvalue().decode()
+        assert "Reader" not in client.get(JSON).getvalue().decode()
 
 
 def test_a_draft_again_is_kept_from_everybody_else(
@@ -243,3 +245,58 @@ def test_hosts_have_links_of_their_own(
     for host in settings.ALLOWED_HOSTS:
         page = client_of(None).get(PAGE, headers={"host": host}).content.decode()
         assert f"http://{host}{PAGE}?phase=test&amp;view=headline" in page
+
+
+def test_the_api_returns_rows_in_pages(client_of: ClientOf, board: Board, researcher: User) -> None:
+    fill_board(board, researcher, 5)
+    load_reported(board=board)
+    client, url, names = client_of(None), f"{JSON}?limit=3&sort=ffa", []
+    whole = client.get(f"{JSON}?sort=ffa").json()
+    assert whole["next"] is None
+    while url:
+        page = client.get(url).json()
+        rows = [row["name"] for section in page["sections"] for row in section["rows"]]
+        assert 0 < len(rows) <= 3
+        assert (page["shown"], page["total"]) == (whole["shown"], whole["total"])
+        names += rows
+        url = page["next"]
+    assert names == [row["name"] for section in whole["sections"] for row in section["rows"]]
+    for query in ("limit=0", "limit=1001", "limit=x", "offset=-1"):
+        assert client.get(f"{JSON}?{query}").status_code == 400, query
+
+
+def test_the_api_returns_at_most_a_thousand_rows_and_csv_all(
+    client_of: ClientOf, board: Board, researcher: User
+) -> None:
+    fill_board(board, researcher, MOST_AT_ONCE + 1)
+    client = client_of(None)
+    page = client.get(JSON).json()
+    assert [len(section["rows"]) for section in page["sections"]] == [MOST_AT_ONCE]
+    assert page["shown"] == MOST_AT_ONCE + 1
+    for path in (f"{PAGE}leaderboard.csv", f"{JSON}?format=csv"):
+        answer: Any = client.get(path)
+        # Sent in parts, so that none of it is computed after the reader has left.
+        parts = list(answer.streaming_content)
+        assert len(parts) > 2
+        assert len(b"".join(parts).splitlines()) == 1 + MOST_AT_ONCE + 1
+
+
+def test_printed_tables_have_a_limit_and_say_so(
+    client_of: ClientOf, board: Board, researcher: User
+) -> None:
+    fill_board(board, researcher, PRINTED_ROWS + 30)
+    client, words = client_of(None), f"The top {PRINTED_ROWS} rows of each table."
+    for ending in ("tex", "md"):
+        text = client.get(f"{PAGE}leaderboard.{ending}").content.decode()
+        assert text.count("Reader ") == PRINTED_ROWS, ending
+        assert words in text, ending
+        more = client.get(f"{PAGE}leaderboard.{ending}?rows={PRINTED_ROWS + 30}").content.decode()
+        assert more.count("Reader ") == PRINTED_ROWS + 30, ending
+    page = client.get(f"{PAGE}cite/").content.decode()
+    assert page.count("<option value=") < PRINTED_ROWS + 10
+    assert f"The list has the top {PRINTED_ROWS} of {PRINTED_ROWS + 30} models." in page
+    last = Submission.objects.latest("id")
+    assert f'value="{last.pk}"' not in page
+    chosen = client.get(f"{PAGE}cite/?submission={last.pk}").content.decode()
+    assert f'value="{last.pk}" selected' in chosen
+    assert client.get(f"{PAGE}leaderboard.tex?rows=1001").status_code == 400

@@ -69,7 +69,7 @@ def in_the_api(client: Client) -> Ranks:
 
 
 def in_the_csv(client: Client) -> Ranks:
-    text = client.get("/api/v1/boards/board/leaderboard/?format=csv").content.decode()
+    text = client.get("/api/v1/boards/board/leaderboard/?format=csv").getvalue().decode()
     return {row["name"]: int(row["rank_ffa"]) for row in csv.DictReader(io.StringIO(text))}
 
 

@@ -152,6 +152,10 @@ def test_judging_a_submission_changes_the_ranks_at_once(
 # --- CSV --------------------------------------------------------------------------------------
 
 
+def csv_of(table: Leaderboard) -> str:
+    return "".join(leaderboard_csv(table))
+
+
 def lines(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
@@ -159,7 +163,7 @@ def lines(text: str) -> list[dict[str, str]]:
 def test_csv_has_the_rows_of_the_table_unrounded(rows: Board) -> None:
     load_reported(board=rows)
     table = table_of(rows)
-    found = lines(leaderboard_csv(table))
+    found = lines(csv_of(table))
     assert [line["name"] for line in found] == [
         row.entry.name for section in table.sections for row in section.rows
     ]
@@ -183,7 +187,7 @@ def test_csv_has_the_intervals_after_the_figures(board: Board, researcher: User)
     make_entry(board, researcher, name="A", ffa=0.9)
     make_entry(board, researcher, name="B", ffa=0.8)
     Entry.objects.filter(name="A").update(intervals={"ffa": [0.8512, 0.9366], "general": [0, 1]})
-    first, second = lines(leaderboard_csv(table_of(board)))
+    first, second = lines(csv_of(table_of(board)))
     ends = ("ffa_low", "ffa_high")
     assert tuple(first)[-2:] == ends
     assert [first[end] for end in ends] == ["0.8512", "0.9366"]
@@ -200,7 +204,7 @@ HOSTILE = ['=HYPERLINK("http://x")', "+1", "-1+2", "@SUM(A1)", "\t=1", "＝1", "
 def test_no_text_is_a_formula(board: Board, researcher: User, text: str) -> None:
     make_entry(board, researcher, name="A")
     Entry.objects.update(name=text, organisation=text, verdict="disqualified", verdict_reason=text)
-    [line] = lines(leaderboard_csv(table_of(board)))
+    [line] = lines(csv_of(table_of(board)))
     for field in ("name", "organisation", "verdict_reason"):
         assert line[field] == f"'{text}"
 
@@ -211,8 +215,8 @@ def test_harmless_text_stays_as_it_is() -> None:
 
 
 def test_columns_do_not_depend_on_the_rows(board: Board, rows: Board) -> None:
-    empty = leaderboard_csv(table_of(make_board(slug="empty")))
-    assert empty.splitlines() == [leaderboard_csv(table_of(rows)).splitlines()[0]]
+    empty = csv_of(table_of(make_board(slug="empty")))
+    assert empty.splitlines() == [csv_of(table_of(rows)).splitlines()[0]]
 
 
 @pytest.mark.parametrize(
@@ -229,14 +233,14 @@ def test_csv_from_page_and_api(
     answer = client_of(None).get(path, **extra)
     assert answer.status_code == 200
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
-    assert answer.content.decode() == leaderboard_csv(table_of(rows))
+    assert answer.getvalue().decode() == csv_of(table_of(rows))
 
 
 def test_csv_follows_phase_view_and_sort(
     client_of: Callable[[User | None], Client], rows: Board
 ) -> None:
     answer = client_of(None).get("/boards/board/leaderboard.csv?phase=test&sort=-name")
-    assert [line["name"] for line in lines(answer.content.decode())][1] == "Tied B"
+    assert [line["name"] for line in lines(answer.getvalue().decode())][1] == "Tied B"
     assert 'filename="board-test.csv"' in answer["Content-Disposition"]
     page = client_of(None).get("/boards/board/?sort=-name").content.decode()
     assert "/boards/board/leaderboard.csv?view=scores&amp;sort=-name" in page
