@@ -43,7 +43,13 @@ def test_import_by_api_from_upload_to_report(
     path = f"/api/v1/datasets/set/imports/{started.json()['id']}/"
     report = api.get(path).json()
     assert report["state"] == "done"
-    assert report["outcomes"] == {"imported": 1, "updated": 0, "unchanged": 0, "refused": 1}
+    assert report["outcomes"] == {
+        "imported": 1,
+        "updated": 0,
+        "unchanged": 0,
+        "kept": 0,
+        "refused": 1,
+    }
     assert (report["done"], report["total"], report["ignored"]) == (2, 2, {"x/": 1})
     (left_out,) = report["left_out"]
     assert (left_out["folder"], left_out["files"]) == ("x/", 1)

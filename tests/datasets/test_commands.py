@@ -34,7 +34,7 @@ def source(tmp_path: Path) -> Path:
 def test_import_creates_the_dataset_and_reports(source: Path) -> None:
     out = run("import_dataset", "fresh", str(source), "--create", "--title", "New set")
     assert out.splitlines() == [
-        "fresh: 1 imported, 0 updated, 0 unchanged, 1 refused",
+        "fresh: 1 imported, 0 updated, 0 unchanged, 0 kept, 1 refused",
         "not imported: gold/ 1. Add a gold file when you freeze a release, or import it into a "
         "campaign under “Import and export”.",
         "rejected pages/b.html: the file is empty [empty]",
@@ -51,7 +51,7 @@ def test_import_prints_its_remarks(tmp_path: Path) -> None:
     source = write_folder(tmp_path, {**files, "c.htm": page("Net 2")})
     out = run("import_dataset", "fresh", str(source), "--create", "--form", "filing")
     assert out.splitlines() == [
-        "fresh: 3 imported, 0 updated, 0 unchanged, 0 refused",
+        "fresh: 3 imported, 0 updated, 0 unchanged, 0 kept, 0 refused",
         "a.htm:page 1 and 1 more: removed 1 hidden element with 1 character of text",
     ]
 
@@ -68,7 +68,7 @@ def test_import_of_a_zip_reads_it_where_it_is(tmp_path: Path) -> None:
 def test_import_again_leaves_all_unchanged(source: Path) -> None:
     empty_dataset(slug="set")
     run("import_dataset", "set", str(source))
-    assert "0 imported, 0 updated, 1 unchanged, 1 refused" in run(
+    assert "0 imported, 0 updated, 1 unchanged, 0 kept, 1 refused" in run(
         "import_dataset", "set", str(source)
     )
     assert ImportRun.objects.count() == 2

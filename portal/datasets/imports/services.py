@@ -381,7 +381,7 @@ class ImportReport:
     @property
     def usable(self) -> bool:
         """Whether any page of it is a document now, new or from before."""
-        return any(self.outcomes[value] for value in ("imported", "updated", "unchanged"))
+        return any(self.outcomes[value] for value in ("imported", "updated", "unchanged", "kept"))
 
     @property
     def files_left_out(self) -> int:

@@ -6,7 +6,7 @@ takes a page of `pages/`, `import_item` an item of any other reader.
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -283,17 +283,42 @@ def _store_record(document: Document, record: Record) -> None:
 
 
 def _complete(stored: Document, draft: Draft) -> Result:
-    """Adds missing images and gold to an existing document; never overwrites anything."""
-    late = [*_late_images(stored, draft.pictures), *_late_record(stored, draft.record)]
-    notes = [part.note for part in late]
-    if draft.meta is not None:
-        differing = [
-            key for key, value in draft.meta.fields().items() if getattr(stored, key) != value
-        ]
-        if differing:
-            notes.append(f"different values not imported: {', '.join(differing)}")
-    is_updated = any(part.is_added for part in late)
-    return Result(Outcome.UPDATED if is_updated else Outcome.UNCHANGED, "", stored, notes)
+    """Adds missing images, gold and metadata to an existing document; never overwrites anything."""
+    late = [
+        *_late_images(stored, draft.pictures),
+        *_late_record(stored, draft.record),
+        *_late_meta(stored, draft),
+    ]
+    outcome = Outcome.KEPT if late else Outcome.UNCHANGED
+    if any(part.is_added for part in late):
+        outcome = Outcome.UPDATED
+    return Result(outcome, "", stored, [part.note for part in late])
+
+
+_NO_META = DocumentMeta().fields()
+
+
+def _late_meta(stored: Document, draft: Draft) -> Iterator[_Late]:
+    """Fills empty fields and adds keys of the metadata. A value that the source lacks is no
+    difference."""
+    given = draft.meta.fields() if draft.meta else {}
+    if all(value in (_NO_META[key], getattr(stored, key)) for key, value in given.items()):
+        return
+    current = Document.objects.select_for_update().get(pk=stored.pk)
+    rest = given.pop("metadata")
+    told = {key: value for key, value in given.items() if value != _NO_META[key]}
+    added = {key: value for key, value in told.items() if getattr(current, key) == _NO_META[key]}
+    more = {key: value for key, value in rest.items() if key not in current.metadata}
+    differing = [key for key in told.keys() - added.keys() if getattr(current, key) != told[key]]
+    differing += [key for key in rest.keys() - more.keys() if current.metadata[key] != rest[key]]
+    if names := sorted(added.keys() | more.keys()):
+        if "source_url" in added:
+            added["source"] = document_source(added["source_url"], draft.benchmark)
+        metadata = {**current.metadata, **more}
+        Document.objects.filter(pk=current.pk).update(**added, metadata=metadata)
+        yield _Late(f"metadata added: {', '.join(names)}", is_added=True)
+    if differing:
+        yield _Late(f"different values not imported: {', '.join(sorted(differing))}")
 
 
 def _late_images(stored: Document, pictures: Sequence[Picture]) -> list[_Late]:
@@ -320,6 +345,8 @@ def _late_record(stored: Document, record: Record | None) -> list[_Late]:
     known = DocumentRecord.objects.filter(document=stored).first()
     if known is None:
         _store_record(stored, record)
+        if strata := strata_of(record.gold):
+            Document.objects.filter(pk=stored.pk).update(**strata)
         return [_Late("gold added", is_added=True)]
     if (known.benchmark, known.gold, known.prompt) != (
         record.benchmark,

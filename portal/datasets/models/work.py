@@ -79,11 +79,13 @@ class ImportItem(models.Model):
     """The outcome of one file of an import, or of one line of its metadata."""
 
     class Outcome(models.TextChoices):
-        """`updated`: an existing document got an image or gold that it lacked."""
+        """The source compared with an existing document: `updated`, if it got an image, gold or
+        metadata that it lacked; `unchanged`, if it is the same; `kept`, if it differs."""
 
         IMPORTED = "imported"
         UPDATED = "updated"
         UNCHANGED = "unchanged"
+        KEPT = "kept", "differs, kept"
         REFUSED = "refused"
 
     run = models.ForeignKey(ImportRun, on_delete=models.CASCADE, related_name="items")

@@ -143,17 +143,58 @@ def test_image_that_comes_later_is_added(dataset: Dataset, tmp_path: Path) -> No
 def test_what_is_stored_is_kept_and_the_difference_reported(
     dataset: Dataset, tmp_path: Path
 ) -> None:
-    files = {"pages/a.html": page(), "images/a.png": png(shade=1)}
+    about = {"company": "Old name", "doc_type": "tax_form", "page": 3}
+    files = {
+        "pages/a.html": page(),
+        "images/a.png": png(shade=1),
+        "meta.jsonl": meta_lines({"id": "a", **about}),
+    }
     import_path(dataset=dataset, path=write_folder(tmp_path, files))
-    line = meta_lines({"id": "a", "company": "New name"})
+    line = meta_lines({"id": "a", "company": "New name", "page": 4})
     changed = {"images/a.png": png(shade=2), "meta.jsonl": line}
     run = import_path(dataset=dataset, path=write_folder(tmp_path, changed))
-    reason = run.items.get().reason
-    assert "different image not imported" in reason
-    assert "different values not imported: company" in reason
+    assert outcomes(run) == {"pages/a.html": ("kept", "")}
+    assert run.items.get().reason == (
+        "different image not imported; different values not imported: company, page"
+    )
     document = Document.objects.get()
-    assert document.company == ""
+    assert (document.company, document.doc_type, document.metadata) == (
+        "Old name", "tax_form", {"page": 3},
+    )  # fmt: skip
     assert stored_bytes(document.images.get()) == png(shade=1)
+
+
+def test_missing_metadata_is_added(dataset: Dataset, tmp_path: Path) -> None:
+    first = meta_lines({"id": "a", "company": "Acme", "page": 3})
+    files = {"pages/a.html": page(), "images/a.png": png(), "meta.jsonl": first}
+    import_path(dataset=dataset, path=write_folder(tmp_path, files))
+    line = {
+        "id": "a", "company": "Other", "fiscal_year": 2024, "doc_type": "tax_form",
+        "source_url": "https://www.sec.gov/a", "dpi": 144,
+    }  # fmt: skip
+    run = import_path(
+        dataset=dataset, path=write_folder(tmp_path, {"meta.jsonl": meta_lines(line)})
+    )
+    assert outcomes(run) == {"pages/a.html": ("updated", "")}
+    assert run.items.get().reason == (
+        "metadata added: doc_type, dpi, fiscal_year, source_url;"
+        " different values not imported: company"
+    )
+    document = Document.objects.get()
+    assert (document.company, document.fiscal_year, document.doc_type, document.source) == (
+        "Acme", 2024, "tax_form", "sec.gov",
+    )  # fmt: skip
+    assert document.metadata == {"page": 3, "dpi": 144}
+    again = import_path(dataset=dataset, path=tmp_path)
+    assert outcomes(again) == {"pages/a.html": ("kept", "")}
+
+
+def test_source_without_metadata_is_no_difference(dataset: Dataset, tmp_path: Path) -> None:
+    line = meta_lines({"id": "a", "company": "Acme", "page": 3})
+    files = {"pages/a.html": page(), "meta.jsonl": line}
+    import_path(dataset=dataset, path=write_folder(tmp_path, files))
+    bare = write_folder(tmp_path, {"meta.jsonl": meta_lines({"id": "a"})})
+    assert outcomes(import_path(dataset=dataset, path=bare)) == {"pages/a.html": ("unchanged", "")}
 
 
 def test_two_pages_with_the_same_image_share_its_file(dataset: Dataset, tmp_path: Path) -> None:

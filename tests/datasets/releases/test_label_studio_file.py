@@ -34,7 +34,7 @@ def release_of(meanings: Meanings) -> Release:
 
 
 def said(release: Release) -> dict[str, dict[str, Any]]:
-    """What the file says of each text: its value and sign."""
+    """The value and sign in the file, by text."""
     [task] = json.loads(b"".join(FILES["labelstudio.json"].pieces(release, ALL_GOLD)))
     found: dict[str, dict[str, Any]] = {}
     quotes: dict[str, str] = {}
