@@ -19,7 +19,8 @@ from portal.files.uploads import checked_upload
 from portal.web.answers import ListingView, answer
 from portal.web.api import PlainMultiPartParser, checked
 
-from .layouts import BENCHMARKS, format_choices
+from .formats import format_choices
+from .layouts import BENCHMARKS
 from .services import MEDIA_TYPES, ImportReport, LeftOut, import_report, start_import
 from .views import check_upload, report_file_response
 

@@ -31,15 +31,9 @@ from portal.files.uploads import archive_limits
 from portal.jobs.services import enqueue
 from portal.web.queries import count_by
 
+from .formats import format_title, import_format
 from .items import PICTURE_SUFFIXES, MetaIndex, place_of
-from .layouts import (
-    check_items,
-    format_title,
-    import_format,
-    left_alone,
-    read_items,
-    suffixes_alone,
-)
+from .layouts import check_items, left_alone, read_items, suffixes_alone
 from .opening import GivenSource, Layout, Refusal, WatchedSource, printable, read_layout
 from .storing import import_item, import_page, report_name
 

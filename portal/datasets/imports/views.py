@@ -19,7 +19,8 @@ from portal.files.uploads import UploadForm, was_too_large
 from portal.web.refusals import post_action
 from portal.web.requests import refuse_unknown
 
-from .layouts import BENCHMARKS, format_choices, import_format
+from .formats import format_choices, import_format
+from .layouts import BENCHMARKS
 from .services import check_source, import_report, report_file, start_import
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import QuerySet
 
 from portal.accounts.models import User
 from portal.datasets.dataset_tasks import cancel_work
@@ -199,6 +200,18 @@ def test_gold_that_comes_later_is_added_and_other_gold_is_not(
     run = import_files(dataset, tmp_path / "3", Form.FINCRITICALED, other)
     assert run.items.get().reason == "different gold not imported"
     assert DocumentRecord.objects.get().gold["html"] == GOLD
+
+
+def test_gold_that_comes_later_brings_its_strata(dataset: Dataset, tmp_path: Path) -> None:
+    import_files(dataset, tmp_path / "1", Form.FCMBENCH, layouts.questions())
+    wanted = Document.objects.values_list("category", "subset", "condition").get()
+    assert any(wanted)
+    # As imported without gold: records themselves are immutable.
+    QuerySet(DocumentRecord)._raw_delete("default")
+    Document.objects.update(category="", subset="", condition="")
+    run = import_files(dataset, tmp_path / "2", Form.FCMBENCH, layouts.questions())
+    assert run.items.get().reason == "gold added"
+    assert Document.objects.values_list("category", "subset", "condition").get() == wanted
 
 
 def test_two_questions_of_one_picture_are_two_documents(dataset: Dataset, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 
 from portal.accounts.models import User
-from portal.datasets.imports import layouts
+from portal.datasets.imports import formats
+from portal.datasets.imports.formats import ImportFormat, register_format
 from portal.datasets.imports.items import SourceItem, SourceItems
-from portal.datasets.imports.layouts import ImportFormat, register_format
 from portal.datasets.imports.opening import Source, open_source
 from portal.datasets.models import Document, ImportRun
 from portal.files.archives import ArchiveLimits
@@ -32,7 +32,7 @@ TOY = ImportFormat("toy", "toy pages", read_toy, (".toy",), (".toy",), "One page
 
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layouts, "_formats", dict(layouts._formats))
+    monkeypatch.setattr(formats, "_formats", dict(formats._formats))
     register_format(TOY)
 
 

@@ -10,7 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Count, Min
 from tqdm import tqdm
 
-from portal.datasets.imports.layouts import BENCHMARKS, format_choices
+from portal.datasets.imports.formats import format_choices
+from portal.datasets.imports.layouts import BENCHMARKS
 from portal.datasets.imports.services import check_source, import_path, left_out
 from portal.datasets.management.base import add_create_arguments, dataset_of, existing
 from portal.datasets.models import Dataset, ImportItem, ImportRun
