@@ -41,6 +41,8 @@ _WRITTEN = re.compile(
     """,
     re.VERBOSE,
 )
+# Numbers of JSON have no leading zeros.
+_LIST = re.compile(r"(?:0|[1-9]\d*)(?:\.\d+)?(?:,(?:0|[1-9]\d*)(?:\.\d+)?)+", re.ASCII)
 _DATE = re.compile(r"\d\d?\.\d\d?\.(?:\d{4}|\d\d)|\d{4}\.\d\d?\.\d\d?")
 _TYPOGRAPHY = str.maketrans(
     {
@@ -137,12 +139,14 @@ def normalize_number(number: str) -> str:
 
 class Written(NamedTuple):
     """A number in a text: its place, and its digits as written, with a minus and a point but
-    without marks that group them. `in_parentheses` is how accounts write negative ones."""
+    without marks that group them. `in_parentheses` is how accounts write negative ones. `joined` is
+    the number that the list in brackets which it begins may be instead: `[1,200]`."""
 
     start: int
     end: int
     digits: str
     in_parentheses: bool
+    joined: str = ""
 
     def shown(self) -> Iterator[str]:
         """Yield its digits and its possible values."""
@@ -150,30 +154,49 @@ class Written(NamedTuple):
         yield number_value(self.digits)
         if self.in_parentheses:
             yield number_value(f"-{self.digits}")
+        if self.joined:
+            yield self.joined
 
 
 def written_numbers(text: str) -> Iterator[Written]:
     """Yield the numbers of a text by the exact rule, in any digits.
 
     A hyphen in a range, a date or a word is no minus, a comma that does not group digits separates
-    numbers, and so do the points of a date.
+    numbers, and so do the points of a date and the commas of a list in brackets.
 
     >>> [number.digits for number in written_numbers("−1,200 in 2019-2020, 31.03.2024: [7,8]")]
     ['-1200', '2019', '2020', '31', '03', '2024', '7', '8']
+    >>> [number.digits for number in written_numbers('[120,130] of 1,200')]
+    ['120', '130', '1200']
     """
     for match in _WRITTEN.finditer(text):
         digits = "".join(map(_plain_digit, match[0]))
         start, end = match.span()
         if _DATE.fullmatch(digits):
-            for part in re.finditer(r"\d+", match[0]):
-                plain = "".join(map(_plain_digit, part[0]))
-                yield Written(start + part.start(), start + part.end(), plain, False)
+            yield from _parts(match, r"\d+")
+            continue
+        if _is_list(text, start, end):
+            first, *others = _parts(match, r"\d[\d.]*")
+            yield first._replace(joined=digits)
+            yield from others
             continue
         sign = "-" if match["sign"] else ""
         is_enclosed = text[start - 1 : start] == "(" and text[end : end + 1] == ")"
         yield Written(
             start, end, sign + (f"0{digits}" if digits[0] == "." else digits), is_enclosed
         )
+
+
+def _parts(match: re.Match[str], pattern: str) -> Iterator[Written]:
+    for part in re.finditer(pattern, match[0]):
+        plain = "".join(map(_plain_digit, part[0]))
+        yield Written(match.start() + part.start(), match.start() + part.end(), plain, False)
+
+
+def _is_list(text: str, start: int, end: int) -> bool:
+    """Whether the commas between digits separate the numbers of a list of JSON."""
+    is_enclosed = text[start - 1 : start] == "[" and text[end : end + 1] == "]"
+    return is_enclosed and _LIST.fullmatch(text, start, end) is not None
 
 
 def _plain_digit(char: str) -> str:
@@ -302,7 +325,7 @@ def _match_numbers(gold: Any, text: str, matching: Matching) -> Containment:
 def _match_written(gold: Any, text: str) -> Containment:
     digits, values = set[str](), set[str]()
     for number in written_numbers(text):
-        digits.add(number.digits)
+        digits.update({number.digits, number.joined})
         values.update(number.shown())
     # Whether a number is also wanted by its value.
     wanted: dict[str, bool] = {}

@@ -5,14 +5,16 @@ This module sends no requests to a judge: the answer is data, like the predictio
 pure function of both.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache, partial
 from typing import Any, cast
 
-from portal.facts import visible_text
-from portal.facts.markup import Kind, tokens
+from portal.facts import KNOWN_LABELS, visible_text
+from portal.facts.markup import ELEMENT_NAMES, KEPT_ELEMENTS, Kind, tokens
+from portal.facts.page_text import HIDDEN_NESTING, HIDDEN_RAW
 from scoring.benchmarks.base import Judging
 from scoring.benchmarks.items import (
     Combined,
@@ -163,9 +165,22 @@ def _text_scores(
     if options["text"] == "visible":
         if options.get("text_rules", REFERENCE) == REFERENCE:
             return text_scores(page.text, other.text)
-        return text_scores(_plain_gold(page.text), plain_text(other.text), word_tokens)
+        names = labels_of(options)
+        read = plain_text(_joined_text(prediction, other, names))
+        return text_scores(_plain_gold(_joined_text(gold, page, names)), read, word_tokens)
     labels = frozenset(label.lower() for label in labels_of(options))
     return text_scores(_without_tags(gold, labels), _without_tags(prediction, labels))
+
+
+# Releases keep gold without the tags of these elements, so that the text on both sides is joined.
+_JOINING = ELEMENT_NAMES - KEPT_ELEMENTS - HIDDEN_NESTING - HIDDEN_RAW - {"html", "head", "body"}
+_TAG_NAME = re.compile(r"</?([a-z]+)", re.IGNORECASE)
+
+
+def _joined_text(html: str, page: Page, labels: tuple[str, ...]) -> str:
+    """Return the visible text of a page as that of its frozen form."""
+    joining = _JOINING.intersection(map(str.lower, set(_TAG_NAME.findall(html))))
+    return visible_text(html, (*KNOWN_LABELS, *labels, *joining)) if joining else page.text
 
 
 # The entries of a board are often graded one after the other.

@@ -35,6 +35,7 @@ SIMILAR = 0.75
 # Characters of the longer word in which one may be missing, added or swapped, and of the shorter
 # one in which any may be wrong.
 _MISSPELT, _MISREAD = 5, 8
+_DOUBLED = re.compile(r"(.)\1")
 _IDEOGRAPHS_PER_EDIT = 8
 _MOST_OTHER_WORDS = 20
 _SHORT_WORD = 2
@@ -146,11 +147,11 @@ def _is_misspelt(first: str, second: str, *, is_place: bool) -> bool:
     if _ROMAN.fullmatch(first) and _ROMAN.fullmatch(second):
         return False
     if OSA.distance(first, second) == 1:
-        return (
-            short < long
-            or Levenshtein.distance(first, second) > 1
-            or (short >= _MISREAD and not is_place)
-        )
+        is_turned = Levenshtein.distance(first, second) > 1
+        if is_place:
+            # One letter more is another place: Charleston, Charlestown.
+            return is_turned or _DOUBLED.sub(r"\1", first) == _DOUBLED.sub(r"\1", second)
+        return is_turned or short < long or short >= _MISREAD
     is_alike = Levenshtein.normalized_similarity(first, second) >= SIMILAR
     return is_alike and short >= _MISREAD and not is_place
 

@@ -513,3 +513,11 @@ def test_the_version_is_in_the_signature_and_above_the_table() -> None:
     assert table.help.startswith(f"Version {SEVERITY.version}.")
     assert table.rows[0][1] == "1"
     assert table.rows[-1][:2] == ("Spacing", "0.1")
+
+
+@pytest.mark.parametrize("tag", ["label", "a", "button", "form"])
+def test_tags_that_a_release_drops_divide_no_text(tag: str) -> None:
+    html = f"<p>501(c)<{tag}>( )</{tag}>of <Number>1,200</Number> <{tag}>in</{tag}>come</p>"
+    frozen = {"id": "p3", "html": "<p>501(c)( )of <Number>1,200</Number> income</p>"}
+    scores = graded([(frozen, {"id": "p3", "html": html})]).scores
+    assert (scores["r1"], scores["rl"], scores["edit_distance"]) == (1, 1, 0)

@@ -1,12 +1,16 @@
 """FinCriticalED on real filings and the real output of eight engines."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 
 import pytest
 
 from scoring.benchmarks import BENCHMARKS, GoldLine, Scores, check_gold, check_predictions
+from scoring.benchmarks.answers import shown_gold, shown_prediction
+from scoring.benchmarks.fincriticaled.readers import as_frozen
+from tests.many import each_part, part_of
 from tests.shared import ORACLE, REALDATA, needs_oracle, needs_realdata
 
 pytestmark = needs_realdata
@@ -45,6 +49,21 @@ def _graded(engine: str, matcher: str, step: int, answer: str) -> Scores:
         ),
         options,
     )
+
+
+@each_part
+def test_a_gold_page_is_perfect_as_its_own_prediction(part: str) -> None:
+    options = BENCHMARK.check_options({})
+    predictions = check_predictions(BENCHMARK.read_predictions(REALDATA / "gold"), gold())
+    for name in part_of(sorted(gold()), part):
+        payload = predictions.lines[name].payload
+        shown, _ = shown_prediction("fincriticaled", gold()[name].payload, payload, options)
+        own = shown_gold(gold()[name].payload, options)
+        for kept in (own, as_frozen(replace(gold()[name], payload=own), options).payload):
+            item = BENCHMARK.score_item(kept, shown, options)
+            assert item["text"] == {"r1": 1, "rl": 1, "edit_distance": 0}, name
+            assert all(fact["correct"] for fact in item["facts"]), name
+            assert item["hallucinated"]["count"] == 0, name
 
 
 @needs_oracle

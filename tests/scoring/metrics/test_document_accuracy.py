@@ -153,6 +153,8 @@ def test_numbers_by_each_rule(
         # Lists.
         ("1,2", ["1", "2"]),
         ("[1200,1300]", ["1200", "1300"]),
+        ("[120,130]", ["120", "130"]),
+        ("[1,002]", ["1002"]),
         ("1,200,1300", ["1200", "1300"]),
         ("0,123", ["0", "123"]),
         # Points.
@@ -278,3 +280,9 @@ def test_the_substring_rule_equals_the_reference() -> None:
     for line in gold:
         report = financial_accuracy_report(line["gold"], texts[line["id"]], matching="substring")
         assert report == pytest.approx(expected[line["id"]], abs=1e-6)
+
+
+def test_a_number_in_brackets_may_be_a_list_or_one_number() -> None:
+    assert financial_accuracy_report({"a": [120, 130]}, "[120,130]")["numeric_accuracy"] == 1
+    assert financial_accuracy_report({"a": 1200}, "a [1,200]")["numeric_accuracy"] == 1
+    assert financial_accuracy_report({"a": "1,200"}, "a [1,200]")["numeric_accuracy"] == 1

@@ -422,7 +422,7 @@ def test_the_reward_by_hand() -> None:
 
 def test_the_reward_of_a_list_is_weighed_with_its_similarity() -> None:
     assert outcome("orig_curr", ["abcd"], ["abcx"]).reward == pytest.approx(0.75)
-    assert outcome("place", "abcdef", "abcdf").reward == 1
+    assert outcome("place", "abcdefghij", "abcdefghji").reward == 1
 
 
 @pytest.mark.parametrize(
