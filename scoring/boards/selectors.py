@@ -52,6 +52,27 @@ def phases_for(user: Viewer, board: Board) -> list[Phase]:
     return [window.phase for window in phase_windows(board) if is_open_to(window, user)]
 
 
+def not_open_words(board: Board, slug: str = "") -> str:
+    """State why a board does not accept submissions to this phase, or to any phase. One query."""
+    if board.state == Board.State.ARCHIVED:
+        return "The board is archived and does not accept submissions."
+    windows = phase_windows(board)
+    chosen = [window for window in windows if slug in {"", window.phase.slug}]
+    if chosen:
+        return " ".join(map(_window_words, chosen))
+    known = ", ".join(window.phase.slug for window in windows)
+    return f"This board has no phase “{slug}”. Phases: {known}." if known else "It has no phases."
+
+
+def _window_words(window: PhaseWindow) -> str:
+    name = f"The phase “{window.phase.slug}”"
+    if window.window == Window.CLOSED:
+        return f"{name} closed on {window.closes_at}."
+    if window.window == Window.UPCOMING:
+        return f"{name} opens on {window.opens_at}."
+    return f"{name} is open."
+
+
 def phase_ids(phase: Phase) -> list[str]:
     """The ids of the graded items, in order. One query."""
     return list(phase.items.order_by("position").values_list("name", flat=True))

@@ -290,6 +290,7 @@ BadgeSerializer = answer(
     text=serializers.CharField(),
     rank="Null if it is not ranked.",
     of="Number of ranked rows that it is compared with.",
+    is_shared="Whether other rows have the same rank.",
 )
 
 

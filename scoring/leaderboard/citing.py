@@ -81,7 +81,7 @@ def _board_bibtex(board: Board, phase: Phase | None, root: str, accessed: date) 
     """An `@misc` entry with the phase, gold, signature, URL and access date."""
     published = f"{settings.SITE_NAME} leaderboard" + (f", {phase.name}" if phase else "")
     return misc_bibtex(
-        f"{_key_part(board.slug)}-{accessed.year}",
+        f"{_key_part(board.slug)}-leaderboard-{accessed.year}",
         {
             "title": f"{{{escape(board.title)}}}",
             "author": f"{{{settings.SITE_NAME}}}",
@@ -145,12 +145,13 @@ def _url(url: str) -> str:
 
 
 def _key_part(text: str) -> str:
-    """The text in lower case, reduced to a-z, 0-9 and hyphens.
+    """The text in lower case, reduced to a-z, 0-9, hyphens and underscores, so that slugs remain
+    different.
 
-    >>> _key_part("Qwen3-VL (8B) 😀"), _key_part("😀")
-    ('qwen3-vl-8b', 'x')
+    >>> _key_part("Qwen3-VL (8B) 😀"), _key_part("😀"), _key_part("a_b")
+    ('qwen3-vl-8b', 'x', 'a_b')
     """
-    return re.sub("[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
+    return re.sub("[^a-z0-9_]+", "-", text.lower()).strip("-") or "x"
 
 
 def cited_rows(table: Leaderboard) -> list[Row]:
@@ -172,10 +173,14 @@ class Badge:
     name: str
     rank: int | None
     of: int
+    is_shared: bool = False
+    """Whether other rows have the same rank."""
 
     @property
     def label(self) -> str:
-        return f"rank {self.rank} of {self.of}" if self.rank else "not ranked"
+        if not self.rank:
+            return "not ranked"
+        return f"{'shared ' if self.is_shared else ''}rank {self.rank} of {self.of}"
 
     @property
     def text(self) -> str:
@@ -225,8 +230,9 @@ def _badge(table: Leaderboard, row: Row) -> Badge:
     """Count all ranked rows that the row is compared with."""
     rank = next(column for column in table.columns if column.decides).key
     [section] = [section for section in table.sections if row in section.rows]
-    ranked = sum(ranked_row.ranks[rank] is not None for ranked_row in section.rows)
-    return Badge(table.board, row.entry.name, row.ranks[rank], ranked)
+    ranks = [each.ranks[rank] for each in section.rows if each.ranks[rank] is not None]
+    is_shared = ranks.count(row.ranks[rank]) > 1
+    return Badge(table.board, row.entry.name, row.ranks[rank], len(ranks), is_shared)
 
 
 # The parameters that name the submission to cite, and the source of the charts' rows.

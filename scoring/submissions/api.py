@@ -35,7 +35,7 @@ from scoring.access import (
     submission_to_withdraw,
 )
 from scoring.answering.manifest import RunManifest
-from scoring.boards.selectors import phases_for
+from scoring.boards.selectors import not_open_words, phases_for
 from scoring.grading.notices import WebhookRefused, add_webhook, remove_webhook
 from scoring.grading.services import GradingRefused
 from scoring.grading.similarity import board_pairs
@@ -232,7 +232,7 @@ def _open_phase(request: Request, board: Board, slug: str) -> Phase:
         raise ValidationError({"phase": [f"Several phases are open. Choose one of {names}."]})
     chosen = [phase for phase in phases if slug in {"", phase.slug}]
     if not chosen:
-        raise ConflictError("This board has no open phase with this slug.")
+        raise ConflictError(not_open_words(board, slug))
     return chosen[0]
 
 

@@ -184,7 +184,7 @@ def test_the_api_has_what_the_page_has(client_of: ClientOf, api_of: ApiOf, rows:
     for key, name in (("latex", "latex"), ("markdown", "markdown"), ("embed-html", "embed_html")):
         assert answer[name] == found[key]
     text = "A: rank 1 of 3 on Board board"
-    assert answer["badge"] == {"text": text, "rank": 1, "of": 3}
+    assert answer["badge"] == {"text": text, "rank": 1, "of": 3, "is_shared": False}
 
 
 @pytest.mark.parametrize("count", [2, 20])
@@ -223,6 +223,23 @@ def test_a_badge_says_the_rank_of_the_board(client_of: ClientOf, rows: Board) ->
     assert row.ranks["rank_ffa"] == 2
     assert client.get(f"/submissions/{submission_of('C')}/badge.svg").status_code == 404
     assert client.get(f"/submissions/{pk}/badge.png").status_code == 404
+
+
+def test_a_badge_says_that_others_share_the_rank(
+    client_of: ClientOf, board: Board, researcher: User
+) -> None:
+    for name, ffa in {"A": 0.9, "B": 0.9, "C": 0.8}.items():
+        make_entry(board, researcher, name=name, ffa=ffa)
+    Submission.objects.update(publication=Submission.Publication.PUBLIC)
+    client = client_of(None)
+    texts = {
+        name: client.get(f"/submissions/{submission_of(name)}/badge.txt").content.decode().strip()
+        for name in "AC"
+    }
+    assert texts == {
+        "A": "A: shared rank 1 of 3 on Board board",
+        "C": "C: rank 3 of 3 on Board board",
+    }
 
 
 def test_a_badge_is_cached_until_the_board_changes(client_of: ClientOf, rows: Board) -> None:

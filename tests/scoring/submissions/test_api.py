@@ -227,7 +227,27 @@ def test_of_several_open_phases_one_must_be_named(
     api = api_of(researcher)
     assert send(api).json() == {"phase": ["Several phases are open. Choose one of test, dev."]}
     assert send(api, phase="dev").json()["phase"] == "dev"
-    assert send(api, phase="nonsense").status_code == 409
+    refused = send(api, phase="nonsense")
+    assert refused.status_code == 409
+    assert refused.json()["detail"] == "This board has no phase “nonsense”. Phases: test, dev."
+
+
+@pytest.mark.parametrize("slug", ["", "test"])
+def test_what_is_not_open_says_why(
+    api_of: ApiOf, board: Board, researcher: User, slug: str
+) -> None:
+    def detail() -> str:
+        answer = send(api_of(researcher), phase=slug)
+        assert answer.status_code == 409
+        return str(answer.json()["detail"])
+
+    now = timezone.now()
+    board.phases.update(opens_at=None, closes_at=now - timedelta(hours=1))
+    assert detail().startswith("The phase “test” closed on ")
+    board.phases.update(opens_at=now + timedelta(hours=1), closes_at=None)
+    assert detail().startswith("The phase “test” opens on ")
+    Board.objects.update(state=Board.State.ARCHIVED)
+    assert detail() == "The board is archived and does not accept submissions."
 
 
 # --- results and acts -------------------------------------------------------------------------
