@@ -17,8 +17,10 @@ _HEADER, _PAIR, _CONTENT = 3.0, 1.0, 0.5
 _CLEARLY = 0.5
 # A column with this share of equal values corresponds without a header.
 _SURE = 0.5
-# The weights by which tables with the same row labels are told apart, and the lead that one needs.
+# The weights by which tables with the same row labels are distinguished, and the lead needed.
 _CAPTION, _VALUES, _ALIGNED, _LEAD = 6.0, 2.0, 1.0, 0.5
+# A table has at most so many times the rows of the gold's.
+_MOST_ROWS = 1.5
 # Tables with the same row labels that are compared, at most.
 _MOST_ALIKE = 8
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")
@@ -97,7 +99,11 @@ def match_tables(
             alike[u].update(own)
     found = {}
     for u, shared in alike.items():
+        # A table of more rows may be several in one.
+        most = other.rows_of(u) / _MOST_ROWS
         tables = [t for t, _ in shared.most_common(_MOST_ALIKE)]
+        if any(gold.rows_of(t) < most for t in tables):
+            continue
         captions = header_likeness([gold.caption(t) for t in tables], [other.caption(u)])[:, 0]
         scores = [
             _CAPTION * caption

@@ -9,8 +9,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, zip_longest
+from itertools import groupby, pairwise, zip_longest
 
+from .headers import split_header
 from .layout import LEADER, Line, Word
 from .normalise import CURRENCY, INVISIBLE
 from .page import Cell, Page
@@ -18,13 +19,17 @@ from .page import Cell, Page
 
 @dataclass(frozen=True)
 class GridCell:
-    """A cell with text: `[left, right)` of the table's axis, `[start, end)` of the visible text."""
+    """A cell with text: `[left, right)` of the table's axis, `[start, end)` of the visible text.
+
+    `field` counts the tabs before it in a line of text.
+    """
 
     left: int
     right: int
     start: int
     end: int
     text: str
+    field: int = 0
 
 
 Row = tuple[GridCell, ...]
@@ -154,7 +159,7 @@ _LATEX_COMMAND = re.compile(
 )
 _MULTICOLUMN = re.compile(r"\s*\\multicolumn\s*\{\s*(\d{1,2})\s*\}\s*\{[^}]*\}")
 # Spaces between words that separate two columns.
-_GAP = 2
+GAP = 2
 # A line without values that is longer ends a table: it is prose.
 _LONGEST_LABEL = 160
 # A line of more words is no row of a table.
@@ -163,7 +168,10 @@ _MOST_WORDS = 1000
 
 def _line_grids(page: Page) -> Iterator[Grid]:
     short = (line if len(line) <= _MOST_WORDS else () for line in page.layout)
-    for separator, lines in groupby(short, lambda line: _separator(page.text, line)):
+    has_row_ends = bool(_ROW_END.search(page.text))
+    for separator, lines in groupby(
+        short, lambda line: _separator(page.text, line, has_row_ends=has_row_ends)
+    ):
         if separator is None:
             yield from _spaced_grids(page.text, list(lines))
         else:
@@ -178,18 +186,25 @@ def _line_grids(page: Page) -> Iterator[Grid]:
                 yield _grid([row for row, _ in found], [width for _, width in found])
 
 
-def _separator(text: str, line: Line) -> re.Pattern[str] | None:
-    """Return what separates the cells of a line, None for spaces."""
+def _separator(text: str, line: Line, *, has_row_ends: bool) -> re.Pattern[str] | None:
+    """Return what separates the cells of a line, None for spaces. `has_row_ends` is whether the
+    page has rows of LaTeX: elsewhere an ampersand separates values only."""
     if not line:
         return None
     content = text[line[0].start : line[-1].end]
     if _AMPERSAND.search(content) and (
-        _ROW_END.search(content) or ("|" not in content and " & " in content)
+        _ROW_END.search(content)
+        or ("|" not in content and " & " in content and (has_row_ends or _has_values(content)))
     ):
         return _AMPERSAND
     if _PIPE.search(content):
         return _PIPE
     return _AMPERSAND if _LATEX_COMMAND.fullmatch(content.strip()) else None
+
+
+def _has_values(content: str) -> bool:
+    """Whether each ampersand of a line has a value behind it."""
+    return all(map(is_value_word, _AMPERSAND.split(content)[1:]))
 
 
 def _separated(
@@ -261,11 +276,69 @@ def _blocks(rows: list[list[GridCell]]) -> Iterator[Grid]:
     for is_blank, group in groupby(rows, lambda row: not row):
         if is_blank:
             continue
-        block = [tuple(row) for row in group]
-        pending += block
-        if any(is_value(cell.text) for row in block for cell in row[1:]):
-            yield Grid(tuple(pending), is_aligned=False, is_spaced=True)
-            pending = []
+        for block in _stacked([tuple(row) for row in group]):
+            pending += block
+            if any(map(_values_in, block)):
+                yield _lined_grid(pending)
+                pending = []
+
+
+def _lined_grid(rows: Sequence[Row]) -> Grid:
+    """Return the grid of lines: their fields show the columns if each value of rows with as many
+    values is in fields of its own, and their characters otherwise."""
+    places = [[cell.field for cell in row[1:] if is_value(cell.text)] for row in rows]
+    sizes = Counter(len(fields) for fields in places if len(fields) > 1)
+    most = max(sizes, key=lambda size: (sizes[size], size), default=0)
+    columns = list(zip(*(fields for fields in places if len(fields) == most), strict=True))
+    if not most or not all(max(one) < min(other) for one, other in pairwise([(0,), *columns])):
+        return Grid(tuple(rows), is_aligned=False, is_spaced=True)
+    return Grid(tuple(tuple(map(_in_field, row)) for row in rows), is_aligned=True)
+
+
+def _in_field(cell: GridCell) -> GridCell:
+    return replace(cell, left=cell.field, right=cell.field + 1)
+
+
+def _stacked(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Yield the tables of lines without a blank one between them: headers of another number of
+    columns begin the next."""
+    table: list[Row] = []
+    columns = 0
+    head: list[Row] = []
+    for has_values, group in groupby(rows, lambda row: _values_in(row) > 0):
+        run = list(group)
+        if not has_values:
+            head = run
+            continue
+        counts = Counter(map(_values_in, run))
+        own = max(counts, key=lambda count: (counts[count], count))
+        if columns and _begins_table(head, own, columns):
+            yield table
+            table = []
+        table += [*head, *run]
+        columns, head = own, []
+    yield [*table, *head]
+
+
+def _begins_table(head: Sequence[Row], count: int, before: int) -> bool:
+    """Whether rows between values begin a table of `count` columns, behind one of `before`."""
+    if not head:
+        return False
+    if count != before:
+        return any(len(split_header(_texts(row), count)) == count for row in head)
+    return (
+        len(head) > 1
+        and count > 2
+        and len(split_header(_texts(head[-1]), count, by_words=True)) > 0
+    )
+
+
+def _texts(row: Row) -> list[str]:
+    return [cell.text for cell in row]
+
+
+def _values_in(row: Row) -> int:
+    return sum(is_value(cell.text) for cell in row[1:])
 
 
 def _split_line(text: str, line: Line) -> list[GridCell]:
@@ -277,7 +350,7 @@ def _split_line(text: str, line: Line) -> list[GridCell]:
         if LEADER.fullmatch(text, word.start, word.end):
             last = None
             continue
-        if last is None or word.field != last.field or _gap(last, word) >= _GAP:
+        if last is None or word.field != last.field or _gap(last, word) >= GAP:
             cells.append([word])
         else:
             cells[-1].append(word)
@@ -288,17 +361,14 @@ def _split_line(text: str, line: Line) -> list[GridCell]:
         for k, cell in enumerate(cells)
         for part in _values_apart(text, cell, has_more=k < last_value)
     )
-    found = (
-        _cell(
-            text,
-            part[0].column,
-            part[-1].column + part[-1].end - part[-1].start,
-            part[0].start,
-            part[-1].end,
-        )
-        for part in parts
-    )
-    return list(filter(None, found))
+    return [cell for part in parts if (cell := _cell_of(text, part))]
+
+
+def _cell_of(text: str, words: Sequence[Word]) -> GridCell | None:
+    first, last = words[0], words[-1]
+    right = last.column + last.end - last.start
+    cell = _cell(text, first.column, right, first.start, last.end)
+    return cell and replace(cell, field=first.field)
 
 
 def _gap(before: Word, word: Word) -> int:
@@ -354,7 +424,7 @@ def _joined_marks(text: str, words: list[Word]) -> Iterator[list[Word]]:
 
 # --- values ------------------------------------------------------------------------------------
 _MARKS = f"{CURRENCY}()[]%+-–—−△▲*†‡ \u00a0"
-_YEAR = re.compile(r"[(]?(?:FY|fy|[QH][1-4] )?\s?'?(?:19|20)\d\d[):]?")
+_YEAR = re.compile(r"[(]?(?:FY|fy|[QH][1-4] )?\s?'?(?:19|20)\d\d[):.,;]?")
 _DATE = re.compile(
     r"(?i)(?<![a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? ?\d"
     r"|\d ?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
@@ -387,7 +457,8 @@ def is_value(text: str) -> bool:
         return True
     letters = sum(map(str.isalpha, text))
     digits = sum(map(str.isdigit, text))
-    return digits > 2 * letters and not _YEAR.fullmatch(text) and not _DATE.search(text)
+    are_years = all(map(_YEAR.fullmatch, text.split()))
+    return digits > 2 * letters and not are_years and not _DATE.search(text)
 
 
 def _is_value_or_scrap(word: str) -> bool:

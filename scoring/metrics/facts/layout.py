@@ -41,6 +41,7 @@ class LineReader:
         self._column = 0
         self._field = 0
         self._is_piped = False
+        self._is_new = False
         self._count = 0
 
     def text(self, text: str, places: list[tuple[int, int]]) -> None:
@@ -49,6 +50,9 @@ class LineReader:
         self._count += len(places)
         if self._count > _MOST_WORDS:
             return
+        if self._is_new and not self._words:
+            text = _without_break(text)
+        self._is_new = self._is_new and not places
         line_start = -self._column
         words = iter(places)
         for match in _PARTS.finditer(text):
@@ -73,6 +77,13 @@ class LineReader:
         """End the line. A line break inside a row of a Markdown table does not."""
         if not (is_break and self._is_piped):
             self._end(blank=False)
+            self._is_new = True
+
+    def part(self) -> None:
+        """End the line, and what may be one table with the lines that follow."""
+        self._end(blank=False)
+        self._end(blank=True)
+        self._is_new = True
 
     def lines(self) -> tuple[Line, ...]:
         self._end(blank=False)
@@ -101,3 +112,13 @@ class LineReader:
         self._words = []
         self._column = self._field = 0
         self._is_piped = False
+
+
+def _without_break(text: str) -> str:
+    """Return the text of a node at the beginning of a block without its line break, if it is not a
+    blank line before words."""
+    content = text.lstrip()
+    before = text[: len(text) - len(content)]
+    if not content:
+        return ""
+    return text[before.index("\n") + 1 :] if before.count("\n") == 1 else text

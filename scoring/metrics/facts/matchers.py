@@ -426,11 +426,12 @@ class _Matcher:
         """Whether a cell in the row and column of the fact has another reading."""
         own = self._cell_of(fact)
         cells = self._tables.place_of(own) + self._tables.repeated(own)
-        spans = [self._prediction.span(cell.start, cell.end) for _, _, cell in cells]
-        return any(
-            not self._taken[start:end].any() and is_reading(fact, self._text[start:end])
-            for start, end in spans
-        )
+        for at in cells:
+            start, end = self._prediction.span(at[2].start, at[2].end)
+            is_free = not self._taken[start:end].any() and not self._tables.is_next_to(own, at)
+            if is_free and is_reading(fact, self._text[start:end]):
+                return True
+        return False
 
     def _pass_on(self, neighbours: Neighbours, before: GoldFact, fact: GoldFact) -> None:
         """Pass the damaged form of a value on to an equal value just behind it that has none, if

@@ -25,6 +25,8 @@ BLOCKS = frozenset(
     "figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tbody td "
     "tfoot th thead tr ul".split()
 ) | {"address"}
+# Those of them that are between tables of lines, and in none.
+_PARTS = frozenset({"table", "hr"})
 
 
 _SPAN = r"\s{name}\s*=\s*[\"']?\s*(\d{{1,4}})"
@@ -323,7 +325,10 @@ class _Reader:
         elif token.name in BLOCKS:
             if not self._tables.in_cell:
                 self._end_line()
-                self._layout.end(is_break=token.name == "br")
+                if token.name in _PARTS:
+                    self._layout.part()
+                else:
+                    self._layout.end(is_break=token.name == "br")
             if token.kind is Kind.START:
                 self._tables.start(token.name, self._html[token.start : token.end])
             else:

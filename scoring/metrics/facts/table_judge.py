@@ -137,6 +137,19 @@ class TableJudge:
             if self._in_column(own, (u, s, cell)) > 0
         ]
 
+    def is_next_to(self, own: Located | None, other: Located) -> bool:
+        """Whether a cell of the prediction has another value of the gold row, in a line with a part
+        of its values."""
+        if own is None:
+            return False
+        (t, r, gold_cell), (u, s, cell) = own, other
+        values = self._gold.tables[t].values[r]
+        return len(self._other.tables[u].values[s]) < len(values) and any(
+            digits_of(value.text) == digits_of(cell.text)
+            for value in values
+            if value.start != gold_cell.start
+        )
+
     def _in_row(self, gold: RowKey, other: RowKey) -> int:
         if not label_key(self._gold.tables[gold[0]].label(gold[1])):
             return 0
@@ -153,7 +166,9 @@ class TableJudge:
         mine, others = table.order[r], read.order[s]
         if _holds_several(cell.text):
             return 0
-        told = self._by_header(own, other)
+        # Broken values look like more columns, in text.
+        is_split = len(mine) == len(others) == len(table.columns) < len(read.columns)
+        told = 0 if is_split and read.grid.is_spaced else self._by_header(own, other)
         if told > 0 or cell.start not in others:
             return told
         is_full = len(mine) == len(others)
@@ -246,8 +261,10 @@ class TableJudge:
             for r, s in self._pairs.get((t, u), ())
             if table.band_of.get(r) == band and read.band_of.get(s) == other_band
         ]
-        if not read.is_aligned and len(read.columns) < len(table.columns):
-            return {}  # a header may be lost like a value
+        # A header may be lost like a value, and a single column have the header of another.
+        is_sure = read.is_aligned and not (read.grid.is_spaced and len(read.columns) == 1)
+        if len(read.columns) < len(table.columns) and not is_sure:
+            return {}
         likeness = header_likeness(table.bands[band].headers, read.bands[other_band].headers)
         return match_columns(likeness, self._contents(table, read, rows))
 

@@ -3,15 +3,16 @@
 They are read from grids (`grids`), whatever form these are written in.
 """
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from operator import itemgetter
 
-from .grids import Grid, GridCell, Row, is_mark, is_value, read_grids
+from .grids import GAP, Grid, GridCell, Row, is_mark, is_value, read_grids
+from .headers import split_header
 from .normalise import digits_of
 from .page import Page
 
@@ -31,6 +32,8 @@ _SENTENCE = 12
 _REGULAR = 0.9
 # As many rows, compared with the usual ones, show that a table has more columns than those.
 _LEAST_FULL = 0.25
+# Rows of headers above values, in text.
+_MOST_HEADERS = 4
 # Characters before a table that may be its caption.
 _CAPTION = 200
 
@@ -94,22 +97,31 @@ class Table:
         return [
             {}
             if self.is_aligned and row in self.grid.odd
-            else _slots(values, self.columns, self.is_aligned)
+            else _slots(values, self.columns, self.is_aligned and not self._is_tight(row))
             for row, values in enumerate(self.values)
         ]
+
+    def _is_tight(self, row: int) -> bool:
+        """Whether only single spaces separate the cells of a row, so that only order shows its
+        columns."""
+        return self.grid.is_spaced and all(
+            cell.left - before.right < GAP for before, cell in pairwise(self.grid.rows[row])
+        )
 
     def _shows_columns(self) -> bool:
         """Whether the places of the values on the axis show their columns."""
         rows = [values for values in self.values if len(values) > 1]
         apart = sum(len(_slots(r, self.columns, True)) == len(r) for r in rows)
-        if apart < _REGULAR * len(rows):
+        tight = sum(bool(row) and self._is_tight(k) for k, row in enumerate(self.values))
+        if apart < _REGULAR * len(rows) or 2 * tight > sum(map(bool, self.values)):
             return False
-        most = max(map(len, self.values), default=0)
+        most = _most_values(self.values)
         return self.grid.is_aligned or len(self.columns) == most or self._has_headers()
 
     def _has_headers(self) -> bool:
         """Whether a row above the values has a header of its own for each column."""
-        over = map(self._over_columns, self.grid.rows[: self._first])
+        above = self.grid.rows[max(0, self._first - _MOST_HEADERS) : self._first]
+        over = map(self._over_columns, above)
         return any(len(set(row.values())) == len(self.columns) for row in over)
 
     def _over_columns(self, row: Row) -> dict[int, tuple[int, ...]]:
@@ -174,26 +186,35 @@ def _divides(over: dict[int, tuple[int, ...]], group: Iterable[int], column: int
 
 
 def _is_prose(row: Row) -> bool:
-    """Whether words follow a value, as in a sentence."""
+    """Whether a line is no row of a table: words follow its value, as in a sentence, or a number is
+    all that is before its words or alone."""
     first = next((k for k, cell in enumerate(row) if is_value(cell.text)), len(row))
-    return first > 0 and any(
-        sum(map(str.isalpha, cell.text)) >= _SENTENCE for cell in row[first + 1 :]
+    if first == 0:
+        return len(row) == 1 or not any(is_value(cell.text) for cell in row[1:])
+    return any(
+        cell.left - before.right < GAP and sum(map(str.isalpha, cell.text)) >= _SENTENCE
+        for before, cell in pairwise(row[first:])
     )
 
 
 def _by_order(values: Sequence[Sequence[GridCell]]) -> list[tuple[int, int]]:
     """Return the columns of rows in which only the order of the values shows them."""
-    counts = Counter(len(cells) for cells in values if cells)
-    if not counts:
-        return []
-    several = {count: n for count, n in counts.items() if count > 1} or counts
-    usual = max(several, key=lambda count: (several[count], count))
-    # Rows lose values more often than they gain some.
-    most = max(count for count, n in several.items() if n >= _LEAST_FULL * several[usual])
+    most = _most_values(values)
     full = [cells for cells in values if len(cells) == most]
     return [
         (min(row[k].left for row in full), max(row[k].right for row in full)) for k in range(most)
     ]
+
+
+def _most_values(values: Sequence[Sequence[GridCell]]) -> int:
+    """Return the number of values of a full row."""
+    counts = Counter(len(cells) for cells in values if cells)
+    if not counts:
+        return 0
+    several = {count: n for count, n in counts.items() if count > 1} or counts
+    usual = max(several, key=lambda count: (several[count], count))
+    # Rows lose values more often than they gain some.
+    return max(count for count, n in several.items() if n >= _LEAST_FULL * several[usual])
 
 
 def _clusters(values: Sequence[Sequence[GridCell]]) -> list[tuple[int, int]]:
@@ -241,13 +262,6 @@ def _slots(
 
 
 # --- headers -----------------------------------------------------------------------------------
-_YEAR_OR_DATE = re.compile(
-    r"(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? ?\d{1,2},? ?)?(?:19|20)\d\d"
-    r"|Q[1-4](?: \d{4})?",
-    re.IGNORECASE,
-)
-
-
 def _is_header(row: Row, table: Table) -> bool:
     """Whether a row between rows of values has headers: texts above columns, and no label."""
     if not row:
@@ -257,24 +271,27 @@ def _is_header(row: Row, table: Table) -> bool:
     left = table.columns[0][0]
     if table.is_aligned:
         return all(cell.right > left for cell in row)
-    return len(_split_header(row, len(table.columns))) == len(table.columns)
+    return len(split_header([c.text for c in row], len(table.columns))) == len(table.columns)
 
 
 def _headers(rows: Sequence[Row], table: Table) -> list[str]:
     """Return the text above each column, from the top down."""
     columns = table.columns
     headers = [""] * len(columns)
+    if table.grid.is_spaced:
+        rows = rows[-_MOST_HEADERS:]
     for number, row in enumerate(rows):
         cells = [cell for cell in row if not is_mark(cell.text)]
+        is_leaf = number == len(rows) - 1
         over = _over(cells, columns) if table.is_aligned else {}
         if len(set(over.values())) < min(len(cells), len(columns)):
-            pieces = _split_header(row, len(columns))
+            by_words = is_leaf and not any(map(str.strip, headers))
+            pieces = split_header([c.text for c in row], len(columns), by_words=by_words)
             if len(pieces) == len(columns):
                 for k, text in enumerate(pieces):
                     headers[k] += f" {text}"
                 continue
         last = ""
-        is_leaf = number == len(rows) - 1
         for k in range(len(columns)):
             text = " ".join(cells[c].text for c in over.get(k, ()))
             headers[k] += f" {text or ('' if is_leaf else last)}"
@@ -291,15 +308,6 @@ def _over(
         for k in _touched(cell, columns):
             over[k].append(c)
     return {k: tuple(found) for k, found in over.items()}
-
-
-def _split_header(row: Row, count: int) -> list[str]:
-    """Return the last `count` headers of a row in which only the order shows the columns."""
-    texts = [cell.text for cell in row]
-    if len(texts) >= count:
-        return texts[-count:] if len(texts) <= count + 1 else []
-    dates = _YEAR_OR_DATE.findall(" ".join(texts))
-    return dates if len(dates) == count else []
 
 
 class Tables:
@@ -330,13 +338,17 @@ class Tables:
         return t, r, self.tables[t].grid.rows[r][k]
 
     def bounds_at(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the stretch of the cell around `[start, end)`; None where only spaces end it."""
+        """Return the stretch of the cell around `[start, end)`; None where only single spaces end
+        it."""
         found = self.at(start, end)
-        if found is None or self.tables[found[0]].grid.is_spaced:
+        if found is None:
             return None
         t, r, cell = found
+        row = self.tables[t].grid.rows[r]
+        if self.tables[t].grid.is_spaced:
+            return _within_gaps(row, cell)
         # Each of several values in one cell is a cell of the grid.
-        parts = [c for c in self.tables[t].grid.rows[r] if c.left == cell.left]
+        parts = [c for c in row if c.left == cell.left]
         return parts[0].start, parts[-1].end
 
     def caption(self, table: int) -> str:
@@ -347,6 +359,10 @@ class Tables:
         before = bisect_left(self._starts, start)
         last = self._cells[before - 1][1] if before else 0
         return self._text[max(last, start - _CAPTION) : next(values, start)]
+
+    def rows_of(self, table: int) -> int:
+        """Return the number of rows with values of a table."""
+        return sum(map(bool, self.tables[table].values))
 
     def digits(self, table: int) -> Counter[str]:
         """Return the digits of the values of a table, and how often they occur."""
@@ -362,6 +378,18 @@ class Tables:
                 if key := label_key(table.label(r)):
                     rows[key].append((t, r))
         return rows
+
+
+def _within_gaps(row: Row, cell: GridCell) -> tuple[int, int] | None:
+    """Return the stretch around a cell between gaps of several spaces; None without such gaps, or
+    if it holds several values."""
+    first = last = row.index(cell)
+    while first and row[first].left - row[first - 1].right < GAP:
+        first -= 1
+    while last + 1 < len(row) and row[last + 1].left - row[last].right < GAP:
+        last += 1
+    is_one = sum(is_value(c.text) for c in row[first : last + 1]) < 2
+    return (row[first].start, row[last].end) if first and is_one else None
 
 
 def _is_transposed(grid: Grid, known: Collection[str]) -> bool:

@@ -225,6 +225,12 @@ FORMS: dict[str, Callable[[Page], str]] = {
     "LaTeX": _text(_tabular, _tex),
     "tabs": _text(_tabs),
     "spaced": _text(_spaced),
+    "lines": lambda page: written(page, Shape(lines="p")),
 }
 # Forms in which only spaces separate the cells.
-SPACED = frozenset({"spaced"})
+SPACED = frozenset({"spaced", "lines"})
+
+
+def shows_columns(page: Page, form: str) -> bool:
+    """Whether a form of a page shows the columns of its tables."""
+    return form != "lines" or all(map(_is_full, page.tables))

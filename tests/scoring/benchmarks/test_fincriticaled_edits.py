@@ -20,7 +20,7 @@ from tests.shared import REALDATA, needs_realdata
 
 from .fact_edits import HARMLESS, Edit, Edited
 from .fact_errors import HARMFUL
-from .fact_forms import FORMS, SPACED, Shape, written
+from .fact_forms import FORMS, SPACED, Shape, shows_columns, written
 from .fact_pages import Generator, Page
 from .fact_sources import as_given, read_model
 
@@ -176,7 +176,7 @@ def check(name: str, pages: Iterable[Gold], forms: int = 1) -> None:
     tallies: defaultdict[bool, Tally] = defaultdict(Tally)
     for number, gold in enumerate(pages):
         if edited := edit(gold.page, number):
-            known = forms_of(gold, edit)
+            known = [f for f in forms_of(gold, edit) if shows_columns(edited.page, f)]
             for form in Random(number).sample(known, min(forms, len(known))):
                 if (gold.page.name, form) != UNREADABLE:
                     judge(gold, edit, edited, form, tallies[form in SPACED])

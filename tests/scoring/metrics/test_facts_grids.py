@@ -11,6 +11,7 @@ from scoring.metrics.facts.alignment import align
 from scoring.metrics.facts.correspondence import header_likeness, match_columns
 from scoring.metrics.facts.grids import Grid, is_mark, is_value, read_grids
 from scoring.metrics.facts.table_judge import TableJudge
+from scoring.metrics.facts.tables import Tables
 from tests.many import drawn, together
 
 from .pages import CELLS, date, errors, number, table
@@ -57,9 +58,67 @@ def test_marks_of_their_own_are_cells_next_to_their_number() -> None:
     ]
 
 
-def test_lines_of_a_label_and_values_are_a_table() -> None:
-    lines = "".join(f"<p>{' '.join(row)}</p>" for row in CELLS)
+@pytest.mark.parametrize("between", ["", "\n", "\n\n  "])
+@pytest.mark.parametrize("name", ["p", "div"])
+def test_lines_of_a_label_and_values_are_a_table(name: str, between: str) -> None:
+    lines = between.join(f"<{name}>{' '.join(row)}</{name}>" for row in CELLS)
     assert grids_of(lines) == [[["Item 2023 2022"], *CELLS[1:]]]
+
+
+def headers_of(text: str) -> list[list[str]]:
+    return [
+        [" ".join(header.split()) for header in band.headers]
+        for table in Tables(read_prediction(text)).tables
+        for band in table.bands
+    ]
+
+
+@together(
+    "lines expected",
+    [
+        (["2023 2022", "Sales 1,200 1,100"], [["2023", "2022"]]),
+        (["Item Retail Online Total", "Sales 9 3 12"], [["Retail", "Online", "Total"]]),
+        (
+            ["Three months ended Six months ended", "2023 2022 2023 2022", "Sales 3 4 7 9"],
+            [
+                [
+                    "Three months ended 2023",
+                    "Three months ended 2022",
+                    "Six months ended 2023",
+                    "Six months ended 2022",
+                ]
+            ],
+        ),
+        # Headers of another number of columns begin another table; a banner does not.
+        (
+            ["2023 2022", "Sales 12 11", "Assets", "Cash 8 9", "2023 2022 2021", "Staff 5 6 7"],
+            [["2023", "2022"], ["2023", "2022", "2021"]],
+        ),
+        # Words of a sentence are no headers.
+        (["amounts in thousands", "Sales 9 3 12"], [["", "", ""]]),
+    ],
+)
+def test_lines_of_headers_are_divided(lines: list[str], expected: list[list[str]]) -> None:
+    assert headers_of("\n".join(f"<p>{line}</p>" for line in lines)) == expected
+
+
+def test_a_table_or_rule_divides_lines() -> None:
+    line = "<p>Sales 1,200 1,100</p>"
+    assert len(grids_of(f"{line}<hr>{line}")) == 2
+    assert len(grids_of(f"{line}{table([['Cash', '1']])}{line}")) == 3
+
+
+def test_tabs_separate_cells_whatever_their_width() -> None:
+    text = "\t2023\t2022\nA\t12,345,678\t1\nA very long label\t\t12,345,678\nB\t2\t3"
+    (found,) = Tables(read_prediction(text)).tables
+    assert [list(slots.values()) for slots in found.slots] == [[], [0, 1], [1], [0, 1]]
+
+
+def test_ampersands_in_text_are_no_separators() -> None:
+    lines = ["Fish & chips   1,200   1,100", "Drinks & more  2,200   2,100"]
+    assert grids_of("\n".join(lines)) == [
+        [["Fish & chips", "1,200", "1,100"], ["Drinks & more", "2,200", "2,100"]]
+    ]
 
 
 @together(
