@@ -371,11 +371,14 @@ def kept_leaderboard(
 _OF_THE_PAGE = ("headline", "scores", "robustness")
 
 
+_PARTS = f"one of {', '.join(sorted(PARTS))}"
+
+
 def unknown_choices(
     table: Leaderboard, windows: Sequence[PhaseWindow], asked: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """Errors by parameter for a phase, view or order that the board does not have. Pages ignore
-    them; a file does not show that it is another one than requested."""
+    """Errors by parameter for a phase, view, order or part that the board does not have, or not for
+    this user. Pages ignore them; a file does not show that it is another one than requested."""
     views = {view.key for view in table.views} | set(_OF_THE_PAGE)
     columns = [*main_columns(table.board, table.phase)]
     columns += [column for view in table.views for column in view.columns]
@@ -385,7 +388,10 @@ def unknown_choices(
         "view": views,
         "sort": {NAME, SIZE, GROUPED} | keys,
     }
-    return {
+    part = asked["part"]
+    is_other = part and part != table.part
+    faults = {"part": [f"Organisers choose {_PARTS} in a phase with parts."]} if is_other else {}
+    return faults | {
         name: [f"Unknown value. Known values: {', '.join(sorted(values)) or 'none'}."]
         for name, values in known.items()
         if asked[name] and asked[name].removeprefix("-" if name == "sort" else "") not in values

@@ -164,6 +164,10 @@ def test_organisers_read_both_parts_and_all(
     assert f"{100 * accuracy(private):.2f}" in page
 
 
+CSV = "/boards/board/leaderboard.csv"
+PARTS = "one of all, private, public"
+
+
 def row_of(api: APIClient, **asked: str) -> Any:
     """Return the part that the leaderboard counts, and the accuracy of its first row."""
     table = api.get("/api/v1/boards/board/leaderboard/", asked).json()
@@ -187,8 +191,12 @@ def test_the_leaderboard_changes_over_by_itself(
     assert newest_entries()[0].score == f"{100 * accuracy(public):.2f}"
     # Only organisers choose.
     for part, expected in (("private", accuracy(private)), ("all", 4 / 6)):
-        assert row_of(api_of(researcher), part=part) == ("public", pytest.approx(accuracy(public)))
+        refused = api_of(researcher).get("/api/v1/boards/board/leaderboard/", {"part": part})
+        assert refused.json() == {"part": [f"Organisers choose {PARTS} in a phase with parts."]}
+        assert client_of(researcher).get(f"{CSV}?part={part}").status_code == 400
         assert row_of(api_of(organiser), part=part) == (part, pytest.approx(expected))
+    assert row_of(api_of(researcher), part="public")[0] == "public"
+    assert client_of(organiser).get(f"{CSV}?part=nope").status_code == 400
     close(board)
     assert row_of(api_of(None)) == ("private", pytest.approx(accuracy(private)))
     assert "the private part" in page_of(client_of(None), "/boards/board/")
