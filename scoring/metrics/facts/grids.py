@@ -199,7 +199,8 @@ def _separator(text: str, line: Line, *, has_row_ends: bool) -> re.Pattern[str] 
         return _AMPERSAND
     if _PIPE.search(content):
         return _PIPE
-    return _AMPERSAND if _LATEX_COMMAND.fullmatch(content.strip()) else None
+    is_latex = _LATEX_COMMAND.fullmatch(content.strip()) or _MULTICOLUMN.match(content)
+    return _AMPERSAND if is_latex else None
 
 
 def _has_values(content: str) -> bool:

@@ -114,6 +114,12 @@ def test_tabs_separate_cells_whatever_their_width() -> None:
     assert [list(slots.values()) for slots in found.slots] == [[], [0, 1], [1], [0, 1]]
 
 
+def test_a_row_of_one_wide_cell_does_not_divide_a_table_in_latex() -> None:
+    rows = [r"Sales & 1,200 & 1,100 \\", r"\multicolumn{3}{c}{Assets} \\", r"Cash & 8 & 9 \\"]
+    (found,) = grids_of("\n".join(rows))
+    assert [len(row) for row in found] == [3, 1, 3]
+
+
 def test_ampersands_in_text_are_no_separators() -> None:
     lines = ["Fish & chips   1,200   1,100", "Drinks & more  2,200   2,100"]
     assert grids_of("\n".join(lines)) == [
