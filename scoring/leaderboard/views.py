@@ -53,6 +53,7 @@ from .selectors import (
 
 # The parameters of a table, apart from its filters.
 CHOICES = ("phase", "sort", "view", "part")
+OF_CHARTS = ("phase", "rows", "part", "size")
 
 
 @require_safe
@@ -132,8 +133,13 @@ def cite(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def citation_file(request: HttpRequest, slug: str) -> HttpResponse:
     """All citations of the page in one BibTeX file."""
-    stamped = stamped_board(request.user, slug)
-    table = _asked_table(request, stamped, RowFilterForm(request.GET))
+    stamped, filters = stamped_board(request.user, slug), RowFilterForm(request.GET)
+    table = _asked_table(request, stamped, filters)
+    form = ExportForm(request.GET, table.columns)
+    refuse_unknown(request, {*CHOICES, *filters.fields, *form.fields, SUBMISSION, CHARTS})
+    asked = {name: request.GET.get(name, "") for name in CHOICES}
+    if unknown := unknown_choices(table, stamped.windows, asked):
+        return _errors(unknown)
     root = request.build_absolute_uri("/").rstrip("/")
     entry = cited_entry(cited_rows(table), request.GET.dict())
     today = timezone.now().date()
@@ -290,11 +296,9 @@ def charts(request: HttpRequest, slug: str) -> HttpResponse:
 def chart_file(request: HttpRequest, slug: str, chart: str, form: str) -> HttpResponseBase:
     """Return a chart as a file; 404 for a picture of a chart with too little to draw."""
     known = known_form(form)
+    refuse_unknown(request, OF_CHARTS)
     stamped = stamped_board(request.user, slug)
-    asked = [
-        request.path,
-        *(request.GET.get(name, "") for name in ("phase", "rows", "part", "size")),
-    ]
+    asked = [request.path, *(request.GET.get(name, "") for name in OF_CHARTS)]
 
     def file() -> HttpResponse:
         return _file(_requested(request, stamped), chart, known, asked_size(request))

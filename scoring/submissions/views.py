@@ -31,7 +31,12 @@ from scoring.access import (
 from scoring.boards.forms import BoardStateForm
 from scoring.boards.limits import askers, phase_quotas, team_quotas
 from scoring.boards.protection import all_warnings, disclosures
-from scoring.boards.selectors import example_file, phases_for, precheck_data
+from scoring.boards.selectors import (
+    example_file,
+    not_open_words,
+    phases_for,
+    precheck_data,
+)
 from scoring.charts.drawing import library_version
 from scoring.charts.look import live_style
 from scoring.grading.notices import (
@@ -353,6 +358,7 @@ def _page(
         "completeness": _completeness(form),
         **_quotas(request, form),
         "example": example_file(board),
+        "not_open": "" if form.phases else not_open_words(board),
     }
     response = render(request, template, context, status=status)
     response["Vary"] = "HX-Request, Cookie"

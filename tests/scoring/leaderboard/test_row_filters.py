@@ -284,3 +284,20 @@ def test_files_and_api_refuse_choices_that_the_board_does_not_have(
     assert client_of(None).get(f"{CSV}?vew=scores").status_code == 400
     assert client_of(None).get(f"{CSV}?view=scores&sort=-ffa&phase=test").status_code == 200
     assert client_of(None).get(f"{PAGE}?{choice}").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["citation.bib", "charts/ranks.csv", "charts/ranks.svg"])
+def test_other_files_refuse_unknown_parameters(
+    client_of: ClientOf, board: Board, path: str
+) -> None:
+    answer = client_of(None).get(f"{PAGE}{path}?vew=scores")
+    assert answer.status_code == 400
+    assert "vew" in answer.content.decode()
+
+
+@pytest.mark.parametrize("choice", ["phase=no", "view=no", "sort=no"])
+def test_citations_refuse_choices_that_the_board_does_not_have(
+    client_of: ClientOf, board: Board, choice: str
+) -> None:
+    assert client_of(None).get(f"{PAGE}citation.bib?{choice}").status_code == 400
+    assert client_of(None).get(f"{PAGE}citation.bib?view=scores&phase=test").status_code == 200

@@ -18,7 +18,7 @@ from scoring.boards.services import add_phase
 from scoring.leaderboard.services import load_reported
 from scoring.models import Board, Entry, Grading, Phase, Submission
 from tests.asking import flat
-from tests.fixture_types import ApiOf, RunJobs
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import (
     PERFECT,
     first_phase,
@@ -234,7 +234,7 @@ def test_of_several_open_phases_one_must_be_named(
 
 @pytest.mark.parametrize("slug", ["", "test"])
 def test_what_is_not_open_says_why(
-    api_of: ApiOf, board: Board, researcher: User, slug: str
+    api_of: ApiOf, client_of: ClientOf, board: Board, researcher: User, slug: str
 ) -> None:
     def detail() -> str:
         answer = send(api_of(researcher), phase=slug)
@@ -248,6 +248,8 @@ def test_what_is_not_open_says_why(
     assert detail().startswith("The phase “test” opens on ")
     Board.objects.update(state=Board.State.ARCHIVED)
     assert detail() == "The board is archived and does not accept submissions."
+    page = client_of(researcher).get("/boards/board/submit/").content.decode()
+    assert "The board is archived and does not accept submissions." in page
 
 
 # --- results and acts -------------------------------------------------------------------------
