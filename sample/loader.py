@@ -19,8 +19,10 @@ from portal.datasets.releases.services import freeze_release
 from portal.files.uploads import archive_limits
 from scoring.boards.protection import NewPhase
 from scoring.boards.services import create_board, set_board_state
+from scoring.grading.regrade_changes import regrade_plan
+from scoring.grading.regrades import start_regrade
 from scoring.leaderboard.services import load_reported
-from scoring.models import Board, Entry, JudgeSample, Phase
+from scoring.models import Board, Entry, JudgeSample, Phase, Regrade
 
 from .boards import SAMPLES, load_benchmark, run_import
 from .campaign import load_campaign
@@ -34,8 +36,7 @@ Say = Callable[[str], None]
 
 def is_loaded() -> bool:
     """Whether the last steps are done: every shipped submission is on its sample board."""
-    slugs = [SLUG, *(sample.slug for sample in SAMPLES)]
-    graded = Entry.objects.filter(board__slug__in=slugs, kind=Entry.Kind.GRADED, is_sample=True)
+    graded = Entry.objects.filter(board__slug__in=_slugs(), kind=Entry.Kind.GRADED, is_sample=True)
     shipped = len(_submission_files()) + sum(
         len(sample.submissions(split)) for sample in SAMPLES for split in sample.splits
     )
@@ -62,6 +63,23 @@ def load_sample(say: Say) -> None:
     for sample in SAMPLES:
         more = load_benchmark(sample, cast)
         say(f"board {more.title}: {more.entries.count()} entries")
+
+
+def regrade_outdated() -> list[Regrade]:
+    """Queue a re-grade of each sample board with results of an earlier scorer, so that all of its
+    rows have the same version. The board's change log shows what changed."""
+    queued = []
+    for board in Board.objects.filter(slug__in=_slugs()).order_by("pk"):
+        rows = board.entries.filter(kind=Entry.Kind.GRADED)
+        is_running = board.regrades.filter(state=Regrade.State.RUNNING).exists()
+        parts = regrade_plan(board).phases if rows.exists() and not is_running else ()
+        if any(rows.filter(phase=part.phase).exclude(signature=part.signature) for part in parts):
+            queued.append(start_regrade(board=board, actor=None))
+    return queued
+
+
+def _slugs() -> list[str]:
+    return [SLUG, *(sample.slug for sample in SAMPLES)]
 
 
 def load_people() -> Cast:

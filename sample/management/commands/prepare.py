@@ -21,7 +21,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
 from portal.schema import refuse_foreign
-from sample.loader import is_loaded
+from sample.loader import is_loaded, regrade_outdated
 from sample.people import PASSWORD, PEOPLE
 
 # Unused parts of libraries, which would take most of the time and space.
@@ -45,6 +45,8 @@ class Command(BaseCommand):
         if not options["no_sample"] and not is_loaded():
             self.stdout.write("Loading the sample benchmark …")
             call_command("load_sample", stdout=self.stdout)
+        for regrade in [] if options["no_sample"] else regrade_outdated():
+            self.stdout.write(f"The sample board “{regrade.board}” is graded again.")
         if options["port"]:
             self._say_where(options["host"], options["port"], with_sample=not options["no_sample"])
 
