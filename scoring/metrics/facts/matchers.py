@@ -31,6 +31,7 @@ from scoring.metrics.trees import one_to_one
 
 from .alignment import align
 from .errors import explain, is_found, misread
+from .grids import GridCell
 from .marks import Surroundings, differ
 from .neighbours import Neighbours
 from .occurrences import (
@@ -44,7 +45,7 @@ from .occurrences import (
 )
 from .page import Page
 from .places import FormFinder, PlaceJudge, Span
-from .readings import Beside, in_other_copies, is_reading
+from .readings import Beside, Occurring, in_other_copies, is_reading
 from .table_judge import TableJudge
 from .tables import Located
 
@@ -164,6 +165,7 @@ class _Matcher:
         self._cells = {(cell.start, cell.end) for cell in prediction.cells}
         self._taken = np.zeros(len(self._text), dtype=bool)
         self._forms = FormFinder(self._text, self._alignment, self._taken, self._values)
+        self._known = Occurring(gold_text.text, self._text)
         self._verdicts: dict[int, Verdict] = {}
         self._places: dict[int, Span] = {}
 
@@ -414,6 +416,8 @@ class _Matcher:
                 self._verdicts[reading.n] = _hedged(verdict)
 
     def _bounds(self, fact: GoldFact) -> Span | None:
+        if self._cell_of(fact) is None:
+            return None
         cell = self._tables.bounds_at(*self._prediction.source_span(*self._places[fact.n]))
         return cell and self._prediction.span(*cell)
 
@@ -425,13 +429,22 @@ class _Matcher:
     def _differs_in_cells(self, fact: GoldFact) -> bool:
         """Whether a cell in the row and column of the fact has another reading."""
         own = self._cell_of(fact)
-        cells = self._tables.place_of(own) + self._tables.repeated(own)
-        for at in cells:
-            start, end = self._prediction.span(at[2].start, at[2].end)
-            is_free = not self._taken[start:end].any() and not self._tables.is_next_to(own, at)
-            if is_free and is_reading(fact, self._text[start:end]):
-                return True
-        return False
+        cells = (
+            *self._tables.place_of(own),
+            *self._tables.repeated(own),
+            *self._tables.rivals(own),
+        )
+        # A cell may be there for other reasons, so that the reading must be new on the page.
+        return any(
+            self._is_other_reading(fact, at[2])
+            and self._known.is_more(at[2].text.strip())
+            and not self._tables.is_next_to(own, at)
+            for at in cells
+        )
+
+    def _is_other_reading(self, fact: GoldFact, cell: GridCell) -> bool:
+        start, end = self._prediction.span(cell.start, cell.end)
+        return not self._taken[start:end].any() and is_reading(fact, self._text[start:end])
 
     def _pass_on(self, neighbours: Neighbours, before: GoldFact, fact: GoldFact) -> None:
         """Pass the damaged form of a value on to an equal value just behind it that has none, if

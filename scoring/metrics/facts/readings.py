@@ -181,6 +181,8 @@ def _readings(text: str, kind: FactKind) -> Iterator[str]:
         bare = word.replace("~~", "").strip(_EDGE)
         if kind == "text" or _NUMBER.fullmatch(bare):
             yield bare
+        elif not any(map(str.isalpha, bare)):
+            yield from (match.group() for match in _NUMBER.finditer(bare))
 
 
 class Occurring:

@@ -150,6 +150,40 @@ class TableJudge:
             if value.start != gold_cell.start
         )
 
+    def rivals(self, own: Located | None) -> list[Located]:
+        """Return the cells of the prediction in columns that no gold column has, but whose header
+        is that of the gold value's, and those in lines without a label next to its row."""
+        if own is None:
+            return []
+        t, r, _ = own
+        found = []
+        for u, s, cell in self.place_of(own):
+            read = self._other.tables[u]
+            j = read.column_of(s, cell)
+            if j is None:
+                continue
+            same = self._same_header(t, self._gold.tables[t].band_of[r], u, read.band_of[s], j)
+            found += [(u, s, c) for c in read.values[s] if read.column_of(s, c) in same]
+            for k in (s - 1, s + 1):
+                if 0 <= k < len(read.values) and not label_key(read.label(k)):
+                    found += [(u, k, c) for c in read.values[k] if read.column_of(k, c) == j]
+        return found
+
+    def _same_header(self, t: int, band: int, u: int, other_band: int, column: int) -> set[int]:
+        """Return the columns without a gold column whose header says as much as that of `column`
+        which gold column they are."""
+        columns, taken = self._columns(t, band, u, other_band)
+        gold = next((i for i, j in columns.items() if j == column), None)
+        if gold is None:
+            return set()
+        headers = self._gold.tables[t].bands[band].headers
+        likeness = header_likeness(headers, self._other.tables[u].bands[other_band].headers)[gold]
+        return {
+            j
+            for j, likely in enumerate(likeness)
+            if j not in taken and likely >= max(_SURE, likeness[column])
+        }
+
     def _in_row(self, gold: RowKey, other: RowKey) -> int:
         if not label_key(self._gold.tables[gold[0]].label(gold[1])):
             return 0

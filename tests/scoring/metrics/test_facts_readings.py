@@ -153,3 +153,34 @@ def test_a_year_next_to_its_day_is_not_taken_from_elsewhere() -> None:
     gold = f"<p>Income as of {date('January 29, 2022')}. During fiscal 2022, it grew.</p>"
     shown = "Income as of January 29,2022. During fiscal 2022, it grew."
     assert errors(gold, shown) == ["spacing"]
+
+
+def another(cell: str) -> str:
+    """The cell with another last digit."""
+    last = len(cell.rstrip(")")) - 1
+    return f"{cell[:last]}{(int(cell[last]) + 3) % 10}{cell[last + 1 :]}"
+
+
+@together("heads", [("2023 draft", "2023 final"), ("2023", "2023")])
+def test_two_columns_of_one_header_are_right_only_without_a_difference(
+    heads: tuple[str, str],
+) -> None:
+    rows = [["Item", *heads, CELLS[0][2]]]
+    rows += [[label, value, another(value), last] for label, value, last in CELLS[1:]]
+    found = errors(STATEMENT, table(rows) + TEXT)
+    assert found[:6] == ["hedged", "ok"] * 3
+    same = [[row[0], row[1], row[1] if n else heads[1], row[-1]] for n, row in enumerate(rows)]
+    assert errors(STATEMENT, table(same) + TEXT) == ["ok"] * len(found)
+
+
+def test_another_reading_in_a_line_without_a_label_is_one() -> None:
+    rows = [CELLS[0]]
+    for row in CELLS[1:]:
+        rows += [row, ["", *map(another, row[1:])]]
+    assert errors(STATEMENT, table(rows) + TEXT)[:6] == ["hedged"] * 6
+
+
+@together("shown", ["42†45", "42 & 45", "45 | 42"])
+def test_two_numbers_that_signs_join_are_no_reading(shown: str) -> None:
+    gold = f"<p>The company had {number('42')} stores at the end of the year.</p>"
+    assert errors(gold, f"The company had {shown} stores at the end of the year.") == ["hedged"]
