@@ -59,7 +59,9 @@ def test_a_gold_page_is_perfect_as_its_own_prediction(part: str) -> None:
         payload = predictions.lines[name].payload
         shown, _ = shown_prediction("fincriticaled", gold()[name].payload, payload, options)
         own = shown_gold(gold()[name].payload, options)
-        for kept in (own, as_frozen(replace(gold()[name], payload=own), options).payload):
+        frozen = as_frozen(replace(gold()[name], payload=own), options)
+        assert isinstance(frozen, GoldLine), name
+        for kept in (own, frozen.payload):
             item = BENCHMARK.score_item(kept, shown, options)
             assert item["text"] == {"r1": 1, "rl": 1, "edit_distance": 0}, name
             assert all(fact["correct"] for fact in item["facts"]), name
