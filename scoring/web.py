@@ -11,8 +11,10 @@ from django.shortcuts import get_object_or_404
 from rest_framework import serializers
 from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
-from rest_framework.renderers import BaseRenderer
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
 from portal.accounts.models import User
@@ -60,15 +62,23 @@ class OrganisersChange(IsOrganiser):
 
 
 class CsvRenderer(BaseRenderer):
-    """Renders a CSV string as it is, and an error as its message."""
+    """Renders a CSV string as it is."""
 
     media_type = "text/csv"
     format = "csv"
     charset = "utf-8"
 
-    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
-        text = data if isinstance(data, str) else str(data.get("detail", data))
-        return text.encode()
+    def render(self, data: str, media_type: str | None = None, context: Any = None) -> bytes:
+        return data.encode()
+
+
+class InFormats(APIView):
+    """Base view for an endpoint with several formats. Errors are JSON, whatever was requested."""
+
+    def handle_exception(self, exc: Exception) -> Response:
+        self.request.accepted_renderer = JSONRenderer()
+        self.request.accepted_media_type = JSONRenderer.media_type
+        return super().handle_exception(exc)
 
 
 class ConflictError(APIException):

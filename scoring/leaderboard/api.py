@@ -31,7 +31,7 @@ from scoring.benchmarks import View
 from scoring.charts.drawing import DrawingError
 from scoring.models import Category, Entry
 from scoring.models.submissions import CARD_FIELDS
-from scoring.web import CsvRenderer
+from scoring.web import CsvRenderer, InFormats
 
 from .charts import ROOMS, chart_csv
 from .citing import Badge, Citation, cite_page
@@ -213,7 +213,7 @@ class TableQuerySerializer(LeaderboardQuerySerializer):
     )
 
 
-class BoardLeaderboard(APIView):
+class BoardLeaderboard(InFormats):
     """The rows of a board: graded rows of one phase and reported rows.
 
     Returns JSON, or one table with stable columns with `?format=csv` (or `Accept: text/csv`); the
@@ -464,7 +464,7 @@ class ChartList(APIView):
         return Response(ChartSerializer(shown.charts, many=True).data)
 
 
-class ChartDetail(APIView):
+class ChartDetail(InFormats):
     """One chart as JSON, or with `?format=csv`, `svg`, `png`, `pdf` or `vl` as a table, an image
     or its Vega-Lite specification."""
 
@@ -507,12 +507,6 @@ class ChartDetail(APIView):
             return Response(chart_vega_lite(drawn.shape, size))
         with _drawn():
             return Response(requested.picture(drawn, cast("Form", form), size))
-
-    def handle_exception(self, exc: Exception) -> Response:
-        """Errors are JSON, whatever format was requested."""
-        self.request.accepted_renderer = JSONRenderer()
-        self.request.accepted_media_type = JSONRenderer.media_type
-        return super().handle_exception(exc)
 
 
 def _requested(request: Request, slug: str) -> ChartRequest:

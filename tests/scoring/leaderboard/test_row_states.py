@@ -246,7 +246,21 @@ def test_csv_follows_phase_view_and_sort(
     assert "/boards/board/leaderboard.csv?view=scores&amp;sort=-name" in page
 
 
-def test_a_missing_board_is_refused_in_words(client_of: Callable[[User | None], Client]) -> None:
-    answer = client_of(None).get("/api/v1/boards/none/leaderboard/?format=csv")
-    assert (answer.status_code, answer["Content-Type"]) == (404, "text/csv; charset=utf-8")
-    assert "Board" in answer.content.decode()
+@pytest.mark.parametrize(
+    ("path", "status", "field", "words"),
+    [
+        ("none/leaderboard/?format=csv", 404, "detail", "Board"),
+        ("board/leaderboard/?format=csv&limit=0", 400, "limit", "greater than or equal to 1"),
+    ],
+)
+def test_errors_are_json_in_every_format(
+    client_of: Callable[[User | None], Client],
+    board: Board,
+    path: str,
+    status: int,
+    field: str,
+    words: str,
+) -> None:
+    answer = client_of(None).get(f"/api/v1/boards/{path}")
+    assert (answer.status_code, answer["Content-Type"]) == (status, "application/json")
+    assert words in str(answer.json()[field])
