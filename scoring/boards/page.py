@@ -238,12 +238,14 @@ class LeaderboardPage:
 
     @cached_property
     def headline(self) -> HeadlineTable:
-        words = self.rules.headline if self.rules else None
+        spec = self.board.spec
+        words = self.rules.headline if self.rules else spec.headline_for(spec.default_options)
+        headings = words.supporting if words else {}
         return headline_table(
             self.sections,
             self._visible(self.table.unfiltered),
             self.frame.columns,
-            supporting_columns(self.phase, self.frame.columns, words.supporting if words else {}),
+            supporting_columns(self.board, self.phase, self.frame.columns, headings),
         )
 
     @property

@@ -13,9 +13,9 @@ from django.utils.formats import date_format
 
 from scoring.benchmarks.base import no_contributions
 from scoring.figures import is_score, p_words
-from scoring.models import Entry, Phase, Replicate
+from scoring.models import Board, Entry, Phase, Replicate
 
-from .columns import BoardColumn, figure_column
+from .columns import BoardColumn, figure_column, main_columns
 from .disclosure import shown_columns
 from .rows import Cell, Row, RowGroup, Section
 from .services import paired_test, stored_replicates
@@ -210,20 +210,23 @@ class HeadlineTable:
 
 
 def supporting_columns(
-    phase: Phase | None, columns: Sequence[BoardColumn], headings: Mapping[str, str]
+    board: Board,
+    phase: Phase | None,
+    columns: Sequence[BoardColumn],
+    headings: Mapping[str, str],
 ) -> tuple[BoardColumn, ...]:
     """Return the columns of these headings, or else the first figures of the table. A board that
     hides some groups shows no figures of them."""
     figures = tuple(column for column in columns if not column.is_rank)
     deciding = next(column.basis for column in columns if column.decides)
-    if not headings or phase is None:
+    if not headings:
         return tuple(column for column in figures if column.key != deciding)[:_SUPPORTING]
     groups = {column.group for column in columns}
-    known = {column.key: column for column in phase.columns if column.group in groups}
+    known = {column.key: column for column in main_columns(board, phase) if column.group in groups}
     chosen = tuple(
         figure_column(known[key], label=label) for key, label in headings.items() if key in known
     )
-    return shown_columns(phase, chosen)
+    return shown_columns(phase, chosen) if phase else chosen
 
 
 def headline_table(

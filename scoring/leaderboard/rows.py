@@ -223,6 +223,18 @@ class Row:
     def cells(self) -> tuple[Cell, ...]:
         return tuple(_cell(column, self) for column in self.columns)
 
+    @property
+    def standing(self) -> str:
+        """The main rank and its score, which a phone shows below the name; empty without either."""
+        texts = {
+            column.key: cell.text for column, cell in zip(self.columns, self.cells, strict=True)
+        }
+        labels = {column.key: column.label for column in self.columns}
+        rank = next((column for column in self.columns if column.decides), None)
+        if rank is None or rank.basis not in texts:
+            return ""
+        return f"Rank {texts[rank.key]} · {labels[rank.basis]} {texts[rank.basis]}"
+
     @cached_property
     def markup(self) -> dict[Any, Any]:
         """The row as pages show it, kept as long as its table; see the tag `kept`."""

@@ -204,6 +204,16 @@ def test_scores_and_intervals_have_places_on_one_axis(
     ]
 
 
+def test_an_axis_that_does_not_start_at_zero_says_so(
+    board: Board, researcher: User, client_of: ClientOf
+) -> None:
+    make_entry(board, researcher, name="A", ffa=0.9655)
+    make_entry(board, researcher, name="B", ffa=0.577)
+    assert "<small>Axis starts at 50%</small>" in text_of(client_of(None))
+    make_entry(board, researcher, name="C", ffa=0.032)
+    assert "Axis starts at" not in text_of(client_of(None))
+
+
 @given(st.lists(st.floats(0, 1), max_size=30))
 def test_every_value_is_on_the_axis(values: list[float]) -> None:
     axis = axis_of(values, FFA)
@@ -230,6 +240,14 @@ def test_axes_by_hand(values: list[float], ends: tuple[float, float], ticks: lis
     axis = axis_of(values, FFA)
     assert (axis.low, axis.high) == pytest.approx(ends)
     assert [tick.text for tick in axis.ticks] == ticks
+
+
+def test_ccocr_shows_all_of_its_tracks() -> None:
+    spec = BENCHMARKS["ccocr"]
+    headline = spec.headline_for(spec.default_options)
+    tracks = {each.key for each in spec.columns if each.group == "Tracks"} - {"overall"}
+    assert headline is not None
+    assert headline.supporting.keys() == tracks
 
 
 def test_an_axis_places_values_evenly() -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from portal.accounts.models import User
-from scoring.leaderboard.services import bump_board
+from scoring.leaderboard.services import bump_board, load_reported
 from scoring.models import Board, Entry
 from tests.fixture_types import PageOf
 from tests.looks import faults_in_this_look
@@ -57,6 +57,37 @@ def test_no_cell_runs_into_another(page_of: PageOf, rows: Board, width: int) -> 
     first = table.locator("tbody tr").first.bounding_box()
     assert first is not None
     assert first["y"] < 844 - 60
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 800])
+def test_headings_do_not_run_into_each_other(page_of: PageOf, width: int) -> None:
+    board = Board.objects.create(
+        slug="tracks", title="Tracks", benchmark="ccocr", state=Board.State.OPEN
+    )
+    load_reported(board=board)
+    page = page_of(None)
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto("/boards/tracks/")
+    heads = page.locator(".headline thead th")
+    expect(heads).to_have_count(8)
+    for head in heads.all():
+        assert head.evaluate("each => each.scrollWidth - each.clientWidth") <= 1
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_all_scores_show_rank_and_score_on_a_phone(
+    page_of: PageOf, rows: Board, width: int
+) -> None:
+    page = page_of(None)
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto("/boards/board/?view=scores")
+    row = page.get_by_role("row").filter(has=page.get_by_role("link", name="Middle", exact=True))
+    standing = row.get_by_text("Rank 2 · FFA 80.00")
+    expect(standing).to_be_visible()
+    left, right = box(standing)
+    assert (left >= 0, right <= width) == (True, True)
+    page.locator(".table-frame").evaluate("each => each.scrollLeft = 300")
+    assert box(standing) == (left, right)
 
 
 def test_a_row_opens_to_the_rest(page_of: PageOf, rows: Board) -> None:
