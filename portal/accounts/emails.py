@@ -49,6 +49,16 @@ def send_email(
     send_mail(one_line, text.strip() + "\n", settings.DEFAULT_FROM_EMAIL, [to])
 
 
+def how_to_confirm() -> str:
+    """What a user does to confirm the email address, in sentences."""
+    if not email_route().is_sent:
+        return "This site does not send email. Ask the operator for the confirmation link."
+    return (
+        "Open the link in the email that we sent you. You can request it again under Account, "
+        "Email (POST /api/v1/account/confirmation/)."
+    )
+
+
 def is_email_confirmed(user: User) -> bool:
     """Always true if the site requires no confirmation. At most one query."""
     # Loaded here, as in `invitations.selectors.accounts_of`.

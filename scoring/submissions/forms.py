@@ -102,13 +102,15 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         phases: Iterable[Phase],
         teams: QuerySet[Team],
         earlier: Submission | None = None,
+        phase: str = "",
         required: Iterable[str] = (),
         has_terms: bool = False,
         too_large: bool = False,
         **kwargs: Any,
     ) -> None:
         """`teams` are the user's; `earlier` is the previous version, whose card is filled in.
-        `required` names the fields of the card that the board requires."""
+        `phase` is the slug of the phase to select at first. `required` names the fields of the card
+        that the board requires."""
         kwargs["initial"] = {"form_key": uuid4().hex} | _initial_card(earlier)
         super().__init__(*args, **kwargs)
         self.phases, self.teams = list(phases), list(teams)
@@ -128,11 +130,7 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
             self.fields[name].widget.use_required_attribute = lambda _: False
         if not has_terms:
             del self.fields["accept_terms"]
-        phase = self.fields["phase"]
-        assert isinstance(phase, PhaseField)
-        phase.queryset = Phase.objects.filter(pk__in=[each.pk for each in self.phases])
-        if len(self.phases) == 1:
-            phase.initial, phase.widget = self.phases[0].pk, forms.HiddenInput()
+        self._offer_phases(phase)
         for name in ("notes", "training_data", "prompt", "decoding"):
             self.fields[name].widget.attrs["rows"] = 4
         if not email_route().is_sent:
@@ -140,6 +138,14 @@ class SubmissionForm(forms.ModelForm):  # type: ignore[type-arg]
         if too_large:
             # The upload was stopped, so that the file looks missing.
             self.fields["file"].error_messages["required"] = upload_limit_message()
+
+    def _offer_phases(self, selected: str) -> None:
+        field = self.fields["phase"]
+        assert isinstance(field, PhaseField)
+        field.queryset = Phase.objects.filter(pk__in=[each.pk for each in self.phases])
+        field.initial = next((each.pk for each in self.phases if each.slug == selected), None)
+        if len(self.phases) == 1:
+            field.initial, field.widget = self.phases[0].pk, forms.HiddenInput()
 
     def shown_fields(self) -> list[BoundField]:
         """The fields that are shown at first. `accept_missing` is shown when ids are missing,

@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from portal.accounts.emails import how_to_confirm
 from portal.accounts.models import Team, TeamMember, User
 from portal.audit.models import record_event
 from scoring.access import are_scores_due, may_open_items, may_publish
@@ -161,12 +162,6 @@ def _store(
     start_grading(submission=submission, actor=submission.owner)
 
 
-UNCONFIRMED = (
-    "Confirm your email address before you publish a result: open the link in the email that we "
-    "sent you. You can request it again under Account, Email (POST /api/v1/account/confirmation/)."
-)
-
-
 class PublicationRefused(Exception):
     """The submission cannot be published. The message gives the reason."""
 
@@ -181,7 +176,9 @@ def publish_submission(*, submission: Submission, actor: User | None) -> Entry:
     its scores, and if the actor's email address is not confirmed.
     """
     if actor is not None and not may_publish(actor):
-        raise PublicationRefused(UNCONFIRMED)
+        raise PublicationRefused(
+            f"Confirm your email address before you publish a result. {how_to_confirm()}"
+        )
     submission = _locked(submission)
     if submission.withdrawn_at is not None:
         raise PublicationRefused("This submission was withdrawn.")

@@ -15,6 +15,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
+from portal.accounts.emails import how_to_confirm
 from portal.accounts.models import Team, TeamMember, User
 from portal.accounts.teams.selectors import team_called
 from portal.files.uploads import archive_limits
@@ -191,23 +192,23 @@ def check_open(*, phase: Phase, user: User) -> None:
         raise SubmissionRefused(f"“{phase.title}” closed on {moment(phase, phase.closes_at)}.")
 
 
-UNIDENTIFIED = (
-    "A phase with hidden gold accepts submissions only from users with a confirmed email address. "
-    "Open the link in the email that we sent you. You can request it again under Account, Email."
-)
-
-
-def must_confirm(user: User, phases: Collection[Phase]) -> bool:
-    """Whether the user must confirm the email address to submit to one of these phases: on hidden
-    gold, a person with many accounts would have many attempts."""
-    hidden = any(is_gold_hidden(phase.release, phase.split) for phase in phases)
-    return hidden and not may_publish(user)
+def identity_refusal(user: User, phases: Collection[Phase]) -> str:
+    """Why the user must confirm the email address to submit to some of these phases, or empty: on
+    hidden gold, a person with many accounts would have many attempts. At most one query."""
+    hidden = [phase for phase in phases if is_gold_hidden(phase.release, phase.split)]
+    if not hidden or may_publish(user):
+        return ""
+    titles = ", ".join(f"“{phase.title}”" for phase in hidden)
+    return (
+        f"The gold of {titles} is hidden, so submissions need a confirmed email address. "
+        f"{how_to_confirm()}"
+    )
 
 
 def check_identity(*, phase: Phase, user: User) -> None:
     """Raises SubmissionRefused if the user must confirm the email address first."""
-    if must_confirm(user, [phase]):
-        raise SubmissionRefused(UNIDENTIFIED)
+    if refusal := identity_refusal(user, [phase]):
+        raise SubmissionRefused(refusal)
 
 
 def check_team(*, team: Team | None, user: User, replaces: Submission | None = None) -> None:

@@ -65,7 +65,6 @@ from .manifests import ManifestRefused, check_manifest
 from .selectors import for_lists, submission_lines, submission_page
 from .services import PublicationRefused, create_submission, find_submission
 from .uploads import (
-    UNIDENTIFIED,
     CheckedUpload,
     SubmissionRefused,
     check_identity,
@@ -73,7 +72,7 @@ from .uploads import (
     check_newest,
     check_upload,
     identical_submission,
-    must_confirm,
+    identity_refusal,
 )
 
 PER_PAGE = 50
@@ -231,7 +230,8 @@ pin = organiser_required(
 def submit(request: UserRequest, slug: str) -> HttpResponse:
     """Shows the form; on POST, creates the submission or shows all faults of the file.
 
-    With `?again=NUMBER` it is a new version of that submission, with its card filled in.
+    With `?again=NUMBER` it is a new version of that submission, with its card filled in; with
+    `?phase=SLUG` this phase is selected if it is open.
     """
     board = board_for(request.user, slug)
     phases = phases_for(request.user, board)
@@ -241,6 +241,7 @@ def submit(request: UserRequest, slug: str) -> HttpResponse:
         phases=phases,
         teams=teams_of(request.user),
         earlier=earlier,
+        phase=request.GET.get("phase", ""),
         required=board.card_fields,
         has_terms=bool(board.terms),
     )
@@ -381,7 +382,7 @@ def _quotas(request: UserRequest, form: SubmissionForm) -> dict[str, Any]:
     if is_organiser(request.user):
         return {"quotas": [], "team_quotas": []}
     return {
-        "identity": UNIDENTIFIED if must_confirm(request.user, form.phases) else "",
+        "identity": identity_refusal(request.user, form.phases),
         "quotas": phase_quotas(request.user, form.phases),
         "team_quotas": team_quotas(form.teams, form.phases),
     }

@@ -184,6 +184,13 @@ def test_hidden_gold_asks_for_a_confirmed_email_address(
     make_submission(board, researcher)
 
 
+def test_a_site_without_email_says_whom_to_ask(researcher: User, settings: Any) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    EmailAddress.objects.filter(user=researcher).update(verified=False)
+    with pytest.raises(SubmissionRefused, match="Ask the operator for the confirmation link"):
+        make_submission(make_hidden_board(), researcher)
+
+
 def sent_by_form(client: Client, board: Board) -> str:
     data = {
         "form_key": "key-1",

@@ -13,6 +13,8 @@ from django.utils import timezone
 from portal.accounts.models import User
 from portal.audit.models import Event
 from portal.jobs.models import Job
+from scoring.boards.protection import NewPhase
+from scoring.boards.services import add_phase
 from scoring.models import Board, Grading, Phase, Prediction, Submission
 from scoring.submissions import services as service
 from scoring.submissions.uploads import SubmissionRefused, check_upload
@@ -329,3 +331,16 @@ def test_posting_without_a_csrf_token_is_refused(board: Board, researcher: User)
     client = Client(enforce_csrf_checks=True)
     client.force_login(researcher, backend=django_settings.AUTHENTICATION_BACKENDS[0])
     assert send(client, board, lines_of(PERFECT)).status_code == 403
+
+
+def test_the_form_begins_with_the_phase_that_the_board_shows(
+    board: Board, researcher: User, client_of: ClientOf
+) -> None:
+    test = first_phase(board)
+    dev = add_phase(board=board, phase=NewPhase("dev", "Development", test.release), actor=None)
+    client = client_of(researcher)
+    assert "submit/?phase=dev" in client.get("/boards/board/?phase=dev").text
+    for phase in (test, dev):
+        page = client.get(f"/boards/board/submit/?phase={phase.slug}").text
+        assert f'<option value="{phase.pk}" selected>' in page
+    assert client.get("/boards/board/submit/?phase=gone").status_code == 200
