@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from portal.datasets.models import Release
 from portal.web.refusals import form_page
-from portal.web.requests import conditional
+from portal.web.requests import conditional, refuse_unknown
 from scoring.access import board_for
 from scoring.judging.services import judge_fault, known_judge
 from scoring.leaderboard.filters import RowFilterForm
@@ -220,6 +220,7 @@ def tasks(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def example(request: HttpRequest, slug: str) -> FileResponse:
     """A sample submission's file, to try the board with."""
+    refuse_unknown(request, ())
     found = example_file(board_for(request.user, slug))
     if found is None:
         raise Http404("This board has no example file.")

@@ -12,6 +12,7 @@ from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from portal.datasets.releases.gold import empty_line_of
 from portal.datasets.responses import TextFile, file_response
 from portal.web.refusals import form_page
+from portal.web.requests import refuse_unknown
 from scoring.access import board_for
 from scoring.models import Board
 from scoring.submissions.selectors import card_lines
@@ -58,6 +59,7 @@ def rows(request: UserRequest, slug: str) -> HttpResponse:
 @require_safe
 def rows_template(request: UserRequest, slug: str) -> HttpResponse:
     """An empty table with the board's columns."""
+    refuse_unknown(request, ())
     return file_response(empty_table(board_for(request.user, slug)))
 
 
@@ -113,6 +115,7 @@ def row(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 def citation(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """How to cite the row, as BibTeX."""
+    refuse_unknown(request, ())
     entry = row_for(request.user, slug, pk)
     url = request.build_absolute_uri(request.path.removesuffix("cite.bib"))
     return file_response(row_bibtex(entry, url=url, accessed=timezone.now().date()))
@@ -177,6 +180,7 @@ def _run_page(
 @require_safe
 def sample_file(request: UserRequest, slug: str) -> HttpResponse:
     """The drawn items as an empty submission: one line per item, to be filled in."""
+    refuse_unknown(request, SampleForm.base_fields)
     board = board_for(request.user, slug)
     draw = SampleForm(request.GET, board=board)
     if not draw.is_valid():

@@ -7,6 +7,7 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from portal.datasets.responses import sandboxed_html_response
+from portal.web.requests import refuse_unknown
 from scoring.access import board_for, submission_for
 from scoring.grading.selectors import finished_grading
 from scoring.leaderboard.pictures import drawn_picture
@@ -64,6 +65,7 @@ def asked_items(request: HttpRequest) -> ItemQuery:
 def score_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """The distribution of a submission's item scores; 404 if individual items are hidden."""
     known = known_form(form)
+    refuse_unknown(request, {"grading", "size"})
     found = submission_for(request.user, pk)
     grading = finished_grading(request.user, found, request.GET.get("grading", ""))
     chart, size = score_chart(request.user, found, grading), asked_size(request)

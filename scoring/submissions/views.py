@@ -20,6 +20,7 @@ from portal.accounts.models import User
 from portal.accounts.teams.selectors import teams_of
 from portal.datasets.responses import file_response
 from portal.files.uploads import was_too_large
+from portal.web.requests import refuse_unknown
 from scoring.access import (
     board_for,
     kept_submission,
@@ -128,6 +129,7 @@ def submission(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def citation(request: HttpRequest, pk: int) -> HttpResponse:
     """How to cite the submission, as BibTeX."""
+    refuse_unknown(request, ())
     submission = submission_for(request.user, pk)
     url = request.build_absolute_uri(submission.get_absolute_url())
     shown = cited_grading(request.user, submission)
@@ -139,6 +141,7 @@ def citation(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def download(request: UserRequest, pk: int) -> FileResponse:
     """The uploaded file, for keepers."""
+    refuse_unknown(request, ())
     return upload_response(kept_submission(request.user, pk))
 
 
@@ -146,6 +149,7 @@ def download(request: UserRequest, pk: int) -> FileResponse:
 @require_safe
 def manifest(request: UserRequest, pk: int) -> HttpResponse:
     """The run manifest as it was uploaded, for keepers."""
+    refuse_unknown(request, ())
     return manifest_response(kept_submission(request.user, pk))
 
 

@@ -77,3 +77,28 @@ class TestRefusing:
         answer = client_of(None).get(f"/datasets/set/{path}?colour=Acme")
         assert answer.status_code == 400
         assert "Unknown parameter “colour”. Known parameters: " in answer.content.decode()
+
+
+FILES = {
+    "/datasets/set/releases/1.0.0/download/": "Known parameters: images.",
+    "/datasets/set/releases/1.0.0/starter-kit/": "There are no parameters.",
+    "/datasets/set/releases/1.0.0/files/gold.jsonl": "There are no parameters.",
+    "/datasets/set/selections/1/download/": "There are no parameters.",
+    "/datasets/set/batches/1/report/": "Known parameters: form.",
+    "/boards/board/example/": "There are no parameters.",
+    "/boards/board/rows/template.csv": "There are no parameters.",
+    "/boards/board/rows/1/cite.bib": "There are no parameters.",
+    "/boards/board/human-run/items.jsonl": "Known parameters: phase, seed, size.",
+    "/submissions/1/scores.csv": "Known parameters: grading, size.",
+    "/submissions/1/citation.bib": "There are no parameters.",
+    "/submissions/1/manifest.json": "There are no parameters.",
+    "/submissions/1/file/": "There are no parameters.",
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", FILES)
+def test_a_file_says_which_there_are(client_of: ClientOf, organiser: User, path: str) -> None:
+    answer = client_of(organiser).get(f"{path}?colour=Acme")
+    assert answer.status_code == 400
+    assert f"Unknown parameter “colour”. {FILES[path]}" in answer.content.decode()

@@ -20,6 +20,7 @@ from portal.datasets.documents.forms import capitalised
 from portal.datasets.models import Batch, BatchDocument, Dataset, DocumentType, Selection
 from portal.datasets.responses import file_response
 from portal.web.refusals import errors_in, form_page, post_action
+from portal.web.requests import refuse_unknown
 
 from .audits import THRESHOLD, smallest_conclusive_sample
 from .records import BUILT_IN, raw_schema
@@ -282,6 +283,7 @@ def put_back(request: UserRequest, slug: str, number: int) -> str:
 @organiser_required
 @require_safe
 def report(request: UserRequest, slug: str, number: int) -> HttpResponse:
+    refuse_unknown(request, {"form"})
     form = request.GET.get("form", REPORT_FORMS[0])
     if form not in REPORT_FORMS:
         raise Http404(f"Unknown report format. Use {', '.join(REPORT_FORMS)}.")

@@ -30,6 +30,7 @@ from portal.datasets.models import (
 from portal.files.tables import csv_text
 from portal.web.queries import count_by
 from portal.web.refusals import errors_in, form_page
+from portal.web.requests import refuse_unknown
 
 from .draws import new_seed
 from .personal_data import MaskingError, decide_findings, find_findings, finding_rows
@@ -389,7 +390,8 @@ def selection(request: UserRequest, slug: str, pk: int) -> HttpResponse:
 
 
 @organiser_required
-def selection_download(_: UserRequest, slug: str, pk: int) -> StreamingHttpResponse:
+def selection_download(request: UserRequest, slug: str, pk: int) -> StreamingHttpResponse:
+    refuse_unknown(request, ())
     selection = get_selection(slug, pk)
     response = StreamingHttpResponse(
         (csv_text([line]) for line in selection_lines(selection)),

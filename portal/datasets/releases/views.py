@@ -30,6 +30,7 @@ from portal.datasets.releases.publishing.manifest import SCHEMES
 from portal.datasets.releases.publishing.rows import draw_words
 from portal.files.uploads import archive_limits, was_too_large
 from portal.web.refusals import ShowRefusals, form_page
+from portal.web.requests import refuse_unknown
 
 from .corrections import planned_corrections
 from .exports import published_release
@@ -127,6 +128,7 @@ def diff(request: HttpRequest, slug: str, version: str, other: str) -> HttpRespo
 
 @require_safe
 def download(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
+    refuse_unknown(request, {"images"})
     release = get_downloadable_release(request.user, slug, version)
     if must_accept_licence(request.user, release):
         return _to_licence(request, release)
@@ -138,6 +140,7 @@ def download(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
 
 @require_safe
 def starter_kit(request: HttpRequest, slug: str, version: str) -> HttpResponseBase:
+    refuse_unknown(request, ())
     release = get_kit_release(request.user, slug, version)
     if must_accept_licence(request.user, release):
         return _to_licence(request, release)
@@ -149,6 +152,7 @@ def starter_kit(request: HttpRequest, slug: str, version: str) -> HttpResponseBa
 @require_safe
 def release_file(request: HttpRequest, slug: str, version: str, name: str) -> HttpResponseBase:
     """A single file. Citations are open to anyone who sees the release; the rest needs gold."""
+    refuse_unknown(request, ())
     release, file, gold_splits = get_release_file(request.user, slug, version, name)
     if file is None:
         response = croissant_response(
