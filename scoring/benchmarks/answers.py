@@ -127,7 +127,12 @@ def count_name(change: str) -> str:
     return change.replace(" ", "_").lower()
 
 
-_CHANGES = (REASONING, MARKS, HIDDEN, COMMENTS, TITLE, FENCE, JSON_PART, JSON_REPAIR)
+# Nothing that a reader would see was in the output.
+NOTHING_LEFT = "nothing left"
+_CHANGES = (
+    *(REASONING, MARKS, HIDDEN, COMMENTS, TITLE, FENCE, JSON_PART, JSON_REPAIR),
+    NOTHING_LEFT,
+)
 
 
 def changes_of(counts: Mapping[str, int]) -> dict[str, int]:
@@ -186,7 +191,10 @@ def _score_item(
 ) -> ItemResult:
     shown, changes = shown_prediction(benchmark, gold, prediction, options)
     if shown and prediction and changes:
-        shown = shown | {OUTPUT: prediction[ANSWER_KEYS[benchmark]]}
+        key = ANSWER_KEYS[benchmark]
+        if not shown[key].strip():
+            changes = (*changes, NOTHING_LEFT)
+        shown = shown | {OUTPUT: prediction[key]}
     result = score(shown_gold(gold, options), shown, options, *answers)
     return result | {CHANGES: list(changes)} if changes else result
 

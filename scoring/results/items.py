@@ -24,6 +24,7 @@ from portal.facts.markup import RefusedHtml
 from portal.facts.page_text import Fragment, enclose, fragments
 from portal.facts.spans import Span
 from scoring.access import Viewer, require_items, shows_pages
+from scoring.benchmarks.answers import CHANGES
 from scoring.grading.selectors import finished_grading
 from scoring.models import Grading, ItemScore, Phase, Prediction, Submission
 
@@ -92,6 +93,8 @@ class ItemPage:
     diff: ItemDiff | None
     """The comparison of gold and prediction; None if the reader may not see both or they cannot be
     compared."""
+    changes: Sequence[str]
+    """What was changed in the answer before it was graded."""
     images: list[ItemImage]
     may_dispute: bool
     """Whether the reader can dispute the published gold."""
@@ -179,6 +182,7 @@ def item_page(
         else None,
         result=_result(score, line, is_compared=with_page) if shows_all and not has_facts else None,
         diff=_diff(grading, gold, prediction) if with_page else None,
+        changes=score.result.get(CHANGES, ()) if shows_all else (),
         images=_images(user, grading, score, facts.lines if facts else []) if with_page else [],
         may_dispute=(facts is not None or with_page) and _may_dispute(user, grading.release),
         query=f"?{urlencode(parameters)}" if parameters else "",

@@ -1,7 +1,7 @@
 """Data for the pages of submissions: lists, and one submission with its result, its rank and its
 largest losses."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from scoring.access import (
     rights_for,
 )
 from scoring.benchmarks import Benchmark, Column, View, deciding_column
+from scoring.benchmarks.answers import changes_of, count_name
 from scoring.figures import (
     Figure,
     FigureGroup,
@@ -141,6 +142,8 @@ class Result:
     parts: list[PartTable]
     counts: list[Figure]
     """Counts that are not columns, such as all facts."""
+    changed: Mapping[str, int]
+    """How many answers were changed before they were graded, by the name of the change."""
     words: Sequence[str]
     """Explanations of the options."""
 
@@ -347,6 +350,7 @@ def _result(user: Viewer, phase: Phase, done: Grading) -> Result:
         columns = shown_columns(phase, columns)
         views = shown_views(phase, views)
     intervals, deciding = shown_intervals(phase, done.pk), deciding_column(columns)
+    changed = changes_of(done.counts)
     return Result(
         score=figure(deciding, done.scores, done.counts, intervals),
         unit=deciding.unit,
@@ -354,7 +358,8 @@ def _result(user: Viewer, phase: Phase, done: Grading) -> Result:
         groups=figure_groups(columns, done.scores, done.counts, intervals),
         views=view_figures(views, done.scores, done.counts),
         parts=part_tables(done, figures),
-        counts=other_counts(figures, done.counts),
+        counts=other_counts({*figures, *map(count_name, changed)}, done.counts),
+        changed=changed,
         words=spec.words(options),
     )
 

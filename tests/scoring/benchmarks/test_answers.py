@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from scoring.benchmarks import BENCHMARKS, OptionError, get_benchmark
-from scoring.benchmarks.answers import CHANGES, changes_of
+from scoring.benchmarks.answers import CHANGES, NOTHING_LEFT, changes_of
 from scoring.benchmarks.base import GoldLine
 from scoring.metrics.hidden import HIDDEN
 from tests.shared import REALDATA, needs_realdata
@@ -102,7 +102,7 @@ def test_whole_output_is_graded_as_before() -> None:
     assert graded("a", gold, output, WHOLE)["facts"][0]["correct"]
     result = graded("a", gold, output)
     assert not result["facts"][0]["correct"]
-    assert result[CHANGES] == [HIDDEN]
+    assert result[CHANGES] == [HIDDEN, NOTHING_LEFT]
 
 
 CASES: dict[str, tuple[dict[str, Any], str]] = {
@@ -146,10 +146,10 @@ def test_every_benchmark_grades_the_answer_and_counts_the_changes(key: str) -> N
     assert CHANGES not in plain
     assert traced == plain | {CHANGES: ["reasoning removed"]}
     draft, empty = score(f"<think>{answer}"), score("")
-    assert draft == empty | {CHANGES: ["reasoning removed"]}
+    assert draft == empty | {CHANGES: ["reasoning removed", "nothing left"]}
     assert draft != plain
     scores = spec.aggregate([plain, traced, draft], options)
-    assert changes_of(scores.counts) == {"reasoning removed": 2}
+    assert changes_of(scores.counts) == {"reasoning removed": 2, "nothing left": 1}
     assert scores.scores == spec.aggregate([plain, plain, empty], options).scores
     with pytest.raises(OptionError, match="option answer must be shown or whole"):
         spec.check_options({"answer": "all"})

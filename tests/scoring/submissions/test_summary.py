@@ -15,6 +15,7 @@ from scoring.models import Board, Phase, Submission
 from scoring.submissions.selectors import submission_page
 from scoring.submissions.services import open_items, publish_submission, unpublish_submission
 from tests.fixture_types import ClientOf, RunJobs
+from tests.pages import text_of
 from tests.scoring.factories import FLAWED, PERFECT, make_board, make_release, make_submission
 from tests.scoring.ranked import published
 
@@ -180,3 +181,20 @@ def test_before_scores_are_due_there_is_no_summary(
 ) -> None:
     Phase.objects.update(scores_after=timezone.now() + timedelta(days=1))
     assert summary_of(client_of(researcher), graded) == ""
+
+
+def test_the_result_and_the_item_say_what_was_removed_and_that_nothing_is_left(
+    board: Board, researcher: User, client_of: ClientOf, run_jobs: RunJobs
+) -> None:
+    names = list(PERFECT)
+    drafts = {name: f"<think>{PERFECT[name]}</think>" for name in names[:2]}
+    submission = make_submission(board, researcher, PERFECT | drafts)
+    run_jobs()
+    client = client_of(researcher)
+    page = text_of(client, submission.get_absolute_url())
+    assert "reasoning removed in 2 answers, nothing left in 2 answers." in page
+    item = text_of(client, f"{submission.get_absolute_url()}items/{names[0]}/")
+    assert "reasoning removed, nothing left" in item
+    assert "Before grading" not in text_of(
+        client, f"{submission.get_absolute_url()}items/{names[2]}/"
+    )
