@@ -15,13 +15,13 @@ CONTENT
 
 
 def complaints(text: str, folder: Path, *, options: str = "") -> list[str]:
-    """Returns errors and overfull lines from the LaTeX log. Writes `table.pdf` to the folder.
-    `options` are those of the article, such as `twocolumn`."""
+    """Returns errors, overfull lines and floats longer than a page from the LaTeX log.
+    Writes `table.pdf` to the folder. `options` are those of the article, such as `twocolumn`."""
     article = _ARTICLE.replace("OPTIONS", options).replace("CONTENT", text)
     (folder / "table.tex").write_text(article, encoding="utf-8")
     log = _run(["pdflatex", "-interaction=nonstopmode", "-no-shell-escape", "table.tex"], folder)
     assert "Output written on table.pdf" in log, log[-2_000:]
-    return re.findall(r"^(?:!.*|Overfull \\hbox.*)$", log, flags=re.MULTILINE)
+    return re.findall(r"^(?:!.*|Overfull \\hbox.*|.*Float too large.*)$", log, flags=re.MULTILINE)
 
 
 def bibtex_complaints(entries: str, folder: Path) -> list[str]:

@@ -1,8 +1,8 @@
 """Tables as CSV, and as LaTeX with booktabs.
 
 A LaTeX table fits the text width of a plain article, 345 points, or one of its two columns. Wider
-tables are split into blocks below each other, each with the names of the rows. Widths are
-estimates, on the large side.
+tables are split into blocks below each other, each with the names of the rows, and longer ones
+into floats of one number. Widths and heights are estimates, on the large side.
 """
 
 import csv
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby, islice, pairwise
+from itertools import chain, groupby, islice, pairwise
 from typing import NamedTuple
 
 DECIMALS = 6
@@ -143,6 +143,13 @@ _FOOTNOTE, _SCRIPT = 0.86, 0.8
 # How much wider small type is than footnotes.
 _SMALL = 1.09
 _BOLD = 1.17
+# Of an article, less a few points; of its lines, by size of type; and of the rules, the heads'
+# rules and the space below a block.
+_TEXT_HEIGHT = 540.0
+_FOOTNOTE_LINE, _SMALL_LINE, _CAPTION_LINE = 9.5, 11.0, 12.0
+_RULE, _RULES_OF_HEADS = 6.0, 28.0
+_FEWEST_LINES = 5
+"""Lines of a table that a float has at least, however long its caption is."""
 
 
 class Cell(NamedTuple):
@@ -201,21 +208,63 @@ class Table:
     unit: float = 1.0
 
     def lines_of_latex(self, caption: str, label: str) -> Iterator[str]:
-        r"""A float with its caption, which is LaTeX: in `\small` if it fits in one block, else in
-        `\footnotesize`."""
+        r"""Floats of one number, the first with the caption, which is LaTeX: in `\small` if the
+        table fits in one block, else in `\footnotesize`."""
         small = replace(self, room=self.room / _SMALL, unit=_SMALL)
         table = small if len(small._blocks) == 1 else self
-        yield from (r"\begin{table}", r"\centering")
-        yield r"\small" if table is small else r"\footnotesize"
-        yield r"\setlength{\tabcolsep}{3pt}"
-        for number, (first, end) in enumerate(table._blocks):
+        floats = table._floats(_TEXT_HEIGHT - _caption_height(caption, self.room))
+        for number, blocks in enumerate(floats):
+            yield from (r"\begin{table}", r"\centering")
+            yield r"\small" if table is small else r"\footnotesize"
+            yield r"\setlength{\tabcolsep}{3pt}"
+            yield from chain.from_iterable(
+                chain([r"\par\medskip"] if at else [], block) for at, block in enumerate(blocks)
+            )
             if number:
-                yield r"\par\medskip"
-            is_last = number == len(table._blocks) - 1
-            yield from table._block(first, end, is_first=number == 0, is_last=is_last)
-        yield rf"\caption{{{caption}}}"
-        yield rf"\label{{tab:{label}}}"
-        yield r"\end{table}"
+                yield from (r"\addtocounter{table}{-1}", r"\caption{Continued.}")
+            else:
+                yield from (rf"\caption{{{caption}}}", rf"\label{{tab:{label}}}")
+            yield r"\end{table}"
+
+    # --- heights -----------------------------------------------------------------------------
+
+    def _floats(self, room: float) -> Iterator[list[Iterator[str]]]:
+        """The blocks of each float. A block longer than a page is cut between rows."""
+        used, blocks = 0.0, list[Iterator[str]]()
+        for number, (first, end) in enumerate(self._blocks):
+            ends = {"is_first": number == 0, "is_last": number == len(self._blocks) - 1}
+            heads = self._heads_height(first, end)
+            heights = self._line_heights(first, end, is_first=number == 0)
+            for lines in _cut(list(zip(self.lines, heights, strict=True)), room - heads):
+                height = heads + sum(each for _, each in lines)
+                if blocks and used + height > room:
+                    yield blocks
+                    used, blocks = 0.0, []
+                blocks.append(self._block(first, end, [line for line, _ in lines], **ends))
+                used += height
+        yield blocks
+
+    @property
+    def _line_height(self) -> float:
+        return _SMALL_LINE if self.unit > 1.0 else _FOOTNOTE_LINE
+
+    def _heads_height(self, first: int, end: int) -> float:
+        lines = self._heads(first, end, 0, self._widths[first:end])
+        stacks = [max(cell.count(r"\\") for cell in line[:-2].split(" & ")) for line in lines]
+        return (sum(stacks) + len(stacks)) * (self._line_height + 2.0) + _RULES_OF_HEADS
+
+    def _line_heights(self, first: int, end: int, *, is_first: bool) -> list[float]:
+        names = self._names_room(first, end, is_first=is_first)
+        return [self._height(line, first, end, names) for line in self.lines]
+
+    def _height(self, line: Line, first: int, end: int, names: float) -> float:
+        if isinstance(line, Heading):
+            return self._line_height * bool(line.text) + _RULE * line.has_rule
+        if isinstance(line, Overall):
+            return self._line_height * 2
+        has_under = any(cell.under for cell in line.cells[first:end])
+        rows = _rows_of_name(f"{line.name}{line.mark}", names)
+        return self._line_height * (rows + has_under) + 2.0 * has_under
 
     # --- widths ------------------------------------------------------------------------------
 
@@ -283,7 +332,7 @@ class Table:
 
     # --- text --------------------------------------------------------------------------------
 
-    def _block(self, first: int, end: int, *, is_first: bool, is_last: bool) -> Iterator[str]:
+    def _names_room(self, first: int, end: int, *, is_first: bool) -> float:
         texts = self._text_widths() if is_first else []
         columns = self._widths[first:end]
         groups = self._groups(first, end)
@@ -292,14 +341,24 @@ class Table:
             for start, stop in groups
         )
         rest = self.room - sum(columns) - sum(each + _GAP for each in texts) - extra
-        names = min(self._names_width(), rest) * self.unit
+        return min(self._names_width(), rest)
+
+    def _block(
+        self, first: int, end: int, lines: Sequence[Line], *, is_first: bool, is_last: bool
+    ) -> Iterator[str]:
+        texts = len(self.stubs) - 1 if is_first else 0
+        columns = self._widths[first:end]
+        names = self._names_room(first, end, is_first=is_first) * self.unit
         yield (
             rf"\begin{{tabular}}{{@{{}}>{{\raggedright\arraybackslash}}p{{{names:.0f}pt}}"
-            rf"{'l' * len(texts)}{'r' * len(columns)}@{{}}}}"
+            rf"{'l' * texts}{'r' * len(columns)}@{{}}}}"
         )
         yield r"\toprule"
-        yield from self._heads(first, end, len(texts), columns)
-        for line in self.lines:
+        yield from self._heads(first, end, texts, columns)
+        for at, line in enumerate(lines):
+            if not at and isinstance(line, Heading):
+                # The heads end with a rule.
+                line = line._replace(has_rule=False)
             yield from self._line(line, first, end, is_first=is_first, is_last=is_last)
         yield r"\bottomrule"
         yield r"\end{tabular}"
@@ -348,6 +407,41 @@ class Table:
             if any(cell.under for cell in cells):
                 under = [rf"\scriptsize {cell.under}" if cell.under else "" for cell in cells]
                 yield " & ".join([*[""] * len(stubs), *under]) + r" \\[2pt]"
+
+
+def _cut(lines: list[tuple[Line, float]], room: float) -> Iterator[list[tuple[Line, float]]]:
+    """Parts of the lines that fit in the room. A heading stays with the row below it."""
+    part: list[tuple[Line, float]] = []
+    for each in lines:
+        used = sum(height for _, height in part)
+        if len(part) >= _FEWEST_LINES and used + each[1] > room:
+            below = [part.pop()] if isinstance(part[-1][0], Heading) else []
+            yield part
+            part = below
+        part.append(each)
+    yield part
+
+
+def _rows_of_name(name: str, room: float) -> int:
+    """The lines that a name takes in a column of this width."""
+    rows, used = 1, 0.0
+    for word in name.split():
+        is_long = width(word) > _FEWEST_FOR_NAMES
+        pieces = _pieces(word, _PIECE_OF_NAME, _PIECE_OF_NAME) if is_long else iter([word])
+        for piece in pieces:
+            if used and used + width(piece) > room:
+                rows, used = rows + 1, 0.0
+            used += width(piece)
+        used += width(" ")
+    return rows
+
+
+_COMMAND = re.compile(r"\\[A-Za-z]+(?:\{\})?|[{}]")
+
+
+def _caption_height(caption: str, room: float) -> float:
+    lines = 2 + int(width(_COMMAND.sub("", caption), 1.1) / room)
+    return _CAPTION_LINE * (lines + 1)
 
 
 def width(text: str, scale: float = _FOOTNOTE) -> float:

@@ -1,6 +1,7 @@
 """Tables for papers fit the text of a plain article, whatever they hold."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -51,10 +52,41 @@ def test_a_table_over_the_margin_would_be_found(tmp_path: Path) -> None:
     assert complaints(text, tmp_path) != []
 
 
+def long(rows: int) -> list[str]:
+    cells = (Cell("1.0", "1.0"),) * 12
+    heads = [Head(f"Figure {at}") for at in range(12)]
+    lines: list[Line] = []
+    for at in range(rows):
+        lines += [Heading(f"Group {at}", has_rule=at > 0)] if at % 20 == 0 else []
+        lines.append(Row(f"Reader {at}", ("3B",), cells))
+    return list(Table(("Model", "Size"), heads, lines).lines_of_latex("Long.", "long"))
+
+
+@pytest.mark.tex
+@pytest.mark.parametrize("rows", [30, 45, 60, 200])
+def test_a_long_table_goes_on_over_pages(rows: int, tmp_path: Path) -> None:
+    lines = long(rows)
+    assert complaints("\n".join(lines), tmp_path) == []
+
+
+def test_a_long_table_has_one_number_and_every_row_once_per_block() -> None:
+    lines = long(60)
+    floats = lines.count(r"\begin{table}")
+    assert floats == lines.count(r"\end{table}") > 1
+    assert lines.count(r"\addtocounter{table}{-1}") == floats - 1
+    assert lines.count(r"\caption{Continued.}") == floats - 1
+    assert lines.count(r"\label{tab:long}") == 1
+    rows = [line.split(" &")[0] for line in lines if line.startswith("Reader ")]
+    assert {name: rows.count(name) for name in rows} == {f"Reader {at}": 2 for at in range(60)}
+    # A heading is never the last line of a part, and has no second rule above it.
+    for above, line in pairwise(lines):
+        assert not (line == r"\bottomrule" and "Group" in above)
+        assert not (line == above == r"\midrule")
+
+
 def test_few_columns_are_one_block_and_many_are_several() -> None:
     def blocks(columns: int) -> int:
         lines = list(table(columns).lines_of_latex("x", "y"))
-        assert lines.count(r"\begin{table}") == 1
         # Every block repeats the names; rows over all columns are in the last block.
         found = sum(line.startswith(r"\begin{tabular}") for line in lines)
         assert sum(line.startswith("A & ") for line in lines) == found
