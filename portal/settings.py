@@ -442,6 +442,7 @@ REST_FRAMEWORK = {
         "portal.web.api.PlainFormParser",
         "portal.web.api.PlainMultiPartParser",
     ],
+    "DEFAULT_THROTTLE_CLASSES": ["portal.web.api.NoUnreadBody"],
     "DEFAULT_PAGINATION_CLASS": "portal.web.api.Pages",
     "PAGE_SIZE": 100,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",

@@ -162,23 +162,24 @@ def document_errors(result: Any, **_: Any) -> Any:
     schemas = result.setdefault("components", {}).setdefault("schemas", {})
     schemas.update(COMPONENTS)
     for path, operations in result["paths"].items():
-        for operation in operations.values():
-            for status, component, words in _refusals(path, operation):
+        for method, operation in operations.items():
+            for status, component, words in _refusals(path, method, operation):
                 shape = {"$ref": f"#/components/schemas/{component}"}
                 answer = {"content": {JSON: {"schema": shape}}, "description": words}
                 operation["responses"].setdefault(status, answer)
     return result
 
 
-def _refusals(path: str, operation: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    has_body = "requestBody" in operation
-    if has_body or any(each["in"] == "query" for each in operation.get("parameters", ())):
+def _refusals(path: str, method: str, operation: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    # Endpoints without a body refuse one.
+    can_have_body = method != "get"
+    if can_have_body or any(each["in"] == "query" for each in operation.get("parameters", ())):
         yield "400", INVALID, "The request is not valid."
     yield "401", ERROR, "Authentication is required, or the token is invalid."
     yield "403", ERROR, "The account or token does not have permission."
     if "{" in path:
         yield "404", ERROR, "Not found, or not visible to this account."
-    if has_body:
+    if can_have_body:
         yield "413", ERROR, "The body is too large."
         yield "415", ERROR, "The content type is not supported."
 

@@ -4,7 +4,8 @@ Browsers send the newlines of a textarea as CR LF. All input is converted to LF:
 JSON and forms of the API. Files are not changed.
 
 The parsers refuse fields that the endpoint's documented body does not have: a misspelled filter
-would otherwise be ignored, and a change would apply to everything.
+would otherwise be ignored, and a change would apply to everything. A throttle parses the bodies of
+endpoints that have none.
 
 REST framework imports this module while it loads its views, so it must not import them.
 """
@@ -25,6 +26,7 @@ from rest_framework.exceptions import APIException, ParseError, ValidationError
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.parsers import FormParser, JSONParser, MultiPartParser
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 
 Form = TypeVar("Form", bound=QueryDict)
 
@@ -83,6 +85,7 @@ _Faults = dict[str, Any] | list[Any]
 # The field of an object or a list in a form, such as `filter` in `filter.type`.
 _FORM_NAME = re.compile(r"[^.\[]*")
 _LONGEST_NAME = 80
+_WRITING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 def refuse_unknown_fields(parser_context: Any, sent: Any) -> None:
@@ -92,23 +95,47 @@ def refuse_unknown_fields(parser_context: Any, sent: Any) -> None:
         return
     endpoint: Any = type(view)
     body = documented_body(endpoint, parser_context["request"].method)
-    if body is not None and (faults := _unknown_fields(body, sent)):
+    if body is None:
+        _refuse_body(sent)
+    elif isinstance(body, serializers.Field) and (faults := _unknown_fields(body, sent)):
         raise ValidationError(faults)
 
 
+class NoUnreadBody(BaseThrottle):
+    """Refuses a body for an endpoint without one, which would not parse it.
+
+    This is a throttle, because REST framework calls it after the permissions are checked and before
+    the endpoint changes anything.
+    """
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        endpoint: Any = type(view)
+        method = request.method or ""
+        is_known = method in _WRITING and hasattr(endpoint, method.lower())
+        if is_known and documented_body(endpoint, method) is None:
+            # The parser refuses it.
+            _ = request.data
+        return True
+
+
+def _refuse_body(sent: Any) -> None:
+    if isinstance(sent, Mapping):
+        if faults := _of_object(serializers.Serializer(), sent):
+            raise ValidationError(faults)
+    elif sent is not None:
+        raise ValidationError({"non_field_errors": ["This request has no body."]})
+
+
 @cache
-def documented_body(
-    endpoint: type[object], method: str
-) -> serializers.Field[Any, Any, Any, Any] | None:
-    """The serializer that the OpenAPI document gives for the body of a method."""
+def documented_body(endpoint: type[object], method: str) -> Any:
+    """The body of a method in the OpenAPI document: as a rule a serializer, None without one."""
     described = getattr(getattr(endpoint, method.lower(), None), "kwargs", {}).get("schema")
     view: Any = endpoint()
     view.request, view.kwargs, view.format_kwarg = Request(HttpRequest()), {}, None
     schema = described() if described else view.schema
     schema.view, schema.method = view, method
     body = schema.get_request_serializer()
-    body = body() if isinstance(body, type) else body
-    return body if isinstance(body, serializers.Field) else None
+    return body() if isinstance(body, type) else body
 
 
 def _unknown_fields(shape: Any, sent: Any) -> _Faults:

@@ -30,6 +30,7 @@ FREE = ("accounts_apitoken",)
 CLOSED = (
     "/api/v1/assignments/{id}/import/",
     "/api/v1/assignments/{id}/revisions/{number}/restore/",
+    "/api/v1/boards/{slug}/regrades/{id}/cancel/",
     "/api/v1/boards/{slug}/rows/{id}/",
     "/api/v1/campaigns/{slug}/qualification/{id}/qualify/",
     "/api/v1/campaigns/{slug}/review/{number}/items/{position}/decide/",
@@ -104,6 +105,41 @@ def faults_of(world: World, method: str, path: str, sent: dict[str, Any], named:
         named_by += response.status_code == 400 and f'"{named}":["Unknown field.' in text
     is_read = named_by or (path in CLOSED and statuses <= {403, 404, 409, 422})
     return faults if is_read else [*faults, f"{method} {path} {sent}: {statuses}, and no 400"]
+
+
+def test_every_endpoint_without_a_body_refuses_one(world: World) -> None:
+    faults, sent = [], 0
+    for path, methods in document()["paths"].items():
+        for method, operation in methods.items():
+            if method == "get" or "requestBody" in operation:
+                continue
+            body = {"data": json.dumps({UNKNOWN: 1}), "content_type": JSON}
+            faults += faults_of(world, method, path, body, UNKNOWN)
+            sent += 1
+    assert not faults, "\n".join(faults)
+    assert sent > 40
+
+
+def test_an_empty_body_is_none(world: World) -> None:
+    path = "/api/v1/submissions/{id}/withdraw/"
+    assert "requestBody" not in document()["paths"][path]["post"]
+    client, url = client_of(world, "researcher"), filled(path, world)
+    for data, status in (("", 200), ("{}", 200), ("null", 200), ("[1]", 400), ("no", 400)):
+        with rolled_back():
+            answer = client.post(url, data=data, content_type=JSON)
+        assert answer.status_code == status, (data, answer.content)
+    for form, status in (({}, 200), ({UNKNOWN: 1}, 400)):
+        with rolled_back():
+            answer = client.post(url, data=form, format="multipart")
+        assert answer.status_code == status, (form, answer.content)
+
+
+def test_permission_and_method_come_before_the_body(world: World) -> None:
+    url = filled("/api/v1/submissions/{id}/withdraw/", world)
+    answer = APIClient().post(url, data={UNKNOWN: 1}, format="json")
+    assert answer.status_code == 401, answer.content
+    answer = client_of(world, "researcher").patch(url, data={UNKNOWN: 1}, format="json")
+    assert answer.status_code == 405, answer.content
 
 
 def test_every_json_body_names_it(world: World) -> None:
