@@ -80,8 +80,10 @@ def _entry_bibtex(row: Row, root: str, accessed: date) -> str:
 def _board_bibtex(board: Board, phase: Phase | None, root: str, accessed: date) -> str:
     """An `@misc` entry with the phase, gold, signature, URL and access date."""
     published = f"{settings.SITE_NAME} leaderboard" + (f", {phase.name}" if phase else "")
+    named = f"{_key_part(phase.slug)}-leaderboard" if phase else "leaderboard"
     return misc_bibtex(
-        f"{_key_part(board.slug)}-leaderboard-{accessed.year}",
+        # No name of a submission has a dot in its key.
+        f"{_key_part(board.slug)}.{named}-{accessed.year}",
         {
             "title": f"{{{escape(board.title)}}}",
             "author": f"{{{settings.SITE_NAME}}}",

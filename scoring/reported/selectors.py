@@ -80,8 +80,10 @@ def row_bibtex(entry: Entry, *, url: str, accessed: date) -> TextFile:
         "note": f"Figures: {escape(entry.provenance)}. Accessed {accessed.isoformat()}",
         "url": url,
     }
-    key = f"{entry.board.slug}-row-{entry.pk}"
-    return TextFile(f"{key}.bib", "application/x-bibtex", misc_bibtex(key, fields))
+    slug = entry.board.slug
+    # No name of a submission has a dot in its key.
+    text = misc_bibtex(f"{slug}.row-{entry.pk}", fields)
+    return TextFile(f"{slug}-row-{entry.pk}.bib", "application/x-bibtex", text)
 
 
 # Fields of gold that divide the items of a benchmark; the first that every item has is used.

@@ -1,6 +1,7 @@
 """Citing a board and its entries; the table as Markdown and on other sites; badges."""
 
 import re
+from datetime import date
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,14 @@ from lxml import etree
 
 from portal.accounts.models import User
 from scoring.benchmarks import BENCHMARKS, benchmark_bibtex
+from scoring.leaderboard.citing import submission_bibtex
 from scoring.leaderboard.files import Export, leaderboard_markdown
 from scoring.leaderboard.selectors import leaderboard
 from scoring.leaderboard.services import bump_board, load_reported
-from scoring.models import Board, Category, Entry, Submission
+from scoring.models import Board, Category, Entry, Phase, Submission
 from tests.fixture_types import ApiOf, ClientOf
 from tests.latex import bibtex_complaints
-from tests.scoring.factories import first_phase, make_entry
+from tests.scoring.factories import first_phase, make_entry, make_submission
 from tests.worlds import shared
 
 pytestmark = pytest.mark.django_db
@@ -75,6 +77,24 @@ def test_a_private_release_is_not_cited(client_of: ClientOf, rows: Board, organi
     release.dataset.save()
     assert "release" not in snippets(client_of(None), PAGE)
     assert "release" in snippets(client_of(organiser), PAGE)
+
+
+def test_phases_and_boards_that_are_not_the_same_have_keys_of_their_own(
+    client_of: ClientOf, rows: Board, organiser: User
+) -> None:
+    named, first = make_submission(rows, organiser, name="Leaderboard"), first_phase(rows)
+    Phase.objects.create(board=rows, slug="dev", title="Dev", release=first.release)
+    for slug in ("a_b", "a-b", "board-dev"):
+        Board.objects.create(slug=slug, title=slug, benchmark="fincriticaled", state="open")
+    client = client_of(organiser)
+    pages = ["board/cite/?phase=test", "board/cite/?phase=dev"]
+    pages += [f"{slug}/cite/" for slug in ("a_b", "a-b", "board-dev")]
+    found = [snippets(client, f"/boards/{page}")["board"] for page in pages]
+    keys = {text.splitlines()[0] for text in found}
+    assert len(keys) == len(pages)
+    # A submission can have any name.
+    cited = submission_bibtex(named, None, url="https://x.org/", accessed=date(2026, 1, 1))
+    assert "." not in cited.content.splitlines()[0]
 
 
 @pytest.mark.tex

@@ -130,7 +130,7 @@ def test_a_row_has_a_page_and_a_citation(
     assert 'href="https://example.org/paper"' in page
     assert "Edit row" not in page
     cited = client.get(f"{ROWS}{entry.pk}/cite.bib").content.decode()
-    assert f"@misc{{board-row-{entry.pk}," in cited
+    assert f"@misc{{board.row-{entry.pk}," in cited
     assert r"author = {{A \& B}}" in cited
     assert "note = {Figures: A paper, Table 2. Accessed " in cited
     assert f"url = {{http://testserver{ROWS}{entry.pk}/}}" in cited
