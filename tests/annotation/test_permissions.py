@@ -1,5 +1,6 @@
 """Permissions: every URL and method, for every role."""
 
+import hashlib
 import io
 from collections.abc import Iterator
 from typing import Any
@@ -470,7 +471,8 @@ def test_images_follow_the_page(
     Image.new("L", (4, 3), 255).save(picture, "PNG")
     for number in (1, 2):
         document = work_of(ann, disputed, number).campaign_document.document
-        image = PageImage(document=document, number=1, width=4, height=3, sha256=str(number) * 64)
+        digest = hashlib.sha256(picture.getvalue()).hexdigest()
+        image = PageImage(document=document, number=1, width=4, height=3, sha256=digest)
         image.file.save("page.png", ContentFile(picture.getvalue()))
     settled, blind = (work_of(ann, disputed, number).pk for number in (1, 2))
     addresses = {

@@ -1,5 +1,6 @@
 """The review in a real browser: by keyboard, with the fact on the page and its image."""
 
+import hashlib
 import io
 
 import pytest
@@ -31,7 +32,8 @@ def campaign(ann: User, ben: User, lead: User, reviewer: User) -> Campaign:
     picture = io.BytesIO()
     Image.new("L", (600, 800), 240).save(picture, "PNG")
     document = document_of(found).document
-    image = PageImage(document=document, number=1, width=600, height=800, sha256="0" * 64)
+    digest = hashlib.sha256(picture.getvalue()).hexdigest()
+    image = PageImage(document=document, number=1, width=600, height=800, sha256=digest)
     image.file.save("page.png", ContentFile(picture.getvalue()))
     make_gold(found, 1)
     return found

@@ -1,5 +1,6 @@
 """The workbench by mouse: double click, imprecise selections, dragged borders, panes, files."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -112,8 +113,10 @@ def test_borders_are_dragged_and_stop_at_another_span(
 
 def test_panes_are_resized_and_remembered(page_of: PageOf, work: Assignment, ann: User) -> None:
     document = work.campaign_document.document
-    image = ContentFile(png(40, 60), name="page.png")
-    document.images.create(number=1, file=image, width=40, height=60, sha256="0" * 64)
+    picture = png(40, 60)
+    image = ContentFile(picture, name="page.png")
+    digest = hashlib.sha256(picture).hexdigest()
+    document.images.create(number=1, file=image, width=40, height=60, sha256=digest)
     page = page_of(ann)
     open_task(page, work.get_absolute_url())
     bar = page.get_by_role("separator", name="Width of the page image")
