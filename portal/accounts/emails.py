@@ -50,7 +50,7 @@ def send_email(
 
 
 def how_to_confirm() -> str:
-    """What a user does to confirm the email address, in sentences."""
+    """Explain in sentences how to confirm the email address."""
     if not email_route().is_sent:
         return "This site does not send email. Ask the operator for the confirmation link."
     return (

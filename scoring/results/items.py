@@ -94,7 +94,7 @@ class ItemPage:
     """The comparison of gold and prediction; None if the reader may not see both or they cannot be
     compared."""
     changes: Sequence[str]
-    """What was changed in the answer before it was graded."""
+    """The changes to the answer before it was graded, in words."""
     images: list[ItemImage]
     may_dispute: bool
     """Whether the reader can dispute the published gold."""
