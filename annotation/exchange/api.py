@@ -62,7 +62,7 @@ class CampaignImportRow(serializers.ModelSerializer[CampaignImport]):
         model = CampaignImport
         fields = [
             *("id", "source_name", "form", "layer", "annotator", "state", "documents", "spans"),
-            *("moved", "faults", "fault_count", "error", "created_at", "finished_at"),
+            *("moved", "rejected", "faults", "fault_count", "error", "created_at", "finished_at"),
         ]
         read_only_fields = fields
 

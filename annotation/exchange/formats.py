@@ -292,19 +292,33 @@ class FileLabels:
     unread: int = 0
 
 
+@dataclass(frozen=True)
+class Rejected:
+    """A part of a file that is not imported. `where` names the file or line and the document, and
+    `reason` the field.
+    """
+
+    where: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: not imported: {self.reason}"
+
+
+Part = FileLabels | Rejected | str
+
+
 def read_label_file(
     file: IO[bytes], filename: str, form: str, limits: ArchiveLimits
-) -> Iterator[FileLabels | str]:
-    """Yields the labels of a file, and a message for each part that cannot be read, which names the
-    file or line, and the field. Raises ArchiveFault if the file as a whole is unusable.
+) -> Iterator[Part]:
+    """Yields the labels of a file, the parts that cannot be read, and notes on parts that need not
+    be. Raises ArchiveFault if the file as a whole is unusable.
     """
     readers = {"labelstudio": _from_label_studio, "tags": _from_archive, "jsonl": _from_lines}
     return readers[form](file, filename, limits)
 
 
-def _from_lines(
-    file: IO[bytes], filename: str, limits: ArchiveLimits
-) -> Iterator[FileLabels | str]:
+def _from_lines(file: IO[bytes], filename: str, limits: ArchiveLimits) -> Iterator[Part]:
     for number, line in bounded_lines(file, filename, limits):
         if not line.strip():
             continue
@@ -312,17 +326,15 @@ def _from_lines(
         try:
             read = read_document_line(line.decode("utf-8"))
         except UnicodeDecodeError as error:
-            yield f"{where}: invalid UTF-8 at byte {error.start + 1}"
+            yield Rejected(where, f"invalid UTF-8 at byte {error.start + 1}")
         except ReadingError as error:
-            yield f"{where}: {error}"
+            yield Rejected(where, str(error))
         else:
             is_gold = not read.annotator
             yield FileLabels(where, read.name, read.text_sha256, read.annotator, is_gold, read)
 
 
-def _from_archive(
-    file: IO[bytes], _filename: str, limits: ArchiveLimits
-) -> Iterator[FileLabels | str]:
+def _from_archive(file: IO[bytes], _filename: str, limits: ArchiveLimits) -> Iterator[Part]:
     """Reads tagged pages. The folder of a page names its annotator, or is `gold`."""
     with open_archive(file, limits) as archive:
         names = [member.name for member in archive.members()]
@@ -334,27 +346,25 @@ def _from_archive(
             try:
                 html = decode_html(archive.read(name))
             except ArchiveFault as fault:
-                yield str(fault)
+                yield Rejected(where, str(fault))
             except RefusedHtml as fault:
-                yield f"{where}: {fault.reason}"
+                yield Rejected(where, fault.reason)
             else:
                 is_gold = path.parent.name == GOLD_FOLDER
                 by = "" if is_gold else path.parent.name
                 yield FileLabels(where, path.stem, "", by, is_gold, html)
 
 
-def _from_label_studio(
-    file: IO[bytes], filename: str, limits: ArchiveLimits
-) -> Iterator[FileLabels | str]:
+def _from_label_studio(file: IO[bytes], filename: str, limits: ArchiveLimits) -> Iterator[Part]:
     for number, item in enumerate(json_items(file, filename, limits)):
         for task in read_tasks([item]):
             if isinstance(task, ReadingError):
-                yield f"{filename}: item {number + 1}: {task}"
+                yield Rejected(f"{filename}: item {number + 1}", str(task))
             else:
                 yield from _of_task(task)
 
 
-def _of_task(task: Task) -> Iterator[FileLabels | str]:
+def _of_task(task: Task) -> Iterator[Part]:
     text_sha256 = task.data.get("text_sha256")
     for annotation in task.annotations:
         where = f"{task.where}, annotation {annotation.id or '1'}"

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import IO
 
 from django.utils import timezone
@@ -40,11 +41,12 @@ from portal.facts import (
 )
 from portal.files.uploads import archive_limits
 
-from .formats import FileLabels, StudioWork, read_label_file
+from .formats import FileLabels, Rejected, StudioWork, read_label_file
 from .selectors import goes_by
 
 # A file has labels of a document for each annotator, mostly one after the other.
 PAGES_KEPT = 8
+NOT_ASSIGNED = "it is not assigned yet; assign it first"
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,10 @@ class LabelMatcher:
         self._page = lru_cache(maxsize=PAGES_KEPT)(_page)
 
     def place(self, labels: FileLabels) -> PlacedLabels:
-        """Raises ValueError if the document does not exist or has another text."""
+        """Raises ValueError if the document does not exist or has another text.
+
+        A document is found by its name. Labels without a name are found by their text.
+        """
         content = labels.content
         if isinstance(content, StudioWork):
             document, placement = self._studio_work(labels, content)
@@ -100,28 +105,40 @@ class LabelMatcher:
             tuple(placement.spans),
             len(placement.moved),
             len(placement.unplaced) + labels.unread,
-            tuple(f"{labels.where} ({document.name}): {note}" for note in notes),
+            tuple(f"{_place(labels.where, document.name)}: {note}" for note in notes),
         )
 
     def _document(self, name: str, text_sha256: str) -> Document:
-        """The document with this text; if there is none or more than one, the one with the name."""
+        """The document with the name, or the only one with the text if there is no name.
+
+        Raises ValueError if the text is that of another document: a wrong name is not guessed.
+        """
         alike = self._by_text.get(text_sha256, [])
-        if len(alike) == 1:
-            return alike[0]
         named = self._by_name.get(name)
-        if named is not None and (not alike or named in alike):
+        owner = (
+            f"the text is that of {alike[0].name}; correct the name in the file" if alike else ""
+        )
+        if name and named is None:
+            hint = f", but {owner}" if owner else ""
+            raise ValueError(f"the dataset has no document named {name[:100]!r}{hint}")
+        if named is not None and alike and named not in alike:
+            raise ValueError(f"the name is {named.name}, but {owner}")
+        if named is not None:
             return named
-        if alike:
-            return alike[0]
-        wanted = f"named {name[:100]!r}" if name else "with this text"
-        raise ValueError(f"the dataset has no document {wanted}")
+        if len(alike) > 1:
+            raise ValueError(f"{len(alike)} documents have this text; add the name to the file")
+        if not alike:
+            raise ValueError("the dataset has no document with this text")
+        return alike[0]
 
     def _studio_work(self, labels: FileLabels, work: StudioWork) -> tuple[Document, Placement]:
-        html = work.task.html
-        text_sha256 = labels.text_sha256
-        if text_sha256 not in self._by_text and labels.name not in self._by_name and html:
+        html, name, text_sha256 = work.task.html, labels.name, labels.text_sha256
+        if text_sha256 not in self._by_text and html:
             text_sha256 = canonicalise(html).text_sha256
-        document = self._document(labels.name, text_sha256)
+        if name not in self._by_name and name == work.task.data.get("id"):
+            # The identity of the task in another tool, not the name of a document.
+            name = ""
+        document = self._document(name, text_sha256)
         source = SourcePage(html) if html else None
         regions = work.annotation.regions
         return document, place_regions(self._page(document.pk), regions, self._labels, source)
@@ -133,7 +150,8 @@ class LabelMatcher:
             raise ValueError(
                 f"text_sha256: {given} is another text; {document.name} has {expected}"
             )
-        return document, Placement(read_line_spans(line, self._page(document.pk).text))
+        spans, faults = read_line_spans(line, self._page(document.pk).text, self._labels)
+        return document, Placement(spans, unplaced=list(faults))
 
     def _tagged(self, labels: FileLabels, html: str) -> tuple[Document, Placement]:
         tagged = read_tags(html, self._labels)
@@ -149,6 +167,11 @@ class LabelMatcher:
         return document, Placement(spans)
 
 
+def _place(where: str, name: str) -> str:
+    """The place in the file, with the name of the document unless the place has it."""
+    return where if not name or PurePosixPath(where).stem == name else f"{where} ({name})"
+
+
 def _page(document: int) -> Page:
     return Page(DocumentContent.objects.values_list("html", flat=True).get(pk=document))
 
@@ -159,14 +182,11 @@ Stage = CampaignDocument.Stage
 
 @dataclass
 class ReadLabels:
-    """The placed labels of a file, and a sentence for each problem."""
+    """The placed labels of a file, its parts that cannot be imported, and notes."""
 
     labels: list[PlacedLabels] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-
-    @property
-    def moved(self) -> int:
-        return sum(labels.moved for labels in self.labels)
+    rejected: list[Rejected] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def unplaced(self) -> int:
@@ -175,10 +195,14 @@ class ReadLabels:
 
 @dataclass
 class Kept:
-    """The numbers of documents and spans written, and a sentence for each refused document."""
+    """The numbers of documents and spans written and of rejected documents, and a sentence for each
+    problem.
+    """
 
     documents: int = 0
     spans: int = 0
+    moved: int = 0
+    rejected: int = 0
     faults: list[str] = field(default_factory=list)
 
 
@@ -195,12 +219,14 @@ def read_labels(
     parts = read_label_file(file, campaign_import.source_name, campaign_import.form, limits)
     for done, part in enumerate(parts, start=1):
         if isinstance(part, str):
-            result.faults.append(part)
+            result.notes.append(part)
+        elif isinstance(part, Rejected):
+            result.rejected.append(part)
         else:
             try:
                 result.labels.append(matcher.place(part))
             except (ValueError, RefusedHtml) as error:
-                result.faults.append(f"{part.where}: {error}")
+                result.rejected.append(Rejected(_place(part.where, part.name), str(error)))
         progress(done)
     return _selected(campaign_import, result)
 
@@ -208,19 +234,23 @@ def read_labels(
 def _selected(campaign_import: CampaignImport, read: ReadLabels) -> ReadLabels:
     """The labels to import, at most one entry for each document."""
     if campaign_import.layer == Layer.GOLD:
-        chosen, faults = _gold_of(read.labels)
+        chosen, rejected = _gold_of(read.labels)
+        notes: list[str] = []
     else:
         assert campaign_import.annotator is not None
-        chosen, faults = _work_of(campaign_import.annotator, read.labels)
+        chosen, notes = _work_of(campaign_import.annotator, read.labels)
+        rejected = []
     single: list[PlacedLabels] = []
     for first, *others in _by_document(chosen):
-        faults += [f"{each.where}: {each.name} is already in {first.where}" for each in others]
         if all(first.labels_as(each) for each in others):
             single.append(first)
+            notes += [f"{each.where}: {each.name} is already in {first.where}" for each in others]
         else:
-            faults.append(f"{first.where}: {first.name}: not imported, because its labels differ")
-    notes = [note for labels in single for note in labels.notes]
-    return ReadLabels(single, [*read.faults, *faults, *notes])
+            places = ", ".join(each.where for each in others)
+            reason = f"the file has other labels of it in {places}; keep one of them"
+            rejected.append(Rejected(_place(first.where, first.name), reason))
+    notes += [note for labels in single for note in labels.notes]
+    return ReadLabels(single, [*read.rejected, *rejected], [*read.notes, *notes])
 
 
 def _by_document(placed: Sequence[PlacedLabels]) -> list[list[PlacedLabels]]:
@@ -230,18 +260,18 @@ def _by_document(placed: Sequence[PlacedLabels]) -> list[list[PlacedLabels]]:
     return list(by_document.values())
 
 
-def _gold_of(placed: Sequence[PlacedLabels]) -> tuple[list[PlacedLabels], list[str]]:
+def _gold_of(placed: Sequence[PlacedLabels]) -> tuple[list[PlacedLabels], list[Rejected]]:
     """The labels marked as gold; otherwise the only labels of a document."""
     chosen: list[PlacedLabels] = []
-    faults: list[str] = []
+    rejected: list[Rejected] = []
     for several in _by_document(placed):
         gold = [labels for labels in several if labels.is_gold] or several
         if len(gold) > 1 and not gold[0].is_gold:
-            count = f"{len(gold)} annotations, none of them marked as gold"
-            faults.append(f"{gold[0].where}: {gold[0].name} has {count}")
+            reason = f"the file has {len(gold)} annotations of it, none of them marked as gold"
+            rejected.append(Rejected(_place(gold[0].where, gold[0].name), reason))
         else:
             chosen += gold
-    return chosen, faults
+    return chosen, rejected
 
 
 def _work_of(
@@ -261,75 +291,97 @@ def _work_of(
     ]
 
 
-class _Incomplete(ValueError):
-    """Some labels of the document have no place, and no one has confirmed to leave them out."""
-
-
 def keep_labels(
     campaign_import: CampaignImport, read: ReadLabels, *, accept_unplaced: int = 0
 ) -> Kept:
-    """Writes the labels in the caller's transaction. The result lists refused documents.
+    """Writes the labels in the caller's transaction. The result lists rejected documents.
 
-    A document with unplaced labels is refused, unless `accept_unplaced` is the number of all
+    A document with unplaced labels is rejected, unless `accept_unplaced` is the number of all
     unplaced labels: gold without them would say that there are no such facts.
     """
     campaign = Campaign.objects.select_for_update().get(pk=campaign_import.campaign_id)
     may_lack = accept_unplaced == read.unplaced
     result = Kept()
-    incomplete = False
+    rejected = list(read.rejected)
     for labels in sorted(read.labels, key=lambda labels: labels.name):
-        rows = CampaignDocument.objects.locked("document__content").filter(campaign=campaign)
-        row = rows.filter(document=labels.document).first()
-        try:
-            if campaign_import.layer == Layer.GOLD:
-                _keep_gold(campaign, row, labels, may_lack=may_lack)
-            else:
-                _keep_work(campaign_import, row, labels, may_lack=may_lack)
-        except ValueError as problem:
-            incomplete = incomplete or isinstance(problem, _Incomplete)
-            result.faults.append(f"{labels.where}: {labels.name}: {problem}")
+        reasons = _keep(campaign_import, campaign, labels, may_lack=may_lack)
+        if reasons:
+            rejected.append(Rejected(_place(labels.where, labels.name), "; ".join(reasons)))
         else:
             result.documents += 1
             result.spans += len(labels.spans)
-    if incomplete:
-        result.faults.insert(0, _how_to_leave_out(read.unplaced))
+            result.moved += labels.moved
+    result.rejected = len(rejected)
+    advice = _advice(read, accepted=accept_unplaced) if rejected else []
+    result.faults = [*advice, *map(str, rejected), *read.notes]
     return result
 
 
-def _how_to_leave_out(unplaced: int) -> str:
-    labels = "1 label" if unplaced == 1 else f"{unplaced} labels"
-    return (
-        f"Documents with labels that have no place were not imported. Correct the file, or import "
-        f"it again and confirm that {labels} will be left out."
-    )
-
-
-def _check_complete(labels: PlacedLabels, *, may_lack: bool) -> None:
-    if labels.unplaced and not may_lack:
-        count = labels.unplaced + len(labels.spans)
-        raise _Incomplete(
-            f"not imported, because {labels.unplaced} of {count} labels have no place"
+def _advice(read: ReadLabels, *, accepted: int) -> list[str]:
+    """How to import the rejected documents."""
+    advice = [
+        "Some documents were not imported. Correct the errors below, and import the file again."
+    ]
+    labels = "1 label" if read.unplaced == 1 else f"{read.unplaced} labels"
+    if accepted and accepted != read.unplaced:
+        advice.append(
+            f"No labels were left out: you confirmed {accepted}, but {labels} of the documents "
+            "that could be read have no place."
         )
+    elif read.unplaced and not accepted:
+        advice.append(
+            "To import documents without their labels that have no place, confirm that "
+            f"{labels} will be left out."
+        )
+    return advice
 
 
-def _keep_gold(
-    campaign: Campaign, row: CampaignDocument | None, labels: PlacedLabels, *, may_lack: bool
-) -> None:
-    """Makes the document gold. Raises ValueError if labelling has started or it is settled, and for
-    unplaced labels unless it `may_lack` them.
-    """
+def _keep(
+    campaign_import: CampaignImport, campaign: Campaign, labels: PlacedLabels, *, may_lack: bool
+) -> list[str]:
+    """Writes the labels of a document, or returns every reason for which it is rejected."""
+    rows = CampaignDocument.objects.locked("document__content").filter(campaign=campaign)
+    row = rows.filter(document=labels.document).first()
+    is_new = row is None
     if row is None:
         row = CampaignDocument(campaign=campaign, document_id=labels.document)
-    elif row.stage not in {Stage.SCREENING, Stage.ANNOTATION}:
-        raise ValueError(f"it is already in {row.get_stage_display()}")
-    elif row.purpose == CampaignDocument.Purpose.QUALIFICATION:
-        raise ValueError("it is a qualification document")
+    place: Assignment | str = ""
+    if campaign_import.layer == Layer.GOLD:
+        obstacle = "" if is_new else _obstacle_to_gold(row)
     else:
-        access = row.assignments.active()
-        if access.exclude(state=Assignment.State.ASSIGNED).exists():
-            raise ValueError("an annotator has started it; gold would replace their work")
-    _check_complete(labels, may_lack=may_lack)
-    drafts = _drafts(row, labels.spans)
+        assert campaign_import.annotator is not None
+        place = NOT_ASSIGNED if is_new else _place_of(campaign_import.annotator, row)
+        obstacle = place if isinstance(place, str) else ""
+    drafts, faults = _drafts(row, labels.spans)
+    reasons = [obstacle] if obstacle else []
+    if labels.unplaced and not may_lack:
+        count = labels.unplaced + len(labels.spans)
+        reasons.append(f"{labels.unplaced} of {count} labels have no place (listed below)")
+    reasons += faults
+    if reasons:
+        return reasons
+    if isinstance(place, Assignment):
+        _keep_work(campaign_import, place, drafts)
+    else:
+        _keep_gold(row, drafts)
+    return []
+
+
+def _obstacle_to_gold(row: CampaignDocument) -> str:
+    """The reason for which the document cannot be made gold, or empty: labelling has started, or it
+    is settled.
+    """
+    if row.stage not in {Stage.SCREENING, Stage.ANNOTATION}:
+        return f"it is already in {row.get_stage_display()}, and an import does not replace it"
+    if row.purpose == CampaignDocument.Purpose.QUALIFICATION:
+        return "it is a qualification document"
+    if row.assignments.active().exclude(state=Assignment.State.ASSIGNED).exists():
+        return "an annotator has started it; gold would replace their work"
+    return ""
+
+
+def _keep_gold(row: CampaignDocument, drafts: Sequence[Draft]) -> None:
+    """Makes the document gold."""
     if row._state.adding:
         row.save()
     row.assignments.active().delete()
@@ -347,22 +399,10 @@ def _keep_gold(
 
 
 def _keep_work(
-    campaign_import: CampaignImport,
-    row: CampaignDocument | None,
-    labels: PlacedLabels,
-    *,
-    may_lack: bool,
+    campaign_import: CampaignImport, assignment: Assignment, drafts: Sequence[Draft]
 ) -> None:
-    """Submits the spans as the annotator's work. Raises ValueError if that is not possible, and for
-    unplaced labels unless it `may_lack` them.
-    """
-    if row is None:
-        raise ValueError("it is not assigned yet")
-    annotator = campaign_import.annotator
-    assert annotator is not None
-    assignment = _place_of(annotator, row)
-    _check_complete(labels, may_lack=may_lack)
-    drafts = _drafts(row, labels.spans)
+    """Submits the spans as the annotator's work."""
+    annotator = assignment.annotator
     Span.objects.bulk_create(
         (Span(assignment=assignment, **draft._asdict()) for draft in drafts), batch_size=500
     )
@@ -382,44 +422,44 @@ def _keep_work(
     submit_assignment(assignment=assignment, base_revision=1, actor=annotator, no_facts=True)
 
 
-def _place_of(annotator: User, row: CampaignDocument) -> Assignment:
+def _place_of(annotator: User, row: CampaignDocument) -> Assignment | str:
     """The annotator's own assignment, or that of an annotator who has not started, for them; not
-    yet saved.
+    yet saved. Otherwise the reason for which there is none.
     """
     if row.stage != Stage.ANNOTATION:
-        raise ValueError(f"it is in {row.get_stage_display()}, not in annotation")
+        first = "; screen and assign it first" if row.stage == Stage.SCREENING else ""
+        return f"it is in {row.get_stage_display()}, not in annotation{first}"
     if row.purpose == CampaignDocument.Purpose.QUALIFICATION:
-        raise ValueError("it is a qualification document")
+        return "it is a qualification document"
     work = list(row.assignments.select_for_update().order_by("id"))
     untouched = [assignment for assignment in work if assignment.state == Assignment.State.ASSIGNED]
     own = next((assignment for assignment in work if assignment.annotator_id == annotator.pk), None)
     name = display_name(annotator)
     if own is not None:
         if own.state == Assignment.State.WITHDRAWN:
-            raise ValueError(f"it was withdrawn from {name}")
+            return f"it was withdrawn from {name}"
         if own not in untouched:
-            raise ValueError(f"{name} has started it; an import does not replace work")
+            return f"{name} has started it; an import does not replace work"
         return own
+    if not work:
+        return NOT_ASSIGNED
     if not untouched:
-        raise ValueError(f"it has no place for {name}: all its annotators have started")
+        return f"it has no place for {name}: all its annotators have started"
     heir = untouched[-1]
     heir.annotator = annotator
     return heir
 
 
-def _drafts(row: CampaignDocument, spans: Sequence[FactSpan]) -> list[Draft]:
-    """The spans to save; raises ValueError with the first fault."""
+def _drafts(row: CampaignDocument, spans: Sequence[FactSpan]) -> tuple[list[Draft], list[str]]:
+    """The spans to save, and all their faults."""
     if len(spans) > MAX_SPANS:
-        raise ValueError(f"a document can have at most {MAX_SPANS} spans, not {len(spans)}")
-    drafts = []
+        return [], [f"a document can have at most {MAX_SPANS} spans, not {len(spans)}"]
+    drafts, faults = [], []
     for span in spans:
         meaning = meaning_of(fact_of(span))
         if problem := meaning_problem(meaning, span.label):
-            raise ValueError(f"the span at {span.start}: {problem}")
+            faults.append(f"the span at {span.start}: {problem}")
         place = span.key, span.label, span.start, span.end, span.quote
         drafts.append(Draft(*place, *meaning))
-    faults = check_drafts(row.document.content.text, drafts, row.campaign.labels)
-    if faults:
-        more = f" ({len(faults) - 1} more errors)" if len(faults) > 1 else ""
-        raise ValueError(f"{faults[0]['message']}{more}")
-    return drafts
+    checked = check_drafts(row.document.content.text, drafts, row.campaign.labels)
+    return drafts, [*faults, *(str(fault["message"]) for fault in checked)]

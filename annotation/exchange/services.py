@@ -4,7 +4,7 @@ A whole campaign is imported completely or not at all.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import IO, Any
 from uuid import uuid4
@@ -130,13 +130,15 @@ class _Writing:
         self._spans = 0
 
     def kept(self) -> Kept:
-        documents = [row for row in self._made["documents"] if row is not None]
+        made = self._made["documents"]
+        documents = [row for row in made if row is not None]
         if withheld := self._content.withheld:
             self._faults.append(
                 f"{withheld} documents have no labels in the archive, because not all annotators "
                 "had submitted them; they must be annotated again"
             )
-        return Kept(len(documents), self._spans, self._faults)
+        rejected = len(made) - len(documents)
+        return Kept(len(documents), self._spans, rejected=rejected, faults=self._faults)
 
     def write(self, kind: Kind) -> None:
         model = apps.get_model("annotation", kind.model)
@@ -186,11 +188,16 @@ class _Writing:
                 return None
             values[name] = row
         if kind.file == "documents":
-            document = self._documents.find(line.row["name"], line.row["text_sha256"])
+            name = line.row["name"]
+            document = self._documents.find(name, line.row["text_sha256"])
             if document is None:
-                wanted = f"{line.row['name']} (text {str(line.row['text_sha256'])[:12]}…)"
-                self._faults.append(f"{line.where}: the dataset has no document {wanted}")
+                wanted = f"{name} (text {str(line.row['text_sha256'])[:12]}…)"
+                reason = f"not imported: the dataset has no document {wanted}"
+                self._faults.append(f"{line.where}: {reason}")
                 return None
+            if document.name != name:
+                note = f"{name} became {document.name}, which has the same text"
+                self._faults.append(f"{line.where}: {note}")
             values["document"] = document
         for name in kind.people:
             values[name] = self._account(model, name, line)
@@ -411,24 +418,18 @@ def keep_import(
         written = keep_archive(
             campaign=campaign_import.campaign, content=content, people=people or {}
         )
-        return _finish(campaign_import, written, [], moved=0)
-    written = keep_labels(campaign_import, content, accept_unplaced=accept_unplaced)
-    return _finish(campaign_import, written, content.faults, moved=content.moved)
-
-
-def _finish(
-    campaign_import: CampaignImport, written: Kept, faults: Sequence[str], *, moved: int
-) -> CampaignImport:
-    messages = [*written.faults, *faults]
+    else:
+        written = keep_labels(campaign_import, content, accept_unplaced=accept_unplaced)
     return end_upload(
         campaign_import,
         CampaignImport.State.DONE,
         verb="import_done",
         documents=written.documents,
         spans=written.spans,
-        moved=moved,
-        faults=messages[:FAULTS_KEPT],
-        fault_count=len(messages),
+        moved=written.moved,
+        rejected=written.rejected,
+        faults=written.faults[:FAULTS_KEPT],
+        fault_count=len(written.faults),
     )
 
 

@@ -45,6 +45,8 @@ class ExportForm(forms.Form):
 
 
 class _PersonField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    is_conditional = True
+
     def label_from_instance(self, obj: User) -> str:
         return f"{display_name(obj)} ({obj.email})"
 
@@ -65,15 +67,18 @@ class ImportForm(forms.Form):
     annotator = _PersonField(
         User.objects.none(),
         required=False,
+        label="Annotator",
         empty_label="None (gold)",
-        help_text="Imports only the labels of this annotator.",
+        help_text="Required for annotators’ labels. If the file has labels of several annotators, "
+        "only those of this one are imported.",
     )
     accept_unplaced = forms.IntegerField(
         required=False,
         min_value=0,
         label="Labels to leave out",
         help_text="A document with labels that have no place is not imported. To import it without "
-        "them, enter their number in the whole file.",
+        "them, enter their number in the whole file. In HTML with inline tags, every label has a "
+        "place.",
     )
 
     def clean_accept_unplaced(self) -> int:

@@ -357,6 +357,9 @@ class CampaignImport(Upload):
     moved = models.PositiveIntegerField(
         default=0, help_text="Spans placed at other offsets than the file says."
     )
+    rejected = models.PositiveIntegerField(
+        default=0, help_text="Documents in the file that were not imported."
+    )
     faults = models.JSONField(
         default=list, help_text="One sentence per problem, at most a thousand."
     )

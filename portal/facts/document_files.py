@@ -79,17 +79,52 @@ def read_document_json(data: object, text: str) -> list[FactSpan]:
 
 def read_span_list(items: Sequence[object], text: str) -> list[FactSpan]:
     """Return the spans of a list over the canonical text. Raises ReadingError, as above."""
-    spans = [_span(item, f"spans[{index}]", text) for index, item in enumerate(items)]
-    seen: dict[str, int] = {}
-    for index, span in enumerate(spans):
-        if (first := seen.setdefault(span.key, index)) != index:
-            raise ReadingError(
-                f"spans[{index}].key", f"{span.key!r} is already the key of spans[{first}]"
-            )
-    labels = sorted({span.label for span in spans})
-    if faults := check_spans(text, [span.span for span in spans], labels):
-        raise ReadingError(f"spans[{faults[0].index}]", faults[0].message)
+    spans, faults = _sound_spans(items, text)
+    if faults:
+        raise faults[0]
     return spans
+
+
+def _sound_spans(
+    items: Sequence[object], text: str, labels: Sequence[str] | None = None
+) -> tuple[list[FactSpan], list[ReadingError]]:
+    """The spans without errors, and an error for every other span.
+
+    Without `labels`, a span can have any label.
+    """
+    read, faults = _read_spans(items, text)
+    if labels is None:
+        labels = sorted({span.label for span in read if span})
+    # Spans with errors keep their places, so that messages number the spans as the list does.
+    places = [span.span if span else Span(-1, -1, "") for span in read]
+    reasons: dict[int, list[str]] = {}
+    for fault in check_spans(text, places, labels):
+        if read[fault.index]:
+            reasons.setdefault(fault.index, []).append(fault.message)
+    faults += [ReadingError(f"spans[{n}]", "; ".join(said)) for n, said in reasons.items()]
+    return [span for n, span in enumerate(read) if span and n not in reasons], faults
+
+
+def _read_spans(
+    items: Sequence[object], text: str
+) -> tuple[list[FactSpan | None], list[ReadingError]]:
+    """Each span by itself, or None if it has an error."""
+    read: list[FactSpan | None] = []
+    faults: list[ReadingError] = []
+    seen: dict[str, int] = {}
+    for index, item in enumerate(items):
+        try:
+            span = _span(item, f"spans[{index}]", text)
+            if (first := seen.setdefault(span.key, index)) != index:
+                raise ReadingError(
+                    f"spans[{index}].key", f"{span.key!r} is already the key of spans[{first}]"
+                )
+        except ReadingError as fault:
+            read.append(None)
+            faults.append(fault)
+        else:
+            read.append(span)
+    return read, faults
 
 
 def _check_head(document: Mapping[str, Any], text: str) -> None:
@@ -207,9 +242,13 @@ def read_document_line(line: str) -> DocumentLine:
     return DocumentLine(name, text_sha256, data.get("annotator", ""), spans)
 
 
-def read_line_spans(line: DocumentLine, text: str) -> list[FactSpan]:
-    """Return the spans, which must belong to the canonical text. Raises ReadingError."""
-    return read_span_list(line.spans, text)
+def read_line_spans(
+    line: DocumentLine, text: str, labels: Sequence[str]
+) -> tuple[list[FactSpan], list[ReadingError]]:
+    """Return the spans that belong to the canonical text and have one of `labels`, and an error for
+    every other span.
+    """
+    return _sound_spans(line.spans, text, labels)
 
 
 _ATTRIBUTE = re.compile(

@@ -12,7 +12,7 @@ from annotation.models import Campaign, CampaignImport
 from portal.accounts.models import User
 from portal.files.archives import ArchiveFault
 
-# The number of notes printed; the campaign's page lists them all.
+# The number of messages printed; the campaign's page lists them all.
 SHOWN = 50
 
 
@@ -97,7 +97,8 @@ class Command(BaseCommand):
     def _report(self, done: CampaignImport) -> None:
         self.stdout.write(
             f"{done.campaign.slug}: {done.documents} documents, {done.spans} spans,"
-            f" {done.moved} of them moved, {done.fault_count} notes"
+            f" {done.moved} of them moved, {done.rejected} documents not imported,"
+            f" {done.fault_count} messages"
         )
         for fault in done.faults[:SHOWN]:
             self.stdout.write(fault)

@@ -16,7 +16,14 @@ from portal.facts.canonical import canonical_text
 from portal.facts.grammar import text_borders
 from portal.facts.markup import Kind, tokens
 from portal.facts.page_text import TextNode, TextPaths
-from portal.facts.spans import FactSpan, Span, characters, check_spans, utf16_to_codepoint
+from portal.facts.spans import (
+    FactSpan,
+    ReadingError,
+    Span,
+    characters,
+    check_spans,
+    utf16_to_codepoint,
+)
 from portal.facts.values import check_value, read_value
 
 from .tasks import Region
@@ -215,7 +222,7 @@ class Placement:
 
     spans: list[FactSpan] = field(default_factory=list)
     moved: list[Note] = field(default_factory=list)
-    unplaced: list[Note] = field(default_factory=list)
+    unplaced: list[Note | ReadingError] = field(default_factory=list)
     remarks: list[Note] = field(default_factory=list)
 
 

@@ -122,7 +122,9 @@ def test_documents_are_known_by_their_text(finished: Campaign) -> None:
     Document.objects.filter(name="first").update(name="page-001")
     other = empty_campaign(finished)
     done = brought_in(other, archive, "full")
-    assert (done.documents, done.faults) == (2, [])
+    assert (done.documents, done.rejected, done.faults) == (
+        2, 0, ["documents.jsonl:1: first became page-001, which has the same text"],
+    )  # fmt: skip
 
 
 def test_missing_documents_are_reported_and_left_out(finished: Campaign) -> None:
@@ -131,8 +133,9 @@ def test_missing_documents_are_reported_and_left_out(finished: Campaign) -> None
     done = brought_in(other, archive, "full")
     assert (done.documents, stages(other)) == (1, ["gold"])
     assert done.faults == [
-        "documents.jsonl:2: the dataset has no document page-002 (text abababababab…)"
+        "documents.jsonl:2: not imported: the dataset has no document page-002 (text abababababab…)"
     ]
+    assert done.rejected == 1
     rows = unzipped(exported(other, "full"))
     assert len(lines(rows["assignments.jsonl"])) == 2
     assert {row["campaign_document"] for row in lines(rows["cases.jsonl"])} == {1}

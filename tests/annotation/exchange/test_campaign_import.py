@@ -10,11 +10,15 @@ from annotation.exchange.selectors import pseudonym
 from annotation.models import Assignment, Campaign, CampaignImport, GoldSpan, Revision, Span
 from portal.accounts.models import User
 from portal.audit.models import Event
+from portal.datasets.models import Document
 from tests.annotation.factories import document_of, make_campaign, save, spans_in, submit, work_of
 
 from .campaign_files import brought_in, empty_campaign, line, quotes, stages, task, zipped
 
 pytestmark = pytest.mark.django_db
+
+
+CORRECT = "Some documents were not imported. Correct the errors below, and import the file again."
 
 
 def test_work_is_submitted_as_its_annotators(campaign: Campaign, ann: User, lead: User) -> None:
@@ -67,20 +71,16 @@ def test_unplaced_labels_are_reported_and_left_out_when_confirmed(
     other = {"id": 10, "data": {"name": "page-007"}, "annotations": [{"id": 1, "result": []}]}
     file = json.dumps([data, other, 5]).encode()
     done = brought_in(campaign, file, "labelstudio", "annotations", ann, accept_unplaced=1)
-    assert (done.documents, done.spans, done.fault_count) == (1, 1, 5)
+    assert (done.documents, done.spans, done.rejected, done.fault_count) == (1, 1, 2, 6)
     assert sorted(done.faults) == [
-        "labels.json: item 3: [0]: must be an object",
-        "task 10, annotation 1: the dataset has no document named 'page-007'",
+        CORRECT,
+        "labels.json: item 3: not imported: [0]: must be an object",
+        "task 10, annotation 1 (page-007): not imported: the dataset has no document named "
+        "'page-007'",
         "task 9, annotation 31 (page-001): result Xy2 '9,999': its text is not in the document",
         "task 9, annotation 31: ignored 1 results of type choices, which are not spans",
         "task 9, annotation 32: skipped, because its annotator cancelled the task",
     ]
-
-
-TOLD = (
-    "Documents with labels that have no place were not imported. Correct the file, or import it "
-    "again and confirm that {} will be left out."
-)
 
 
 def _tasks(campaign: Campaign, *labels: str) -> bytes:
@@ -107,11 +107,17 @@ def test_a_document_with_unplaced_labels_waits_for_the_corrected_file(
     file = _tasks(campaign, *labels)
     for wrong in (0, unplaced + 1):
         done = brought_in(campaign, file, "labelstudio", layer, annotator, accept_unplaced=wrong)
-        assert (done.documents, done.spans) == (0, 0)
-        assert done.faults[:2] == [
-            TOLD.format("1 label" if unplaced == 1 else f"{unplaced} labels"),
-            f"task 9, annotation 31: page-001: not imported, because {unplaced} of {len(labels)} "
-            "labels have no place",
+        assert (done.documents, done.spans, done.moved, done.rejected) == (0, 0, 0, 1)
+        counted = "1 label" if unplaced == 1 else f"{unplaced} labels"
+        assert done.faults[:3] == [
+            CORRECT,
+            f"No labels were left out: you confirmed {wrong}, but {counted} of the documents that "
+            "could be read have no place."
+            if wrong
+            else "To import documents without their labels that have no place, confirm that "
+            f"{counted} will be left out.",
+            f"task 9, annotation 31 (page-001): not imported: {unplaced} of {len(labels)} labels "
+            "have no place (listed below)",
         ]
     assert work_of(ann, campaign).state == "assigned"
     assert stages(campaign) == ["annotation", "annotation"]
@@ -131,7 +137,7 @@ def test_labels_of_images_have_no_place(campaign: Campaign) -> None:
     data = task(campaign)
     data["annotations"][0]["result"] = [{"id": "b", "type": "rectanglelabels", "value": {}}]
     done = brought_in(campaign, json.dumps([data]).encode(), "labelstudio", "gold")
-    assert done.faults[0] == TOLD.format("1 label")
+    assert "1 label will be left out" in done.faults[1]
     assert stages(campaign) == ["annotation", "annotation"]
 
 
@@ -181,11 +187,15 @@ def test_work_that_is_begun_is_never_replaced(
     done = brought_in(campaign, line(campaign), "jsonl", "annotations", ann)
     assert done.documents == 0
     assert done.faults == [
-        "labels.jsonl:1: page-001: Ann has started it; an import does not replace work"
+        CORRECT,
+        "labels.jsonl:1 (page-001): not imported: Ann has started it; an import does not replace "
+        "work",
     ]
     gold = brought_in(campaign, line(campaign), "jsonl", "gold")
     assert gold.faults == [
-        "labels.jsonl:1: page-001: an annotator has started it; gold would replace their work"
+        CORRECT,
+        "labels.jsonl:1 (page-001): not imported: an annotator has started it; gold would replace "
+        "their work",
     ]
     assert quotes(ann, campaign) == quotes(ben, campaign) == ["March 31, 2025"]
 
@@ -196,7 +206,11 @@ def test_gold_replaces_work_that_is_not_started(campaign: Campaign) -> None:
     assert not document_of(campaign).assignments.exists()
     assert GoldSpan.objects.get().origin == "imported"
     again = brought_in(campaign, line(campaign), "jsonl", "gold")
-    assert again.faults == ["labels.jsonl:1: page-001: it is already in gold"]
+    assert again.faults == [
+        CORRECT,
+        "labels.jsonl:1 (page-001): not imported: it is already in gold, and an import does not "
+        "replace it",
+    ]
 
 
 def test_gold_goes_into_a_draft_as_well(campaign: Campaign) -> None:
@@ -219,34 +233,36 @@ def test_gold_of_label_studio_is_the_ground_truth_or_the_only_annotation(
     two["data"] = {"name": "page-002"}
     two["annotations"] = [first, first]
     done = brought_in(campaign, json.dumps(two).encode(), "labelstudio", "gold")
-    assert done.faults[0].startswith("task 9, annotation 31: page-002 has 2 annotations, none")
+    assert done.faults[1] == (
+        "task 9, annotation 31 (page-002): not imported: the file has 2 annotations of it, none of "
+        "them marked as gold"
+    )
 
 
 @pytest.mark.parametrize(
     ("content", "form", "message"),
     [
-        (b'{"name"', "jsonl", "labels.jsonl:1: the line: is not JSON"),
-        (b"\xff\n", "jsonl", "labels.jsonl:1: invalid UTF-8 at byte 1"),
-        (b'{"name": "p", "spans": []}', "jsonl", "labels.jsonl:1: the dataset has no document"),
+        (b'{"name"', "jsonl", "labels.jsonl:1: not imported: the line: is not JSON"),
+        (b"\xff\n", "jsonl", "labels.jsonl:1: not imported: invalid UTF-8 at byte 1"),
+        (
+            b'{"name": "p", "spans": []}',
+            "jsonl",
+            "labels.jsonl:1 (p): not imported: the dataset has no document named 'p'",
+        ),
         (
             b'{"name": "page-001", "text_sha256": "ab", "spans": []}',
             "jsonl",
-            "labels.jsonl:1: text_sha256: ab is another text; page-001 has",
-        ),
-        (
-            b'{"name": "page-001", "spans": [{}]}',
-            "jsonl",
-            "labels.jsonl:1: spans[0].key: this field is missing",
+            "labels.jsonl:1 (page-001): not imported: text_sha256: ab is another text; page-001",
         ),
         (
             zipped({"page-001.html": b"<p>Another <Number>1</Number></p>"}),
             "tags",
-            "page-001.html: the text without tags differs from the document page-001",
+            "page-001.html: not imported: the text without tags differs from the document page-001",
         ),
         (
             zipped({"x/page-001.html": b"<p><Number>1</p>"}),
             "tags",
-            "x/page-001.html: line 1, column 4: <number> is never closed",
+            "x/page-001.html: not imported: line 1, column 4: <number> is never closed",
         ),
     ],
 )
@@ -254,14 +270,15 @@ def test_a_document_that_cannot_be_placed_is_named(
     campaign: Campaign, content: bytes, form: str, message: str
 ) -> None:
     done = brought_in(campaign, content, form, "gold")
-    assert (done.state, done.documents, done.fault_count) == ("done", 0, 1)
-    assert done.faults[0].startswith(message)
+    assert (done.state, done.documents, done.rejected, done.fault_count) == ("done", 0, 1, 2)
+    assert done.faults[0] == CORRECT
+    assert done.faults[1].startswith(message)
 
 
 def test_labels_and_values_are_checked_as_in_a_save(campaign: Campaign, ann: User) -> None:
     data = line(campaign).replace(b'"Number"', b'"Money"')
     done = brought_in(campaign, data, "jsonl", "annotations", ann)
-    assert "has the label 'Money', not one of Number, Date" in done.faults[0]
+    assert "has the label 'Money', not one of Number, Date" in done.faults[-1]
     assert work_of(ann, campaign).state == "assigned"
 
 
@@ -280,11 +297,96 @@ def test_a_document_given_twice_with_other_labels_is_not_imported(
     assert (done.documents, done.faults) == (
         0,
         [
-            "labels.jsonl:2: page-001 is already in labels.jsonl:1",
-            "labels.jsonl:1: page-001: not imported, because its labels differ",
+            CORRECT,
+            "labels.jsonl:1 (page-001): not imported: the file has other labels of it in "
+            "labels.jsonl:2; keep one of them",
         ],
     )
+    assert done.rejected == 1
     assert work_of(ann, campaign).state == "assigned"
+
+
+BROKEN: list[tuple[str, str, dict[str, object], str]] = [
+    ("Number", "1,200", {"quote": "9"}, "spans[0].quote: the text at characters"),
+    ("Number", "(310)", {"label": "Money"}, "has the label 'Money', not one of Number, Date"),
+    ("Date", "March 31, 2025", {"sign": 5}, "spans[2].value: this field is missing"),
+]
+
+
+@pytest.mark.parametrize("layer", ["gold", "annotations"])
+def test_every_label_without_a_place_is_reported_and_can_be_left_out(
+    campaign: Campaign, ann: User, layer: str
+) -> None:
+    annotator = ann if layer == "annotations" else None
+    text = document_of(campaign).document.content.text
+    spans = spans_in(text, *((label, quote) for label, quote, *_ in BROKEN), ("Number", "310"))
+    for span, (*_, change, _message) in zip(spans, BROKEN, strict=False):
+        span |= change
+    spans[-1] |= {"start": 0, "end": 3, "quote": text[:3]}
+    file = json.dumps({"name": "page-001", "spans": spans}).encode()
+    for accepted in (0, 2):
+        done = brought_in(campaign, file, "jsonl", layer, annotator, accept_unplaced=accepted)
+        assert (done.documents, done.rejected) == (0, 1)
+        assert done.faults[2].endswith("not imported: 3 of 4 labels have no place (listed below)")
+        notes = done.faults[3:]
+        assert len(notes) == 3
+        for *_, message in BROKEN:
+            assert any(message in note for note in notes), (message, notes)
+    done = brought_in(campaign, file, "jsonl", layer, annotator, accept_unplaced=3)
+    assert (done.documents, done.spans, done.rejected, done.fault_count) == (1, 1, 0, 3)
+
+
+def test_all_reasons_of_a_document_are_given(campaign: Campaign, ann: User) -> None:
+    save(work_of(ann, campaign), ("Number", "1,200"))
+    file = line(campaign).replace(b'"Number"', b'"Money"')
+    done = brought_in(campaign, file, "jsonl", "gold")
+    assert done.faults[2] == (
+        "labels.jsonl:1 (page-001): not imported: an annotator has started it; gold would replace "
+        "their work; 1 of 1 labels have no place (listed below)"
+    )
+
+
+def _as_named(campaign: Campaign, name: str, form: str) -> bytes:
+    """The labels of page-001 under another name."""
+    content = document_of(campaign).document.content
+    if form == "tags":
+        return zipped({f"{name}.html": content.html.encode()})
+    if form == "jsonl":
+        sha = document_of(campaign).document.text_sha256
+        return json.dumps({"name": name, "text_sha256": sha, "spans": []}).encode()
+    return json.dumps([task(campaign) | {"data": {"name": name, "html": content.html}}]).encode()
+
+
+@pytest.mark.parametrize("form", ["tags", "jsonl", "labelstudio"])
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("nosuch", "the dataset has no document named 'nosuch', but the text is that of page-001"),
+        ("page-002", "the name is page-002, but the text is that of page-001"),
+    ],
+)
+def test_a_text_under_another_name_is_not_imported(
+    campaign: Campaign, form: str, name: str, reason: str
+) -> None:
+    done = brought_in(campaign, _as_named(campaign, name, form), form, "gold")
+    assert (done.documents, done.rejected) == (0, 1)
+    assert f"not imported: {reason}; correct the name in the file" in done.faults[1]
+    assert stages(campaign) == ["annotation", "annotation"]
+
+
+def test_a_number_of_another_tool_is_not_a_name(campaign: Campaign) -> None:
+    numbered = task(campaign)
+    numbered["data"]["id"] = "a17"
+    done = brought_in(campaign, json.dumps([numbered]).encode(), "labelstudio", "gold")
+    assert (done.documents, done.faults) == (1, [])
+
+
+def test_a_text_of_several_documents_needs_a_name(campaign: Campaign) -> None:
+    first = document_of(campaign).document
+    Document.objects.filter(name="page-002").update(text_sha256=first.text_sha256)
+    file = json.dumps({"text_sha256": first.text_sha256, "spans": []}).encode()
+    done = brought_in(campaign, file, "jsonl", "gold")
+    assert "2 documents have this text; add the name to the file" in done.faults[1]
 
 
 @pytest.mark.parametrize(

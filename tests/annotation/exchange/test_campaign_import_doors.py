@@ -114,7 +114,9 @@ def test_the_page_takes_a_file_and_shows_the_result(
     run_jobs()
     page = client.get(PAGE).content.decode()
     assert 'hx-trigger="every 1s"' not in page
-    assert "labels.jsonl:2: name: this field is missing, and text_sha256 as well" in page
+    assert "labels.jsonl:2: not imported: name: this field is missing, and text_sha256" in page
+    assert "labels.jsonl: 1 document not imported, 2 messages" in page
+    assert "Annotator</label>" in page
 
 
 def test_every_door_takes_the_number_of_labels_to_leave_out(
@@ -175,8 +177,9 @@ def test_the_command_brings_in_and_reports(
     arguments = ["--form", "jsonl", "--layer", "annotations", "--annotator", "ANN@example.org"]
     call_command("import_campaign", "spring-round", str(path), *arguments)
     assert capsys.readouterr().out.splitlines() == [
-        "spring-round: 1 documents, 1 spans, 0 of them moved, 1 notes",
-        "labels.jsonl:2: name: this field is missing, and text_sha256 as well",
+        "spring-round: 1 documents, 1 spans, 0 of them moved, 1 documents not imported, 2 messages",
+        "Some documents were not imported. Correct the errors below, and import the file again.",
+        "labels.jsonl:2: not imported: name: this field is missing, and text_sha256 as well",
     ]
     assert text_of(work_of(ann, campaign))[16:21] == quotes(ann, campaign)[0]
     for wrong, message in (

@@ -65,7 +65,7 @@ def test_what_was_not_placed_is_read_on_the_page(
     page.locator("#import").get_by_label("Form").select_option("jsonl")
     page.get_by_role("button", name="Import file").click()
     run_jobs()
-    told = page.get_by_text("labels.jsonl:1: the dataset has no document named 'page-009'")
+    told = page.get_by_text("not imported: the dataset has no document named 'page-009'")
     expect(told).to_be_visible()
 
 
