@@ -90,7 +90,10 @@ class NothingLabelled(Refused):
 
 class OwnWork(Refused):
     code = "own_work"
-    message = "You annotated this document. Another lead must decide about it."
+    message = (
+        "You annotated this document. Another lead must decide about it. If there is none, add a "
+        "lead or ask an organiser."
+    )
 
 
 class CampaignNotOpen(Refused):

@@ -193,7 +193,9 @@ def queue(request: UserRequest, slug: str) -> HttpResponse:
     cases = selectors.filtered_cases(campaign, wanted)
     rows = cases.select_related("campaign_document__document", "decided_by")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+    decidable = selectors.for_user(selectors.open_cases(campaign), request.user)
     context = {
+        "own": counts[Case.State.OPEN].total() - decidable.count(),
         "open": counts[Case.State.OPEN].total(),
         "decided": counts[Case.State.DECIDED].total(),
         "kinds": [(kind, name, counts[wanted.state][kind]) for kind, name in Case.Kind.choices],

@@ -5,7 +5,7 @@ an annotator saved, and so how much there is to label.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -283,3 +283,15 @@ def submissions_set_aside(campaign: Campaign) -> int:
         subject_id__in=works.values_list(Cast("pk", CharField())),
         data__first_submission="set aside",
     ).count()
+
+
+def barred_leads(campaign: Campaign, pages: Collection[int]) -> defaultdict[int, set[int]]:
+    """The leads who may not decide cases of each document, because they annotated it."""
+    leads = Membership.objects.filter(campaign=campaign, role=Membership.Role.LEAD)
+    work = Assignment.objects.active().filter(
+        campaign_document__in=pages, annotator__in=leads.values("user")
+    )
+    barred: defaultdict[int, set[int]] = defaultdict(set)
+    for page, lead in work.values_list("campaign_document", "annotator"):
+        barred[page].add(lead)
+    return barred

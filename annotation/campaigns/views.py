@@ -262,6 +262,9 @@ def reopen(request: UserRequest, access: CampaignAccess) -> str:
 def assign(request: UserRequest, access: CampaignAccess) -> str:
     shared = assign_documents(campaign=access.campaign, actor=request.user)
     done = f"{shared.documents} document{'' if shared.documents == 1 else 's'} assigned."
+    if access.campaign.screening and shared.added:
+        added = f"{shared.added} document{'' if shared.added == 1 else 's'} added to screening."
+        done = f"{added} {done}" if shared.documents else added
     return " ".join([done, *shared.waiting])
 
 

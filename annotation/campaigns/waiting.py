@@ -4,17 +4,19 @@ Pages to screen or check, cases and review items are shared: they count for ever
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import Count, Max, Min, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation.access import CampaignAccess
+from annotation.adjudication.selectors import open_cases
 from annotation.assignments.selectors import (
     active_annotators,
+    barred_leads,
     has_qualification,
     unqualified_annotators,
 )
@@ -59,7 +61,7 @@ def next_steps(access: CampaignAccess, overview: Overview, user: int) -> list[St
         steps = [
             *_screening_steps(access, overview),
             *_labelling_steps(access, overview, user),
-            *_deciding_steps(access, overview),
+            *_deciding_steps(access, overview, user),
         ]
     return sorted(steps, key=lambda step: not step.is_mine)
 
@@ -109,12 +111,17 @@ def _assigning_step(access: CampaignAccess, overview: Overview) -> Step:
         text = f"Qualify annotators. {_count(overview.to_share, 'document')} cannot be assigned "
         text += f"until {campaign.overlap} have passed the qualification."
         return Step("lead or organiser", text, mine, *_page("View", "qualification", campaign))
-    assign = _page("Assign", "campaign-assign", campaign)
-    return Step("lead or organiser", _to_assign(overview), mine, *assign, posts=True)
+    screens = campaign.screening and overview.new_documents
+    assign = _page("Add" if screens else "Assign", "campaign-assign", campaign)
+    text = _to_assign(overview, screening=campaign.screening)
+    return Step("lead or organiser", text, mine, *assign, posts=True)
 
 
-def _to_assign(overview: Overview) -> str:
+def _to_assign(overview: Overview, *, screening: bool) -> str:
     new, unassigned = overview.new_documents, overview.unassigned
+    if new and screening:
+        text = f"Add {_count(new, 'new document')} to screening"
+        return f"{text}, and assign {unassigned} without annotators." if unassigned else f"{text}."
     if not unassigned:
         return f"Assign {_count(new, 'new document')}."
     if not new:
@@ -122,15 +129,44 @@ def _to_assign(overview: Overview) -> str:
     return f"Assign {_count(new, 'new document')}, and {unassigned} without annotators."
 
 
-def _deciding_steps(access: CampaignAccess, overview: Overview) -> Iterator[Step]:
+def _adjudicating_steps(access: CampaignAccess, user: int) -> Iterator[Step]:
+    """The cases that the user may decide, those of other leads, and those that no lead may."""
+    campaign = access.campaign
+    cases = list(open_cases(campaign).order_by().values_list("campaign_document", flat=True))
+    barred = barred_leads(campaign, set(cases))
+    leads = Membership.objects.filter(campaign=campaign, role=Role.LEAD)
+    number_of_leads = leads.count()
+    mine, others, stuck = [], [], []
+    for page in cases:
+        if access.is_lead and user not in barred[page]:
+            mine.append(page)
+        elif number_of_leads and len(barred[page]) == number_of_leads:
+            stuck.append(page)
+        else:
+            others.append(page)
+    adjudicate = _page("Adjudicate", "adjudication", campaign)
+    if mine:
+        yield Step("lead", f"Adjudicate {_cases(mine)}.", True, *adjudicate)
+    if others:
+        who = "another lead" if access.is_lead else "lead"
+        yield Step(who, f"Adjudicate {_cases(others)}.", is_mine=False)
+    if stuck:
+        text = f"Add a lead. All leads annotated the documents of {_cases(stuck)}."
+        invite = _page("Invite", "people", campaign)
+        yield Step("lead or organiser", text, access.may_manage, *invite)
+
+
+def _cases(pages: list[int]) -> str:
+    return f"{_count(len(pages), 'case')} in {_count(len(set(pages)), 'document')}"
+
+
+def _deciding_steps(access: CampaignAccess, overview: Overview, user: int) -> Iterator[Step]:
     campaign, stages = access.campaign, overview.stages
     if stages.validation:
         text = f"Validate {_count(stages.validation, 'document')} with errors."
         yield Step("lead", text, access.is_lead, *_page("Validate", "validation", campaign))
     if overview.open_cases:
-        cases = _count(overview.open_cases, "case")
-        text = f"Adjudicate {cases} in {_count(stages.adjudication, 'document')}."
-        yield Step("lead", text, access.is_lead, *_page("Adjudicate", "adjudication", campaign))
+        yield from _adjudicating_steps(access, user)
     if overview.review_items and lacks_reviewer(campaign):
         text = f"Invite a reviewer: {_count(overview.review_items, 'fact')} must be reviewed."
         invite = _page("Invite", "people", campaign)
@@ -298,11 +334,18 @@ def campaign_waiting(campaign: Campaign) -> CampaignWaiting:
         members.setdefault(membership.user_id, []).append(membership)
     shared = _shared_work(campaign)
     own = _own_work(campaign)
+    barred = _own_cases(campaign)
     active = _last_activity(campaign)
     reminders = Reminder.objects.filter(campaign=campaign).order_by().values_list("user")
     reminded = dict(reminders.annotate(at=Max("sent_at")))
     people = [
-        _person(memberships, shared, own.get(pk, {}), active.get(pk), reminded.get(pk))
+        _person(
+            memberships,
+            _without(shared, ADJUDICATION, barred.get(pk, 0)),
+            own.get(pk, {}),
+            active.get(pk),
+            reminded.get(pk),
+        )
         for pk, memberships in members.items()
     ]
     roles = {membership.role for memberships in members.values() for membership in memberships}
@@ -339,6 +382,21 @@ def _person(
         last_activity=last_activity.date() if last_activity else None,
         reminded_at=reminded_at,
     )
+
+
+def _own_cases(campaign: Campaign) -> dict[int, int]:
+    """The number of open cases by annotator of their documents, who may not decide them."""
+    documents = CampaignDocument.objects.in_work().filter(campaign=campaign)
+    labelled = Assignment.objects.active().filter(campaign_document__in=documents)
+    is_open = Q(campaign_document__cases__state=Case.State.OPEN)
+    rows = labelled.filter(is_open).order_by().values_list("annotator")
+    return dict(rows.annotate(n=Count("campaign_document__cases")))
+
+
+def _without(shared: Iterable[Work], kind: str, count: int) -> list[Work]:
+    """The work with `count` fewer tasks of the kind."""
+    left = [replace(work, count=work.count - count * (work.kind == kind)) for work in shared]
+    return [work for work in left if work.count > 0]
 
 
 def _own_work(campaign: Campaign) -> dict[int, dict[str, Work]]:

@@ -13,6 +13,7 @@ from annotation.adjudication.services import (
     send_back,
 )
 from annotation.campaigns.services import change_settings
+from annotation.campaigns.waiting import person_waiting
 from annotation.errors import OwnWork, Refused
 from annotation.models import Campaign, CampaignDocument, Case, Membership, Span
 from annotation.qualification.services import grant_qualification_try, qualify_by_decision
@@ -110,6 +111,33 @@ def test_pages_and_api_say_who_must_decide(
     assert (answer.status_code, answer.json()["code"]) == (409, "own_work")
     case.refresh_from_db()
     assert case.state == "open"
+
+
+def steps_of(user: User, campaign: Campaign, client_of: ClientOf) -> list[tuple[bool, str]]:
+    url = reverse("annotation:campaign", args=[campaign.slug])
+    steps = client_of(user).get(url).context["steps"]
+    return [(step.is_mine, step.text) for step in steps if "case" in step.text]
+
+
+def test_own_cases_are_not_counted_as_tasks(
+    own: Campaign, ann: User, lead: User, client_of: ClientOf
+) -> None:
+    cases = Case.objects.filter(campaign_document__campaign=own, state="open").count()
+    said = f"{cases} case{'' if cases == 1 else 's'} in 1 document."
+    assert steps_of(lead, own, client_of) == [(True, f"Adjudicate {said}")]
+    assert steps_of(ann, own, client_of) == [(False, f"Adjudicate {said}")]
+    of_ann, of_lead = person_waiting(own, ann.pk), person_waiting(own, lead.pk)
+    assert of_ann
+    assert of_lead
+    assert "adjudication" not in {work.kind for work in of_ann.work}
+    assert {work.count for work in of_lead.work if work.kind == "adjudication"} == {cases}
+    queue = reverse("annotation:adjudication", args=[own.slug])
+    assert "You annotated the documents of" in client_of(ann).get(queue).content.decode()
+    assert "You annotated the documents of" not in client_of(lead).get(queue).content.decode()
+    Membership.objects.filter(campaign=own, user=lead).delete()
+    assert steps_of(ann, own, client_of) == [
+        (True, f"Add a lead. All leads annotated the documents of {said}")
+    ]
 
 
 def test_annotators_do_not_validate_their_documents(

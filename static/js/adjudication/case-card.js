@@ -94,10 +94,12 @@ export class CaseCard {
     const { current: one, mode } = this.#docket;
     if (!one) return;
     const isOpen = one.state === "open";
+    const mayDecide = isOpen && !this.#docket.data.obstacle;
     this.#part("decided").hidden = isOpen;
-    this.#part("choices").hidden = !isOpen || mode !== "case";
+    this.#button("reopen").hidden = Boolean(this.#docket.data.obstacle);
+    this.#part("choices").hidden = !mayDecide || mode !== "case";
     this.#part("proposals").hidden = mode === "edit";
-    for (const button of this.#card.querySelectorAll("[data-action=take]")) button.hidden = !isOpen || mode !== "case";
+    for (const button of this.#card.querySelectorAll("[data-action=take]")) button.hidden = !mayDecide || mode !== "case";
   }
 
   #proposal(one, { letter, spans }, place) {

@@ -104,6 +104,7 @@ export class Deciding {
   #open() {
     const { current } = this.#docket;
     if (!current) this.#docket.hint("Choose a case, or press j for the next open case.");
+    else if (this.#docket.data.obstacle) this.#docket.hint(this.#docket.data.obstacle);
     else if (current.state === "decided") this.#docket.hint("This case is decided. Press o to reopen it.");
     else return current;
     return null;

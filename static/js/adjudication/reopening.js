@@ -28,7 +28,11 @@ export class Reopening {
 
   /** Asks to reopen the current case. */
   askCase() {
-    const { current } = this.#docket;
+    const { current, data } = this.#docket;
+    if (data.obstacle) {
+      this.#docket.hint(data.obstacle);
+      return;
+    }
     if (current?.state !== "decided") {
       this.#docket.hint(current ? "This case is already open." : "Choose a case first.");
       return;
@@ -39,9 +43,10 @@ export class Reopening {
 
   /** Asks to open the selected text. */
   askPlace() {
+    const { obstacle } = this.#docket.data;
     const { pick } = this.#editing.desk;
-    if (!pick) {
-      this.#docket.hint("Select the text to correct first.");
+    if (obstacle || !pick) {
+      this.#docket.hint(obstacle || "Select the text to correct first.");
       return;
     }
     const quote = plain(slice(this.#page.index, pick.start, pick.end));

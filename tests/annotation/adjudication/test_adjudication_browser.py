@@ -15,6 +15,7 @@ from annotation.models import (
     Case,
     Decision,
     GoldSpan,
+    Membership,
     SuggestionUpload,
 )
 from portal.accounts.models import User
@@ -55,6 +56,20 @@ def title(page: Page, text: str) -> None:
 def gold(campaign: Campaign, kind: str) -> list[tuple[str, str, str]]:
     spans = GoldSpan.objects.filter(case__kind=kind, campaign_document__document__name="page-001")
     return [(span.label, span.quote, span.value) for span in spans]
+
+
+def test_annotators_cannot_decide_their_own_cases(
+    page_of: PageOf, contested: Campaign, ann: User
+) -> None:
+    Membership.objects.create(campaign=contested, user=ann, role="lead")
+    open_page(page := page_of(ann))
+    expect(page.locator("[data-case-card]")).to_be_visible()
+    for name in ("Accept", "Reject", "Edit spans"):
+        expect(page.get_by_role("button", name=name)).to_have_count(0)
+    expect(page.get_by_role("button", name="Create case from selection")).to_be_disabled()
+    for key in ("1", "0", "e"):
+        page.keyboard.press(key)
+        expect(page.locator("[data-hint]")).to_contain_text("Another lead must decide")
 
 
 def test_ways_to_differ_are_told_apart_and_counted(

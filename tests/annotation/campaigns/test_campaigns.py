@@ -243,6 +243,13 @@ def test_overview_says_what_comes_next_by_role(
     assert steps(lead) == [(False, "Complete 4 annotation tasks.")]
     make_document(campaign.dataset, "page-900", PAGE.format(number=900))
     assert (True, "Assign 1 new document.") in steps(organiser)
+    Campaign.objects.update(screening=True)
+    assert (True, "Add 1 new document to screening.") in steps(organiser)
+    client = client_of(organiser)
+    client.post("/campaigns/spring-round/assign/")
+    page = client.get("/campaigns/spring-round/").content.decode()
+    assert "1 document added to screening. 1 document is not screened yet." in page
+    assert "0 of 3 documents" in page
 
 
 def test_overview_of_a_draft_asks_for_people_first(

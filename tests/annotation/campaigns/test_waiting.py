@@ -78,8 +78,14 @@ def test_each_role_has_its_own_work(
     assert waits_for(disputed, lead) == ["1 document to screen", "3 cases to adjudicate"]
 
 
-def test_who_holds_two_roles_has_the_work_of_both(disputed: Campaign, ann: User) -> None:
+def test_who_holds_two_roles_has_the_work_of_both(
+    disputed: Campaign, ann: User, cleo: User
+) -> None:
+    """But no cases of documents that they annotated."""
     Membership.objects.create(campaign=disputed, user=ann, role="lead")
+    assert waits_for(disputed, ann) == ["1 document to label"]
+    work = work_of(ann, disputed)
+    Assignment.objects.filter(pk=work.pk).update(annotator=cleo)
     assert waits_for(disputed, ann) == ["1 document to label", "3 cases to adjudicate"]
 
 
@@ -155,8 +161,9 @@ def test_queries_do_not_grow_with_people_and_pages(
     campaign = make_campaign(people, lead=lead, overlap=1, documents=many)
     for work in Assignment.objects.filter(annotator=ann)[:many]:
         save(work, ("Number", "1,200"))
-    # members · stages, cases, review items · own work, qualification · five traces · reminders
-    with django_assert_num_queries(12):
+    # members · stages, cases, review items · own work, qualification, own cases · five traces ·
+    # reminders
+    with django_assert_num_queries(13):
         campaign_waiting(campaign)
 
 
