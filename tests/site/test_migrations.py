@@ -226,7 +226,9 @@ def test_the_sample_site_of_the_previous_version_is_upgraded(empty: Site) -> Non
     said = empty.manage("prepare")
     assert "Loading the sample benchmark" not in said, "the sample must be recognised"
     for table, count in loaded.items():
-        assert rows(empty.env, f"SELECT count(*) FROM {table}") == [(count,)], table
+        # Boards with results of an earlier scorer are graded again, which adds rows.
+        [(kept,)] = rows(empty.env, f"SELECT count(*) FROM {table}")
+        assert kept >= count, table
     fault, answers = empty.shell(OPEN)
     assert fault == ""
     assert len(answers) > 40

@@ -193,7 +193,7 @@ def test_document_given_twice_counts_once(upload: Callable[..., SuggestionUpload
 
 
 def test_line_that_is_no_json_is_named(upload: Callable[..., SuggestionUpload]) -> None:
-    done = upload(b"{\n\n\xff\n" + b"[" * 100_000)
+    done = upload(b"{]\n\n\xff\n" + b"[" * 100_000)
     assert [fault.split(": ")[0] for fault in done.faults] == [
         *("marks.jsonl:1", "marks.jsonl:3", "marks.jsonl:4"),
     ]

@@ -59,8 +59,8 @@ SHORT: dict[str, dict[str, float]] = {
     "struck through": {"wrong": 0.95, "right": 0.9, "error": 0.75},
     "slash": {"wrong": 0.9, "right": 0.9, "error": 0.85},
     "corrected": {"wrong": 0.9, "right": 0.9, "error": 0.4},
-    "page again": {"wrong": 0.95, "right": 0.9, "error": 0.95},
-    "table again": {"wrong": 0.9, "right": 0.95},
+    "page again": {"wrong": 0.95, "right": 0.9, "error": 0.8},
+    "table again": {"wrong": 0.9, "right": 0.95, "error": 0.9},
     "row again": {"wrong": 0.8, "right": 0.95},
 }
 SHORT_IN_SPACES: dict[str, dict[str, float]] = {
