@@ -425,7 +425,8 @@ def _joined_marks(text: str, words: list[Word]) -> Iterator[list[Word]]:
 
 # --- values ------------------------------------------------------------------------------------
 _MARKS = f"{CURRENCY}()[]%+-–—−△▲*†‡ \u00a0"
-_YEAR = re.compile(r"[(]?(?:FY|fy|[QH][1-4] )?\s?'?(?:19|20)\d\d[):.,;]?")
+_YEAR = r"[(]?(?:FY|fy|[QH][1-4] )?\s?'?(?:19|20)\d\d[):.,;]?"
+_YEARS = re.compile(rf"{_YEAR}(?:\s+{_YEAR})*")
 _DATE = re.compile(
     r"(?i)(?<![a-z])(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? ?\d"
     r"|\d ?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
@@ -458,8 +459,7 @@ def is_value(text: str) -> bool:
         return True
     letters = sum(map(str.isalpha, text))
     digits = sum(map(str.isdigit, text))
-    are_years = all(map(_YEAR.fullmatch, text.split()))
-    return digits > 2 * letters and not are_years and not _DATE.search(text)
+    return digits > 2 * letters and not _YEARS.fullmatch(text) and not _DATE.search(text)
 
 
 def _is_value_or_scrap(word: str) -> bool:

@@ -26,6 +26,7 @@ from .tables import Located, RowKey, Table, Tables, label_key
 _SURE, _LEAST_SHARE = 0.5, 0.15
 # A label has at least this many alphabetic characters; fewer are a misread mark.
 _WORD = 3
+_LABEL_WORD = re.compile(r"[^\W\d_]{4}")
 # Rows whose values are compared, to see which columns correspond.
 _MOST_ROWS = 200
 _NUMBER = re.compile(r"\d[\d.,]*")
@@ -439,8 +440,11 @@ def _holds_several(text: str) -> bool:
 
 
 def _is_behind(label: Sequence[GridCell], values: Sequence[GridCell]) -> bool:
-    """Whether a label is behind the first value of its row: it may be a damaged value."""
-    return bool(label and values) and label[0].start > values[0].start
+    """Whether a label without a word is behind the first value of its row: it may be a damaged
+    value. A column of labels that was moved has words."""
+    if not (label and values) or label[0].start < values[0].start:
+        return False
+    return not any(_LABEL_WORD.search(cell.text) for cell in label)
 
 
 def _letters(label: Sequence[GridCell]) -> int:

@@ -346,3 +346,21 @@ def test_grids_of_any_text_have_cells_within_it_that_do_not_overlap(text: str) -
         in_order = sorted(cells, key=lambda cell: cell.start)
         for before, cell in pairwise(in_order):
             assert before.end <= cell.start
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("1,203", True),
+        ("—", True),
+        ("2025", False),
+        ("2025 2024", False),
+        ("Q1 2025", False),
+        ("Q1 2025 Q2 2025", False),
+        ("FY 2025", False),
+        ("30/06/2025", False),
+        ("2025 1,203", True),
+    ],
+)
+def test_years_and_quarters_are_headers_and_no_values(text: str, is_one: bool) -> None:
+    assert is_value(text) is is_one
