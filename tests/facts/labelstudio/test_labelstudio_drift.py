@@ -17,7 +17,7 @@ from portal.facts import (
     place_regions,
     write_task,
 )
-from portal.facts.labelstudio.placing import seen
+from portal.facts.labelstudio.placing import Note, seen
 from tests.facts.labelstudio.test_labelstudio import LABELS, _fact_at, fact, tasks_of
 from tests.facts.strategies import PAGES, spans_over
 
@@ -144,7 +144,9 @@ def test_what_cannot_be_placed_is_told(told: Region, reason: str) -> None:
     placement = placed("<p>12 or xy or 12</p>", told)
     assert placement.spans == []
     assert reasons(placement)[0].startswith(reason)
-    assert placement.unplaced[0].region == "r1"
+    [note] = placement.unplaced
+    assert isinstance(note, Note)
+    assert note.region == "r1"
 
 
 def test_what_overlaps_is_told() -> None:
