@@ -74,7 +74,7 @@ def predictions_of(engine: str) -> bytes:
 
 def test_clean_engines_rank_above_the_degraded_one(site: Site) -> None:
     imported = site.command("import_dataset", "real", str(REALDATA), "--create")
-    assert "132 imported, 0 updated, 0 unchanged, 0 refused" in imported
+    assert "132 imported, 0 updated, 0 unchanged, 0 kept, 0 refused" in imported
     frozen = site.command("freeze_release", "real", "1.0.0", "--gold", str(REALDATA / "gold"))
     assert "132 documents, 4220 facts" in frozen
 

@@ -138,7 +138,7 @@ def test_a_refusal_ends_the_process_with_its_code(gold: Path, tmp_path: Path) ->
     submission.write_text("{")
     done = grade("fincriticaled", "--gold", gold, "--submission", submission, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"{submission}:1: not valid JSON")
+    assert done.stderr.startswith(f"{submission}:1: this is a JSON object on several lines")
 
 
 @pytest.mark.parametrize(

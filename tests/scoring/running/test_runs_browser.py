@@ -72,7 +72,7 @@ def server(model: Model) -> Iterator[ChatServer]:
 def site(tmp_path: Path, server: ChatServer) -> Iterator[Site]:
     with Site(tmp_path, JUDGE_ATTEMPTS="1") as running:
         running.prepare()
-        running.add_users("Olga")
+        running.add_users("Olga", "Otto")
         running.shell(MAKE)
         running.start()
         yield running
@@ -98,7 +98,10 @@ def test_from_an_endpoint_to_a_verified_row(
     _submitted(page)
     _publish(page)
     _repeat(page, model)
-    _verify(page)
+    # Nobody verifies their own submission.
+    organiser = site.log_in(browser, "otto@example.org").new_page()
+    organiser.goto(page.url)
+    _verify(organiser)
     assert {call.headers["authorization"] for call in server.calls} == {f"Bearer {KEY}"}
     for log in site.folder.glob("*.log"):
         assert KEY not in log.read_text(encoding="utf-8", errors="replace")
