@@ -4,6 +4,7 @@ Every setting has a default for running the whole site on one machine. Invalid v
 that names the variable. `docs/operations.md` lists all variables.
 """
 
+import re
 import secrets
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -68,6 +69,17 @@ def _networks(name: str) -> list[IPv4Network | IPv6Network]:
         return [ip_network(each.strip()) for each in env.list(name, default=[])]
     except ValueError as error:
         raise ImproperlyConfigured(f"{name} must be IP addresses or networks: {error}") from error
+
+
+def _domains(name: str) -> list[str]:
+    """Domain names in lower case, none by default, or an error that names the setting."""
+    domains = [each.strip().lower().lstrip("@") for each in env.list(name, default=[])]
+    for domain in domains:
+        if not re.fullmatch(r"[^\s@,/*]+\.[^\s@,/*.]+", domain):
+            raise ImproperlyConfigured(
+                f"{name} must be domains such as example.org, not {domain!r}"
+            )
+    return domains
 
 
 def _secret_key(var_dir: Path) -> str:
@@ -373,6 +385,11 @@ if ACCOUNT_EMAIL_VERIFICATION not in {"mandatory", "optional", "none"}:
     raise ImproperlyConfigured("ACCOUNT_EMAIL_VERIFICATION must be mandatory, optional or none")
 ACCOUNT_EMAIL_SUBJECT_PREFIX = f"[{SITE_NAME}] "
 ACCOUNT_USER_DISPLAY = "portal.accounts.models.display_name"
+# Accounts within 24 hours from one network and with one email domain; 0: no limit. Invited users
+# and SIGN_UP_DOMAINS are not limited. One network alone cannot use up the limit of a domain.
+SIGN_UPS_PER_NETWORK = _int("SIGN_UPS_PER_NETWORK", 10, least=0)
+SIGN_UPS_PER_DOMAIN = _int("SIGN_UPS_PER_DOMAIN", 20, least=0)
+SIGN_UP_DOMAINS = _domains("SIGN_UP_DOMAINS")
 # Only failed log-ins count: five of one account from one IP address, and five wrong codes of one
 # account. Many people can share an IP address, so its own limits are higher.
 ACCOUNT_RATE_LIMITS = {
@@ -381,6 +398,8 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password": "5/m/key,100/m/ip",
     "reset_password_from_key": "100/m/ip",
     "signup": "100/m/ip",
+    "signup_network": f"{SIGN_UPS_PER_NETWORK}/d/key" if SIGN_UPS_PER_NETWORK else None,
+    "signup_domain": f"{SIGN_UPS_PER_DOMAIN}/d/key" if SIGN_UPS_PER_DOMAIN else None,
 }
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 

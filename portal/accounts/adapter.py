@@ -1,8 +1,6 @@
 """The allauth adapter, which decides who may sign up, which email addresses count as confirmed and
 by what log-ins are limited, and the forms of accounts."""
 
-from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any, ClassVar
 
 from allauth.account import forms as allauth_forms
@@ -25,6 +23,8 @@ from portal.accounts.invitations.selectors import (
 from portal.accounts.teams.services import opens_sign_up
 
 from .models import DELETED_DOMAIN, Invitation
+from .networks import client_of
+from .sign_up_limits import sign_up_refusal
 
 
 def invitation_behind(request: HttpRequest) -> Invitation | None:
@@ -43,35 +43,10 @@ def invitation_behind(request: HttpRequest) -> Invitation | None:
     return invitation if invitation and invitation_state(invitation) == PENDING else None
 
 
-def client_address(peer: str, forwarded: str, trusted: Sequence[IPv4Network | IPv6Network]) -> str:
-    """Return the IP address nearest to us that is not a trusted proxy's.
-
-    `peer` opened the connection. Each proxy appends its own peer to `forwarded`, the value of
-    X-Forwarded-For; everything to the left of an untrusted IP address may be invented.
-    """
-    client = _parsed(peer)
-    for hop in reversed(forwarded.split(",")):
-        if client is None or not any(client in network for network in trusted):
-            break
-        before = _parsed(hop)
-        if before is None:
-            break
-        client = before
-    return str(client or peer)
-
-
-def _parsed(text: str) -> IPv4Address | IPv6Address | None:
-    """An IP address, which may have a port."""
-    text = text.strip()
-    if text.startswith("["):
-        text = text[1:].partition("]")[0]
-    elif text.count(":") == 1:
-        text = text.partition(":")[0]
-    try:
-        address = ip_address(text)
-    except ValueError:
-        return None
-    return getattr(address, "ipv4_mapped", None) or address
+def _is_invited(request: HttpRequest) -> bool:
+    """Whether the request follows an invitation that allows sign-up."""
+    invitation = invitation_behind(request)
+    return invitation is not None and opens_sign_up(invitation)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ships no types
@@ -80,10 +55,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        if settings.SIGN_UP == "open":
-            return True
-        invitation = invitation_behind(request)
-        return invitation is not None and opens_sign_up(invitation)
+        return settings.SIGN_UP == "open" or _is_invited(request)
 
     def clean_email(self, email: str) -> str:
         """Reject the reserved domain of deleted accounts."""
@@ -99,9 +71,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth sh
         return bool(super().is_email_verified(request, email))
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        forwarded = request.headers.get("X-Forwarded-For", "")
-        peer = request.META["REMOTE_ADDR"]
-        return client_address(peer, forwarded, settings.TRUSTED_PROXIES)
+        return client_of(request)
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """By account and client, so that wrong passwords of others do not lock out the owner."""
@@ -140,6 +110,15 @@ class SignupForm(Relabelled, allauth_forms.SignupForm):  # type: ignore[misc]  #
             self.initial["email"] = invitation.email
             self.fields["email"].disabled = True
             self.fields["email"].help_text = "Your invitation is for this email address."
+
+    def clean(self) -> dict[str, Any]:
+        """Counts the account last, so that a wrong entry does not use up a limit."""
+        super().clean()
+        request, data = context.request, self.cleaned_data
+        is_limited = request is not None and not self.errors and not _is_invited(request)
+        if is_limited and (refusal := sign_up_refusal(request, data["email"])):
+            raise ValidationError(refusal)
+        return data
 
     def save(self, request: HttpRequest) -> Any:
         user = super().save(request)

@@ -1,5 +1,6 @@
 """Limits of log-ins, sign-ups and password resets, on a network that many people share."""
 
+from collections.abc import Iterable
 from ipaddress import ip_network
 from typing import Any
 
@@ -10,10 +11,17 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.accounts.adapter import client_address
 from portal.accounts.models import User
+from portal.accounts.networks import client_address
+from portal.accounts.teams.services import invite_to_team
+from portal.jobs.worker import run_due_jobs
+from tests.accounts.invitations.emails import ORIGIN, secret_for
+from tests.accounts.teams.people import team_of
 from tests.conftest import PASSWORD
 
+SECRET = "battery staple 7"
+# The networks for documentation count as private.
+ON_INTERNET = "9.9.9.9"
 PROXY, PROXIES = "10.0.0.5", [ip_network("10.0.0.0/8"), ip_network("fd00::/8")]
 LIMITED = "Too many failed login attempts"
 
@@ -106,14 +114,101 @@ def test_trying_many_accounts_from_one_address_is_limited() -> None:
     assert refused == [False] * 100 + [True] * 2
 
 
+def _sign_up(email: str, path: str = "/accounts/signup/", **address: str) -> Any:
+    fields = {"name": "Student", "password1": SECRET, "password2": SECRET}
+    return Client(**address).post(path, {"email": email, **fields})  # type: ignore[arg-type]
+
+
+def _signed_up(emails: Iterable[str], **address: str) -> int:
+    """How many sign-ups in a row are accepted; the next is refused with a reason."""
+    answers = [_sign_up(email, **address) for email in emails]
+    accepted = [answer.status_code == 302 for answer in answers]
+    assert accepted == sorted(accepted, reverse=True)
+    for answer in answers[sum(accepted) :]:
+        assert "which is the limit. Try again tomorrow, or ask an organiser" in answer.text
+    return sum(accepted)
+
+
 @pytest.mark.django_db
-def test_a_class_can_start_at_one_address(ann: User) -> None:
-    password = "battery staple 7"
-    fields = {"password1": password, "password2": password}
+@pytest.mark.parametrize("domain", ["example{}.org", "gmail.com"])
+def test_a_loop_of_accounts_ends_at_the_limit_of_its_network(domain: str) -> None:
+    emails = [f"n{number}@{domain.format(number)}" for number in range(12)]
+    assert _signed_up(emails, REMOTE_ADDR="203.0.113.7") == 10
+    assert User.objects.count() == 10
+    again = ["x@example.net"]
+    assert _signed_up(again, REMOTE_ADDR="203.0.113.200") == 0, "the same network"
+    assert _signed_up(again, REMOTE_ADDR="203.0.112.7") == 1, "another network"
+
+
+@pytest.mark.django_db
+def test_a_network_of_ipv6_has_64_bits() -> None:
+    emails = [f"n{number}@example{number}.org" for number in range(10)]
+    assert _signed_up(emails, REMOTE_ADDR="2001:db8::1") == 10
+    assert _signed_up(["x@example.net"], REMOTE_ADDR="2001:db8::ffff:2") == 0
+    assert _signed_up(["x@example.net"], REMOTE_ADDR="2001:db8:0:1::2") == 1
+
+
+@pytest.mark.django_db
+def test_a_domain_has_a_limit_over_all_networks() -> None:
+    hosts = ("example.org", "a.example.org", "B.example.org")
+    for number in range(22):
+        email = f"n{number}@{hosts[number % 3]}"
+        answer = _sign_up(email, REMOTE_ADDR=f"198.51.{number}.1")
+        assert (answer.status_code == 302) is (number < 20)
+    assert "an email address of example.org were created" in answer.text
+    assert _signed_up(["n@example.net"], REMOTE_ADDR="198.51.100.1") == 1
+
+
+@pytest.mark.django_db
+def test_wrong_entries_and_log_ins_do_not_count(ann: User) -> None:
+    for _ in range(12):
+        fields = {"name": "", "email": "new@example.org", "password1": SECRET, "password2": SECRET}
+        assert "This field is required" in Client().post("/accounts/signup/", fields).text
+        assert _log_in(ann.email).status_code == 302
+    assert _sign_up("new@example.org").status_code == 302
+
+
+@pytest.mark.django_db
+def test_behind_an_unlisted_proxy_no_network_is_known(settings: Any) -> None:
+    def client(number: int, peer: str) -> dict[str, str]:
+        return {"REMOTE_ADDR": peer, "HTTP_X_FORWARDED_FOR": f"198.51.{number}.1"}
+
+    for number in range(12):
+        email = f"n{number}@example{number}.org"
+        assert _sign_up(email, **client(number, PROXY)).status_code == 302
+    # The header of a client on the internet changes nothing.
+    accepted = [
+        _sign_up(f"m{number}@sample{number}.org", **client(number, ON_INTERNET)).status_code
+        for number in range(12)
+    ]
+    assert accepted == [302] * 10 + [200] * 2
+    settings.TRUSTED_PROXIES = PROXIES
+    accepted = [
+        _sign_up(f"o{number}@test{number}.org", **client(1, PROXY)).status_code
+        for number in range(12)
+    ]
+    assert accepted == [302] * 10 + [200] * 2
+
+
+@pytest.mark.django_db
+def test_users_whom_organisers_invited_are_not_limited(organiser: User, ann: User) -> None:
+    for sender, accepted in (organiser, [302] * 12), (ann, [302] * 10 + [200] * 2):
+        emails = [f"s{sender.pk}-{number}@example.org" for number in range(12)]
+        team = team_of(sender, name=f"Team of {sender.pk}")
+        invite_to_team(team=team, emails=emails, actor=sender, origin=ORIGIN)
+        run_due_jobs()
+        links = [f"/accounts/signup/?next=/invitations/{secret_for(email)}/" for email in emails]
+        answers = [_sign_up(*each) for each in zip(emails, links, strict=True)]
+        assert [answer.status_code for answer in answers] == accepted
+
+
+@pytest.mark.django_db
+def test_a_class_can_start_at_one_address(ann: User, settings: Any) -> None:
+    settings.SIGN_UP_DOMAINS = ["example.org"]
+    password = SECRET
     for number in range(40):
-        email = f"student{number}@example.org"
-        answer = Client().post("/accounts/signup/", {"name": "Student", "email": email, **fields})
-        assert answer.status_code == 302
+        email = f"student{number}@{'cs.' if number % 2 else ''}example.org"
+        assert _sign_up(email).status_code == 302
         assert _log_in(email, password).status_code == 302
         assert Client().post("/accounts/password/reset/", {"email": email}).status_code == 302
     assert User.objects.filter(name="Student").count() == 40
