@@ -24,6 +24,7 @@ api_urlpatterns: list[URLPattern | URLResolver] = [
     path("", api.Root.as_view(), name="root"),
     path("schema/", api.SchemaView.as_view(), name="schema"),
     path("docs/", views.api_docs, name="docs"),
+    path("docs/<slug:name>/", views.api_operation, name="operation"),
     path("", include("portal.accounts.invitations.api")),
     path("", include("portal.accounts.api")),
     path("", include("portal.accounts.teams.api")),

@@ -134,9 +134,19 @@ def store_documents() -> None:
     """Make the documents of this release unless they are stored, so that no reader has to wait."""
     for form in ("json", "yaml"):
         if not _path(form).is_file():
-            request = HttpRequest()
-            request.method, request.GET = "GET", QueryDict(f"format={form}")
-            SchemaView.as_view()(request)
+            _request(form)
+
+
+def document() -> bytes:
+    """The OpenAPI document of this release, as JSON."""
+    return _kept.get("json") or _request("json").content
+
+
+def _request(form: str) -> HttpResponse:
+    request = HttpRequest()
+    request.method, request.GET = "GET", QueryDict(f"format={form}")
+    response: HttpResponse = SchemaView.as_view()(request)
+    return response
 
 
 # Component schemas: one sentence, or errors by field.

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -21,7 +21,7 @@ from django.views.decorators.http import require_safe
 from portal.accounts.access import UserRequest
 from portal.web.requests import UnknownParameter
 
-from . import selectors
+from . import reference, selectors
 
 TITLES = {"terms": "Terms of use", "privacy": "Privacy", "contact": "Contact"}
 _HEADING = re.compile(r"\A\s*# +(.+?)\s*\n")
@@ -80,12 +80,33 @@ def legal(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponse:
-    """The API documentation: examples, and a page that a script makes of the OpenAPI document."""
+    """The API documentation: examples, and all operations."""
     context = {
-        "site": request.build_absolute_uri("/").rstrip("/"),
+        "site": _site(request),
         "board": selectors.first_board(),
+        "groups": reference.by_tag(),
     }
     return render(request, "home/api.html", context)
+
+
+@require_safe
+def api_operation(request: HttpRequest, name: str) -> HttpResponse:
+    operation = reference.operations().get(name)
+    if operation is None:
+        raise Http404("there is no such operation")
+    context = {
+        "operation": operation,
+        "command": reference.command(operation, _site(request)),
+        "parameters": reference.parameters(operation),
+        "bodies": reference.bodies(operation),
+        "answers": reference.answers(operation),
+    }
+    return render(request, "home/operation.html", context)
+
+
+def _site(request: HttpRequest) -> str:
+    """The URL of this site, without a slash."""
+    return request.build_absolute_uri("/").rstrip("/")
 
 
 API = "/api/"

@@ -147,7 +147,7 @@ def _pages(resolver: URLResolver, prefix: str = "") -> Iterator[str]:
                 yield from _pages(each, f"{prefix}{each.namespace}:" if each.namespace else prefix)
         elif each.name and _accepts_get(each):
             name = prefix + each.name
-            if not name.startswith("api:") or name in {"api:docs", "api:schema"}:
+            if not name.startswith("api:") or name in {"api:docs", "api:operation", "api:schema"}:
                 yield name
 
 

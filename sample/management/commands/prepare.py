@@ -25,7 +25,7 @@ from sample.loader import is_loaded, regrade_outdated
 from sample.people import PASSWORD, PEOPLE
 
 # Unused parts of libraries, which would take most of the time and space.
-UNUSED = ["redoc", "rest_framework", "swagger-ui-es-bundle*"]
+UNUSED = ["rest_framework"]
 
 
 class Command(BaseCommand):

@@ -98,7 +98,7 @@ def test_from_an_endpoint_to_a_verified_row(
     _submitted(page)
     _publish(page)
     _repeat(page, model)
-    # Nobody verifies their own submission.
+    # No one verifies their own submission.
     organiser = site.log_in(browser, "otto@example.org").new_page()
     organiser.goto(page.url)
     _verify(organiser)
