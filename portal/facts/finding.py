@@ -11,20 +11,25 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from .grammar import (
+    ALONE,
     CELL,
+    CJK,
     CURRENCY,
     FIGURED_DATE,
     FIGURED_OTHER,
     LINE_NUMBER,
-    MINUS,
+    NEGATIVE,
+    NO_WIDTH,
     NUMBER,
     NUMBER_WORDS,
     PHONE,
     POSTAL_CODE,
+    PRICED,
     STATES,
     VULGAR,
     WORDED_DATE,
     WORDED_OTHER,
+    narrowed,
     with_borders,
 )
 from .spans import label_kind
@@ -32,16 +37,17 @@ from .values import read_date, read_number
 
 Kind: TypeAlias = Literal["number", "date"]
 
-# Facts do not begin inside a word, but an amount may follow its currency, as in USD5.
-_STARTS = r"(?:(?<![^\W_])|(?<=USD)|(?<=EUR)|(?<=GBP))"
+# Facts do not begin inside a word. Chinese and Japanese words are not divided by spaces.
+_STARTS = rf"(?:(?<![^\W_])|(?<=[{CJK}]))"
 _FACT = re.compile(
-    rf"""(?={CELL}){LINE_NUMBER} | {_STARTS}(?:
-        (?=[A-Za-z§])(?:(?P<worded>{WORDED_DATE})|{WORDED_OTHER})
+    rf"""(?={CELL})(?:{LINE_NUMBER}|{CELL}\s*+(?:[{CURRENCY}]\s?)?(?P<alone>{ALONE})) | {_STARTS}(?:
+        (?=[A-Za-z§])(?:(?P<worded>{WORDED_DATE})|{WORDED_OTHER}|{PRICED}(?P<priced>{NUMBER}))
       | (?=[0-9])(?:(?P<figured>{FIGURED_DATE})|{FIGURED_OTHER})
-      | (?=[0-9(.+{MINUS}{VULGAR}])(?:{PHONE}|(?P<number>{NUMBER}))
+      | (?=[0-9(.+{NEGATIVE}{VULGAR}])(?:{PHONE}|(?P<number>{NUMBER}))
     )""",
     re.VERBOSE,
 )
+_DATES = frozenset({"worded", "figured"})
 
 
 class FoundFact(NamedTuple):
@@ -68,9 +74,11 @@ def find_facts(text: str, borders: Sequence[int] = ()) -> list[FoundFact]:
     ...  find_facts("1,200 (3.5%) of $2,000 in Q2 2025")]
     ['1,200', '(3.5%)', '2,000', 'Q2 2025']
     """
+    if NO_WIDTH.search(text):
+        return _found_without(text, borders)
     inside = [border for border in borders if 0 < border < len(text)]
     marks = [(0, CELL), *((border, CELL) for border in inside), (len(text), CELL)]
-    marked = with_borders(text.replace(CELL, " "), marks)
+    marked = with_borders(narrowed(text).replace(CELL, " "), marks)
     found: list[FoundFact] = []
     passed = 0
     for match in _FACT.finditer(marked):
@@ -80,9 +88,19 @@ def find_facts(text: str, borders: Sequence[int] = ()) -> list[FoundFact]:
         while passed < len(marks) and marks[passed][0] + passed < start:
             passed += 1
         width = end - start - marked.count(CELL, start, end)
-        kind: Kind = "number" if match.lastgroup == "number" else "date"
+        kind: Kind = "date" if match.lastgroup in _DATES else "number"
         found.append(FoundFact(start - passed, start - passed + width, kind))
     return found
+
+
+def _found_without(text: str, borders: Sequence[int]) -> list[FoundFact]:
+    """The facts of a text with characters that take no place, which it is searched without."""
+    kept = [place for place, character in enumerate(text) if not NO_WIDTH.match(character)]
+    shown = "".join(text[place] for place in kept)
+    found = find_facts(shown, [bisect_left(kept, border) for border in borders])
+    return [
+        FoundFact(kept[fact.start], kept[fact.end - 1] + 1, fact.kind) for fact in found
+    ]
 
 
 def within(facts: Sequence[FoundFact], start: int, end: int) -> Sequence[FoundFact]:

@@ -20,6 +20,17 @@ from .markup import (
     tokens,
 )
 
+# Characters of East Asian width, and those that take no place on the page: the same text to a
+# reader.
+_WIDE = str.maketrans("０１２３４５６７８９（）．，％－＋／￥＄￡￠", "0123456789().,%-+/¥$£¢")
+NO_WIDTH = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+
+
+def narrowed(text: str) -> str:
+    """The text with full-width figures and signs as plain ones, of the same length."""
+    return text.translate(_WIDE)
+
+
 _MONTHS = (
     "January February March April May June July August September October November December".split()
 )
@@ -173,9 +184,23 @@ def _parting(text: str, marks: dict[int, str]) -> Iterator[int]:
             yield offset
 
 
-# Inside a character class: dashes used as minus, and currency marks.
+# Inside a character class: dashes used as minus, signs before a negative number (Japanese filings
+# print triangles), and currency marks.
 MINUS = "\\-\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"
+NEGATIVE = f"{MINUS}△▲"
 CURRENCY = "$€£¥₹₩₽₣₺¢"
+# Written before an amount without a space. Other letters before a figure make it a name, as in B2,
+# unless the figure has groups.
+_CODES = (
+    "USD US EUR GBP JPY CNY RMB CHF SEK NOK DKK ISK CAD AUD NZD HKD SGD TWD KRW INR IDR MYR PHP THB "
+    "VND BRL MXN ARS CLP COP ZAR NGN KES Ksh KSh TRY RUB UAH PLN CZK HUF RON BGN ILS NIS AED SAR QAR "
+    "EGP PKR BDT LKR Rs\\.? Rp\\.? RM Fr\\.? kr\\.? Kč zł BTC ETH"
+).replace(" ", "|")
+# Written after a figure without a space.
+_UNITS_AFTER = (
+    "x k K M B m b bn Bn mn Mn mm MM mln bps? pp ppm CR million billion trillion thousand "
+    "kW MW GW TW kWh MWh GWh TWh kg km cm sqm sqft ft ha mg ml lb lbs bbl boe mt MT kt Mt"
+).replace(" ", "|")
 VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 
 _SPACE = "[ \\xa0]"
@@ -190,24 +215,47 @@ _GROUPED = r"""(?:
   | [0-9]{1,2}(?:,[0-9]{2}){1,9},[0-9]{3}(?:\.[0-9]++)?   # 12,34,567
   | [0-9]{1,3}(?:\.[0-9]{3})++,[0-9]++                 # 1.234,56
   | [0-9]{1,3}(?:\.[0-9]{3}){2,}+                      # 1.234.567
-  | [0-9]{1,3}(?:[\u2009\u202f'’][0-9]{3})++(?:[.,][0-9]++)?
-)(?![0-9]|,[0-9])"""
+  | [0-9]{1,3}(?:[\xa0\u2009\u202f'’][0-9]{3})++(?:[.,][0-9]++)?
+)(?![0-9]|[.,][0-9])"""
 _FIGURES = rf"""(?:
     [0-9]{{1,4}}(?:[ \xa0-]{_FRACTION}|[{VULGAR}]) | {_FRACTION} | [{VULGAR}]
-  | {_GROUPED} | [0-9]++(?:\.[0-9]++)? | (?<!\.)\.[0-9]++
+  | {_GROUPED} | [0-9]++(?:\.[0-9]++(?:[eE][-+]?[0-9]{{1,2}}(?![0-9]))?)?(?![.,][0-9])
+  | (?<!\.)\.[0-9]++
+)"""
+# 1 234 567, alone in its cell or between words, but not the columns of a plain text, a telephone
+# number, or the number of a company: ABN 46 008 583 542.
+_SPACED = r"[0-9]{1,3}(?:[ \xa0][0-9]{3})++(?:,[0-9]++)?(?![0-9]|[.,-][0-9])"
+_SPACED_IN_WORDS = rf"""(?:
+    (?<![0-9.,%)]\ )(?<![A-Z]\ )(?<!\ \ ){_SPACED}(?=\s?[a-zß-ÿ€%]|[.;,)]|\s*+{CELL})
 )"""
 _MONEY = rf"(?:[{CURRENCY}]\s?)?"
 # A percent sign or closing parenthesis may be alone in the next cell.
 _PERCENT = rf"(?:{_SPACE}?%|{_GAP}%{_ALONE})"
 _CLOSING = rf"(?:\s*+\)(?:{_PERCENT})?|{_GAP}\)(?:\s?%)?{_ALONE})"
 _TRAILING = rf"(?:[{MINUS}](?=\s*+{CELL}|\s{{2}})|{_SPACE}?CR(?![A-Za-z0-9]))"
-# 1.5x, 25bps, $10M; with other suffixes it is a name: 3rd, 10K405, 529A.
-_ENDS = r"(?=(?:x|bn|mn|mm|bps?|pp|CR|[KMBkmb])?(?![^\W_]))"
-NUMBER = rf"""(?:
-    \(\s?[{MINUS}]?{_MONEY}(?!(?:19|20)[0-9]{{2}}\)){_FIGURES}{_PERCENT}?{_CLOSING}
-  | (?:(?<![)%.,{MINUS}])[{MINUS}+]{_MONEY})?+(?<![/.,][0-9])(?<![A-Z]-){_FIGURES}{_ENDS}
-    (?:{_PERCENT}|{_TRAILING})?
+# 1.5x, 25bps, $10M, 500円; with other suffixes it is a name: 3rd, 10K405, 529A. A figure with groups
+# or decimals is a number whatever the suffix, except for the number of a section: 12.5A.
+CJK = "\u3040-\u30ff\u4e00-\u9fff"
+_ENDS = rf"(?=(?:{_UNITS_AFTER}|{_CODES})?(?![^\W_])|[百千万萬億亿兆]*[円元圓株人名個百千万萬億亿兆])"
+_ENDS_OF_GROUPED = r"(?=[^\W\d_]*+[23]?(?![^\W_]))"
+_ENDED = rf"""(?:
+    {_GROUPED}{_ENDS_OF_GROUPED} | [0-9]++\.[0-9]++(?=[A-Za-z]?[a-z]+[23]?(?![^\W_]))
+  | {_SPACED_IN_WORDS} | {_FIGURES}{_ENDS}
 )"""
+# Not inside digits with separators, nor at a part of a name: 10-K, A-2.
+_BEGINS = r"(?<![0-9][.,'’])(?<![/.,][0-9])(?<![A-Z]-)"
+NUMBER = rf"""(?:
+    \((?:\s?|{_GAP})[{NEGATIVE}]?{_MONEY}(?!(?:19|20)[0-9]{{2}}\)){_FIGURES}{_PERCENT}?{_CLOSING}
+  | (?:(?<![)%.,{MINUS}])[{NEGATIVE}+]{_MONEY})?+{_BEGINS}{_ENDED}(?:{_PERCENT}|{_TRAILING})?
+)"""
+# An amount behind letters, which must not be a part of a longer word.
+PRICED = rf"(?:(?:{_CODES})(?=[0-9.])|[A-Za-z]{{1,5}}(?={_GROUPED}))"
+# What is a number only if nothing else is in the cell: a sign, or groups, behind a space.
+ALONE = rf"""(?:
+    \({_SPACE}?{_SPACED}{_SPACE}?\)(?:{_SPACE}?%)?
+  | (?:[{NEGATIVE}]{_SPACE}?{_MONEY})(?:{_SPACED}|{_FIGURES})(?:{_SPACE}?%)?
+  | {_SPACED}(?:{_SPACE}?%)?
+){_ALONE}"""
 
 # --- dates and durations ---
 

@@ -17,10 +17,13 @@ from .grammar import (
     CURRENCY,
     MINUS,
     MONTH,
+    NEGATIVE,
+    NO_WIDTH,
     NUMBER_WORDS,
     ORDINAL_WORD,
     VULGAR,
     month_number,
+    narrowed,
     ordinal_number,
     words_number,
 )
@@ -34,14 +37,15 @@ NUMBER_VALUE = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+|/[1-9][0-9]*)?")
 
 _AROUND = rf"[{CURRENCY}%\s]*+"
 _SHELL = re.compile(
-    rf"{_AROUND}(?P<open>\()?{_AROUND}(?P<minus>[{MINUS}])?\+?{_AROUND}"
+    rf"{_AROUND}(?P<open>\()?{_AROUND}(?P<minus>[{NEGATIVE}])?\+?{_AROUND}"
     rf"(?P<figures>[0-9{VULGAR}.](?:.*[0-9{VULGAR}])?){_AROUND}(?P<close>\))?{_AROUND}"
     rf"(?P<trailing_minus>[{MINUS}])?(?P<trailing_cr>CR)?\s*",
     re.DOTALL,
 )
 _DECIMAL = re.compile(r"[0-9]*(?:\.[0-9]+)?")
 _COMMAS = re.compile(r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3})(?:\.[0-9]+)?")
-_GAPS = re.compile(r"[0-9]{1,3}(?:[\u2009\u202f'’][0-9]{3})+(?:[.,][0-9]+)?")
+_GAPS = re.compile(r"[0-9]{1,3}(?:[ \xa0\u2009\u202f'’][0-9]{3})+(?:[.,][0-9]+)?")
+_POWER = re.compile(r"[0-9]+\.[0-9]+[eE][-+]?[0-9]{1,2}")
 _POINTS = re.compile(r"[0-9]{1,3}(?:(?:\.[0-9]{3})+,[0-9]+|(?:\.[0-9]{3}){2,})")
 _FRACTION = re.compile(r"([0-9]{1,9})[/\u2044]([0-9]{1,9})")
 _MIXED = re.compile(
@@ -56,6 +60,7 @@ def read_number(quote: str) -> tuple[str, str]:
     The value is a decimal with all written places, or a fraction of two whole numbers. Values are
     not scaled: `25.63%` is 25.63.
     """
+    quote = NO_WIDTH.sub("", narrowed(quote))
     words = quote.strip()
     if _WORDS.fullmatch(words):
         return str(words_number(words)), PLAIN
@@ -105,11 +110,13 @@ def _figures(figures: str) -> str:
     if _COMMAS.fullmatch(figures):
         return _decimal(figures.replace(",", ""))
     if _GAPS.fullmatch(figures):
-        return _decimal(re.sub("[\u2009\u202f'’]", "", figures).replace(",", "."))
+        return _decimal(re.sub("[^0-9.,]", "", figures).replace(",", "."))
     if _POINTS.fullmatch(figures):
         return _decimal(figures.replace(".", "").replace(",", "."))
     if _DECIMAL.fullmatch(figures):
         return _decimal(figures)
+    if _POWER.fullmatch(figures):
+        return _decimal(f"{Decimal(figures):f}")
     return _fraction(figures)
 
 
