@@ -83,7 +83,7 @@ def content_facts(document: Document) -> PageFacts:
 
 
 def _found(key: str, html: str, text: str) -> PageFacts:
-    borders = array("L", text_borders(html))
-    page = PageFacts(borders, find_facts(text, borders))
+    borders = text_borders(html)
+    page = PageFacts(array("L", borders), find_facts(text, borders))
     _pages.keep(key, page)
     return page

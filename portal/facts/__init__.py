@@ -1,5 +1,6 @@
 """Canonical HTML and text, spans, fact values, inline fact tags. Pure functions; no Django."""
 
+from .borders import Borders, text_borders
 from .canonical import Canonical, canonical_text, canonicalise, html_page
 from .document_files import (
     DocumentLine,
@@ -21,7 +22,6 @@ from .finding import (
     snap,
     span_warnings,
 )
-from .grammar import text_borders
 from .labelstudio.placing import Page, Placement, SourcePage, place_regions
 from .labelstudio.tasks import (
     LabelledBy,
@@ -58,6 +58,7 @@ __all__ = [
     "KNOWN_LABELS",
     "LABEL_SETS",
     "SIGNS",
+    "Borders",
     "Canonical",
     "DocumentLine",
     "Fact",

@@ -154,7 +154,7 @@ def _outermost(elements: Iterator[_Element]) -> list[_Element]:
 
 def _hides(tag: str) -> str:
     """The property that hides the element; empty if it is shown."""
-    style = _declarations(tag)
+    style = style_of(tag)
     if style.get("display") == "none":
         return "display"
     if style.get("visibility") in {"hidden", "collapse"}:
@@ -169,15 +169,12 @@ def _shows_again(html: str, inside: Sequence[Token], hides: str) -> bool:
     set_by = {hides, "font"} if hides == "font-size" else {hides}
     return any(
         token.kind is Kind.START
-        and (
-            token.name == "font"
-            or not set_by.isdisjoint(_declarations(html[token.start : token.end]))
-        )
+        and (token.name == "font" or not set_by.isdisjoint(style_of(html[token.start : token.end])))
         for token in inside
     )
 
 
-def _declarations(tag: str) -> dict[str, str]:
+def style_of(tag: str) -> dict[str, str]:
     """The declarations in a start tag's style."""
     style = _STYLE.search(tag)
     if style is None:

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from .borders import Borders
 from .grammar import (
     ALONE,
     CELL,
@@ -17,6 +18,7 @@ from .grammar import (
     CURRENCY,
     FIGURED_DATE,
     FIGURED_OTHER,
+    FOOTNOTE,
     LINE_NUMBER,
     NEGATIVE,
     NO_WIDTH,
@@ -40,7 +42,8 @@ Kind: TypeAlias = Literal["number", "date"]
 # Facts do not begin inside a word. Chinese and Japanese words are not divided by spaces.
 _STARTS = rf"(?:(?<![^\W_])|(?<=[{CJK}]))"
 _FACT = re.compile(
-    rf"""(?={CELL})(?:{LINE_NUMBER}|{CELL}\s*+(?:[{CURRENCY}]\s?)?(?P<alone>{ALONE})) | {_STARTS}(?:
+    rf"""(?={CELL})(?:{LINE_NUMBER}|{CELL}\s*+(?:[{CURRENCY}]\s?)?(?P<alone>{ALONE}))
+    | {FOOTNOTE} | {_STARTS}(?:
         (?=[A-Za-z§])(?:(?P<worded>{WORDED_DATE})|{WORDED_OTHER}|{PRICED}(?P<priced>{NUMBER}))
       | (?=[0-9])(?:(?P<figured>{FIGURED_DATE})|{FIGURED_OTHER})
       | (?=[0-9(.+{NEGATIVE}{VULGAR}])(?:{PHONE}|(?P<number>{NUMBER}))
@@ -80,6 +83,7 @@ def find_facts(text: str, borders: Sequence[int] = ()) -> list[FoundFact]:
     marks = [(0, CELL), *((border, CELL) for border in inside), (len(text), CELL)]
     marked = with_borders(narrowed(text).replace(CELL, " "), marks)
     found: list[FoundFact] = []
+    raised = _raised_places(borders)
     passed = 0
     for match in _FACT.finditer(marked):
         if not match.lastgroup:
@@ -87,20 +91,35 @@ def find_facts(text: str, borders: Sequence[int] = ()) -> list[FoundFact]:
         start, end = match.span(match.lastgroup)
         while passed < len(marks) and marks[passed][0] + passed < start:
             passed += 1
+        if start - passed in raised:
+            continue
         width = end - start - marked.count(CELL, start, end)
         kind: Kind = "date" if match.lastgroup in _DATES else "number"
         found.append(FoundFact(start - passed, start - passed + width, kind))
     return found
 
 
+def _raised_places(borders: Sequence[int]) -> set[int]:
+    ranges = borders.raised if isinstance(borders, Borders) else ()
+    return {place for start, end in ranges for place in range(start, end)}
+
+
 def _found_without(text: str, borders: Sequence[int]) -> list[FoundFact]:
     """The facts of a text with characters that take no place, which it is searched without."""
     kept = [place for place, character in enumerate(text) if not NO_WIDTH.match(character)]
     shown = "".join(text[place] for place in kept)
-    found = find_facts(shown, [bisect_left(kept, border) for border in borders])
-    return [
-        FoundFact(kept[fact.start], kept[fact.end - 1] + 1, fact.kind) for fact in found
-    ]
+    found = find_facts(shown, _moved(borders, kept))
+    return [FoundFact(kept[fact.start], kept[fact.end - 1] + 1, fact.kind) for fact in found]
+
+
+def _moved(borders: Sequence[int], kept: Sequence[int]) -> Borders:
+    """The borders in a text of which only the characters at the places `kept` are left."""
+    moved = Borders(bisect_left(kept, border) for border in borders)
+    if isinstance(borders, Borders):
+        moved.raised = tuple(
+            (bisect_left(kept, a), bisect_left(kept, b)) for a, b in borders.raised
+        )
+    return moved
 
 
 def within(facts: Sequence[FoundFact], start: int, end: int) -> Sequence[FoundFact]:
@@ -362,15 +381,20 @@ def _on_one_line(text: str, fact: FoundFact) -> str:
     return " ".join(text[fact.start : fact.end].split())
 
 
+# Figures before an edge and behind one, with at most one separator at the edge.
+_BEHIND = re.compile(r"[0-9][.,'’]?")
+_AHEAD = re.compile(r"[.,'’]?[0-9]")
+
+
 def _cuts_figures(text: str, borders: Sequence[int], start: int, end: int) -> bool:
-    """Whether an edge is between two digits without a border between them."""
-    return any(
-        0 < edge < len(text)
-        and text[edge - 1].isdecimal()
-        and text[edge].isdecimal()
-        and bisect_left(borders, edge) == bisect_right(borders, edge)
-        for edge in (start, end)
-    )
+    """Whether an edge is inside digits with separators, without a border at the cut."""
+    cuts = []
+    if text[start].isdecimal():
+        places = [start - length for length in (1, 2) if start >= length]
+        cuts += [(place, start) for place in places if _BEHIND.fullmatch(text, place, start)]
+    if text[end - 1].isdecimal() and (ahead := _AHEAD.match(text, end)):
+        cuts.append((end - 1, ahead.end() - 1))
+    return any(bisect_right(borders, low) == bisect_right(borders, high) for low, high in cuts)
 
 
 def _touched_near(text: str, borders: Sequence[int], start: int, end: int) -> list[FoundFact]:

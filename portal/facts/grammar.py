@@ -1,24 +1,12 @@
-"""Patterns of numbers, dates and durations in filings, and borders between blocks and table cells.
+"""Patterns of numbers, dates and durations in filings.
 
-The text of a document joins all text nodes, so that the numbers of two table cells may be adjacent:
-`1,586` and `1,702` become `1,5861,702`. Borders separate them. The regular expressions match text
-with CELL marks at the borders; most are in verbose form.
+The regular expressions match text with CELL marks at the borders between blocks and table cells
+(see `portal.facts.borders`); most are in verbose form.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from html import unescape
+from collections.abc import Sequence
 from itertools import pairwise
-
-from .markup import (
-    FORMATTING_ELEMENTS,
-    KEPT_ELEMENTS,
-    PHRASING_ELEMENTS,
-    TABLE_PARTS,
-    Kind,
-    Token,
-    tokens,
-)
 
 # Characters of East Asian width, and those that take no place on the page: the same text to a
 # reader.
@@ -88,54 +76,8 @@ def ordinal_number(word: str) -> int:
     return _ORDINALS.index(word.lower()) + 1
 
 
-# Marks in a text: the border of a cell, and that of a line or block inside one. Neither character
-# occurs in canonical text.
+# The mark of a border in a text. It does not occur in canonical text.
 CELL = "\x00"
-LINE = "\x01"
-
-_CELLS = frozenset({"table", *TABLE_PARTS})
-# Images, boxes and line breaks are inline, but separate the text around them.
-_PARTING = frozenset({"br", "img", "input"})
-_LINES = (KEPT_ELEMENTS - FORMATTING_ELEMENTS - PHRASING_ELEMENTS - _CELLS) | _PARTING
-
-# A raised "th" belongs to its number; a raised number before a slash is part of a fraction.
-_ORDINAL = re.compile(r"\s*(?:st|nd|rd|th)\s*", re.IGNORECASE)
-_SLASH = ("/", "\N{FRACTION SLASH}")
-
-# Narrow column headings break dates: "June 30,", and "2025" in the next line.
-_BROKEN_DATE = re.compile(
-    rf"(?<![A-Za-z])(?:{MONTH})[\s{LINE}]+[0-9]{{1,2}},[\s{LINE}]*(?:19|20)[0-9]{{2}}(?![0-9])"
-)
-
-
-def text_borders(canonical_html: str) -> tuple[int, ...]:
-    """Return the ascending offsets of the canonical text at which a block or table cell begins.
-
-    Line breaks, images, the ends of blocks, and raised footnote marks after numbers also make
-    borders; line breaks in a date inside a cell do not. Time is linear in the HTML.
-
-    >>> text_borders("<table><tr><td>1,586</td><td>1,702<sup>3</sup></td></tr></table>")
-    (5, 10)
-    """
-    pieces: list[str] = []
-    marks: dict[int, str] = {}
-    raised: list[tuple[int, int]] = []
-    open_sups: list[int] = []
-    position = 0
-    for token in tokens(canonical_html):
-        if token.kind is Kind.TEXT:
-            pieces.append(unescape(canonical_html[token.start : token.end]))
-            position += len(pieces[-1])
-        elif token.name in _CELLS:
-            marks[position] = CELL
-        elif token.name in _LINES:
-            marks.setdefault(position, LINE)
-        elif token.name == "sup":
-            _note_raised(token, position, open_sups, raised)
-    text = "".join(pieces)
-    for offset in _beside_raised(text, raised):
-        marks.setdefault(offset, CELL)
-    return tuple(_parting(text, marks))
 
 
 def with_borders(text: str, marks: Sequence[tuple[int, str]]) -> str:
@@ -146,55 +88,17 @@ def with_borders(text: str, marks: Sequence[tuple[int, str]]) -> str:
     return "".join(map("".join, zip(stretches, after, strict=True)))
 
 
-def _note_raised(
-    token: Token, position: int, open_sups: list[int], raised: list[tuple[int, int]]
-) -> None:
-    if token.kind is Kind.START:
-        open_sups.append(position)
-    elif open_sups:
-        raised.append((open_sups.pop(), position))
-
-
-def _beside_raised(text: str, raised: Sequence[tuple[int, int]]) -> Iterator[int]:
-    """Borders between raised text and adjacent numbers.
-
-    Marks after words need none, because digits that follow a word are not a number.
-    """
-    for start, end in raised:
-        if _ORDINAL.fullmatch(text, start, end):
-            continue
-        if start and not text[start - 1].isalpha():
-            yield start
-        if not text.startswith(_SLASH, end):
-            yield end
-
-
-def _parting(text: str, marks: dict[int, str]) -> Iterator[int]:
-    """The offsets of marks, except at the ends of the text and inside dates."""
-    placed = sorted((offset, mark) for offset, mark in marks.items() if 0 < offset < len(text))
-    marked = with_borders(text, placed)
-    broken = [match.span() for match in _BROKEN_DATE.finditer(marked)]
-    index = 0
-    for count, (offset, mark) in enumerate(placed):
-        place = offset + count
-        while index < len(broken) and broken[index][1] <= place:
-            index += 1
-        is_inside = index < len(broken) and broken[index][0] <= place
-        if mark == CELL or not is_inside:
-            yield offset
-
-
 # Inside a character class: dashes used as minus, signs before a negative number (Japanese filings
 # print triangles), and currency marks.
 MINUS = "\\-\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"
 NEGATIVE = f"{MINUS}△▲"
 CURRENCY = "$€£¥₹₩₽₣₺¢"
-# Written before an amount without a space. Other letters before a figure make it a name, as in B2,
+# Written before an amount without a space. Other characters before a figure make it a name, as in B2,
 # unless the figure has groups.
 _CODES = (
-    "USD US EUR GBP JPY CNY RMB CHF SEK NOK DKK ISK CAD AUD NZD HKD SGD TWD KRW INR IDR MYR PHP THB "
-    "VND BRL MXN ARS CLP COP ZAR NGN KES Ksh KSh TRY RUB UAH PLN CZK HUF RON BGN ILS NIS AED SAR QAR "
-    "EGP PKR BDT LKR Rs\\.? Rp\\.? RM Fr\\.? kr\\.? Kč zł BTC ETH"
+    "USD US EUR GBP JPY CNY RMB CHF SEK NOK DKK ISK CAD AUD NZD HKD SGD TWD KRW INR IDR MYR PHP "
+    "THB VND BRL MXN ARS CLP COP ZAR NGN KES Ksh KSh TRY RUB UAH PLN CZK HUF RON BGN ILS NIS AED "
+    "SAR QAR EGP PKR BDT LKR Rs\\.? Rp\\.? RM Fr\\.? kr\\.? Kč zł"
 ).replace(" ", "|")
 # Written after a figure without a space.
 _UNITS_AFTER = (
@@ -233,13 +137,16 @@ _MONEY = rf"(?:[{CURRENCY}]\s?)?"
 _PERCENT = rf"(?:{_SPACE}?%|{_GAP}%{_ALONE})"
 _CLOSING = rf"(?:\s*+\)(?:{_PERCENT})?|{_GAP}\)(?:\s?%)?{_ALONE})"
 _TRAILING = rf"(?:[{MINUS}](?=\s*+{CELL}|\s{{2}})|{_SPACE}?CR(?![A-Za-z0-9]))"
-# 1.5x, 25bps, $10M, 500円; with other suffixes it is a name: 3rd, 10K405, 529A. A figure with groups
-# or decimals is a number whatever the suffix, except for the number of a section: 12.5A.
+# 1.5x, 25bps, $10M, 500円; with other suffixes it is a name: 3rd, 10K405, 529A. A figure with
+# groups or decimals is a number whatever the suffix, except for the number of a section: 12.5A.
 CJK = "\u3040-\u30ff\u4e00-\u9fff"
-_ENDS = rf"(?=(?:{_UNITS_AFTER}|{_CODES})?(?![^\W_])|[百千万萬億亿兆]*[円元圓株人名個百千万萬億亿兆])"
+_ENDS = (
+    rf"(?=(?:{_UNITS_AFTER}|{_CODES})?(?![^\W_])"
+    "|[百千万萬億亿兆]*[円元圓株人名個百千万萬億亿兆])"
+)
 _ENDS_OF_GROUPED = r"(?=[^\W\d_]*+[23]?(?![^\W_]))"
 _ENDED = rf"""(?:
-    {_GROUPED}{_ENDS_OF_GROUPED} | [0-9]++\.[0-9]++(?=[A-Za-z]?[a-z]+[23]?(?![^\W_]))
+    {_GROUPED}{_ENDS_OF_GROUPED} | [0-9]++\.[0-9]++(?=(?:[A-Za-z]{{2,}}|[gltm])[23]?(?![^\W_]))
   | {_SPACED_IN_WORDS} | {_FIGURES}{_ENDS}
 )"""
 # Not inside digits with separators, nor at a part of a name: 10-K, A-2.
@@ -248,9 +155,9 @@ NUMBER = rf"""(?:
     \((?:\s?|{_GAP})[{NEGATIVE}]?{_MONEY}(?!(?:19|20)[0-9]{{2}}\)){_FIGURES}{_PERCENT}?{_CLOSING}
   | (?:(?<![)%.,{MINUS}])[{NEGATIVE}+]{_MONEY})?+{_BEGINS}{_ENDED}(?:{_PERCENT}|{_TRAILING})?
 )"""
-# An amount behind letters, which must not be a part of a longer word.
+# An amount directly behind a currency or a word of up to five characters.
 PRICED = rf"(?:(?:{_CODES})(?=[0-9.])|[A-Za-z]{{1,5}}(?={_GROUPED}))"
-# What is a number only if nothing else is in the cell: a sign, or groups, behind a space.
+# A sign or groups with spaces make a number only if nothing else is in the cell.
 ALONE = rf"""(?:
     \({_SPACE}?{_SPACED}{_SPACE}?\)(?:{_SPACE}?%)?
   | (?:[{NEGATIVE}]{_SPACE}?{_MONEY})(?:{_SPACED}|{_FIGURES})(?:{_SPACE}?%)?
@@ -308,7 +215,7 @@ PHONE = r"(?:\([0-9]{3}\)\s?|[0-9]{3}[\s.-])[0-9]{3}[.-][0-9]{4}(?![0-9])"
 WORDED_OTHER = rf"""(?:
     (?i:{_REFERRING})\s*(?i:nos?\.\s*)?(?!{_YEAR}){_REFERENCE}{_NO_AMOUNT}
     (?:(?:,|\s?[{MINUS}]|\s(?:and|or|to|through))\s?[0-9]{{1,2}}[a-z]?{_NO_AMOUNT}){{0,9}}
-  | (?:{STATES})\.?,?\s+{POSTAL_CODE}
+  | (?:{STATES})\.?,?[\s{CELL}]+{POSTAL_CODE}
 )"""
 FIGURED_OTHER = rf"""(?:
     {PHONE}
@@ -320,6 +227,8 @@ FIGURED_OTHER = rf"""(?:
   | [0-9]{{1,2}}-[A-Z](?![a-z])
   | [0-9]{{10,}}+(?![.,][0-9]) | (?!{_GROUPED})[0-9]++(?:,[0-9]++)++
 )"""
+# The number of a footnote behind a figure: 9,012(3), or 9,012 (3) at the end of a cell.
+FOOTNOTE = rf"(?<=[0-9])(?:\([0-9]{{1,2}}\)(?![0-9.,])|\ \([0-9]{{1,2}}\){_ALONE})"
 # The number of a list item, and that of a page between dashes.
 LINE_NUMBER = rf"""{CELL}\s*+(?:
     \(?[0-9]{{1,2}}[.)]\s++(?=[A-Z“"])

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import assume, given, settings
 
-from portal.facts import RefusedHtml, canonical_text, canonicalise, text_borders
+from portal.facts import RefusedHtml, canonical_text, canonicalise, find_facts, text_borders
 from tests.facts.strategies import PAGES
 
 
@@ -34,6 +34,17 @@ def _row(*cells: str) -> str:
         ("<p>Earnings<sup>1</sup>20</p>", ["Earnings1", "20"]),
         ("<p>5<sup>th</sup> of May</p>", ["5th of May"]),
         ("<p>Rate <sup>1</sup>/<sub>2</sub>%</p>", ["Rate ", "1/2%"]),
+        ('<p>1,200<span style="vertical-align:super">3</span></p>', ["1,200", "3"]),
+        ('<p>15<span style="position:relative;top:-3.5pt">1</span></p>', ["15", "1"]),
+        ('<p>15<font style="font-size:65%;vertical-align:top">1</font></p>', ["15", "1"]),
+        ('<p>15<font style="font-size:65%">1</font></p>', ["151"]),
+        # Elements that styles put elsewhere, and figures that are none together.
+        ('<p><span style="display:inline-block;width:9px">11</span>22</p>', ["11", "22"]),
+        ('<p>20<span style="display:inline-block">25</span></p>', ["2025"]),
+        ('<p><b style="position:absolute;left:9px">11</b><b>22</b></p>', ["11", "22"]),
+        ('<p><b style="float:left">11</b>22</p>', ["11", "22"]),
+        ("<p><b>1,234</b><b>5,678</b></p>", ["1,234", "5,678"]),
+        ("<p><b>1,2</b><b>34</b></p>", ["1,234"]),
         # Lines of one cell that break a date, but not the heads of two cells.
         (_row("June 30,<br>2025"), ["June 30,2025"]),
         (_row("<p>Dec.</p>\n<p>31, 2025</p>"), ["Dec.\n31, 2025"]),
@@ -44,6 +55,21 @@ def _row(*cells: str) -> str:
 )
 def test_text_borders_part_what_a_reader_sees_apart(html: str, stretches: list[str]) -> None:
     assert _stretches(html) == stretches
+
+
+@pytest.mark.parametrize(
+    ("html", "marks"),
+    [
+        ("<p>1,200<sup>(1)</sup> and <sup>2,3</sup></p>", ["(1)", "2,3"]),
+        ("<p>5<sup>1</sup>/<sub>2</sub> of m<sup>2</sup></p>", ["2"]),
+        ("<p>5<sup>th</sup>, <sup>1,200</sup></p>", []),
+    ],
+)
+def test_raised_marks_of_footnotes_are_no_facts(html: str, marks: list[str]) -> None:
+    text, borders = canonical_text(html), text_borders(html)
+    assert [text[start:end] for start, end in borders.raised] == marks
+    found = {text[fact.start : fact.end] for fact in find_facts(text, borders)}
+    assert found.isdisjoint({"(1)", "2", "3"})
 
 
 @given(PAGES)

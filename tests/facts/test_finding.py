@@ -56,10 +56,67 @@ def test_find_facts_finds_the_whole_number(number: str) -> None:
         ("$2024 is no year", ["2024"]),
         ("a 3rd B2B 10K405 529A x5", []),
         ("1,23 and 1,2345 and 0,5", []),
+        ("rate 12,5% of 1,2345 and 0,55MW", []),
+        ("1.2e6 Pa and 3.0E-5, but 2e5", ["1.2e6", "3.0E-5"]),
     ],
 )
 def test_find_facts_knows_what_belongs_to_a_number(text: str, numbers: list[str]) -> None:
     assert _found(text, "number") == numbers
+
+
+@together(
+    "written",
+    "RMB[7,800] CHF[9,150.50] Rs[12,345] Rs.[500] RM[250,000] R[7,800] Ksh[40] INR[1,23,456] "
+    "XYZ[1,200] "
+    "NT$[3,300] [12,500]RMB [500]円 約[1,234]百万円 [3.5]億円 [1,500]kg [12.5]MW [25.5]m3 "
+    "[2,400]sqm [1,234]million [40]km US$[1,234]mln [１，２３４] （[５６]） [1\u200b,236] "
+    "[△1,234] [▲56]%".split(),
+)
+def test_letters_next_to_a_figure_cut_nothing_from_it(written: str) -> None:
+    text = f"about {written} in all".replace("[", "").replace("]", "")
+    whole = written[written.index("[") + 1 : written.index("]")]
+    found = _found(text, "number")
+    assert found in ([whole], [f"（{whole}）"], [f"{whole}%"])
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (("Loss", "(", "987", ")"), ["(987)"]),
+        (("$(", "56", ")%", "(", "1,234)"), ["(56)%", "(1,234)"]),
+        (("– 154", "- $156", "− 99", "–", "7"), ["– 154", "- $156", "− 99", "7"]),
+        (
+            ("(\u200b88)", "(1,235\u2060)", "-\u200b12"),
+            ["(\u200b88)", "(1,235\u2060)", "-\u200b12"],
+        ),
+        (
+            ("1 234", "12 345 678", "(2 345)", "1 234,5"),
+            ["1 234", "12 345 678", "(2 345)", "1 234,5"],
+        ),
+        (("9,012(3)", "3,456 (4)", "12 (5) men"), ["9,012", "3,456", "12", "(5)"]),
+    ],
+)
+def test_a_figure_is_whole_across_cells_and_spaces(
+    cells: tuple[str, ...], numbers: list[str]
+) -> None:
+    text, borders = _cells(*cells)
+    assert _found(text, "number", borders) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("Revenu 1 234 567 et 12 345,67 en tout", ["1 234 567", "12 345,67"]),
+        ("call 800 523-1918 or ABN 46 008 583 542", ["800", "523", "46", "008", "583", "542"]),
+        ("Total   100 200  \n", ["100", "200"]),
+    ],
+)
+def test_groups_with_spaces_are_one_number_only_in_running_text(
+    text: str, numbers: list[str]
+) -> None:
+    found = _found(text, "number")
+    assert [number for number in found if number in numbers] == [n for n in numbers if n in found]
+    assert all(number in numbers for number in found)
 
 
 @together(

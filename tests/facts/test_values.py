@@ -37,6 +37,14 @@ from tests.many import together
         ("1.234.567,89", "1234567.89", "plain"),
         ("1'234'567", "1234567", "plain"),
         ("1\u202f234,5", "1234.5", "plain"),
+        ("12 345 678", "12345678", "plain"),
+        ("1\u00a0234,50", "1234.50", "plain"),
+        ("△1,234", "-1234", "minus"),
+        ("– $ 156", "-156", "minus"),
+        ("（１，２３４．５）", "-1234.5", "parentheses"),
+        ("1,\u200b236", "1236", "plain"),
+        ("1.2e6", "1200000", "plain"),
+        ("-1.25E-3", "-0.00125", "minus"),
         ("two", "2", "plain"),
         ("Twenty-five", "25", "plain"),
         # Unreadable: what is missing or extra would be guessed.
@@ -51,6 +59,8 @@ from tests.many import together
         ("1/0", "", ""),
         ("5 1/0", "", ""),
         ("12 million", "", ""),
+        ("12 34", "", ""),
+        ("1e6", "", ""),
         ("1" * 5000, "1" * 5000, "plain"),
     ],
 )

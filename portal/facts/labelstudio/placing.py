@@ -12,8 +12,8 @@ from functools import cached_property
 from html import unescape
 from typing import NamedTuple
 
+from portal.facts.borders import text_borders
 from portal.facts.canonical import canonical_text
-from portal.facts.grammar import text_borders
 from portal.facts.markup import Kind, tokens
 from portal.facts.page_text import TextNode, TextPaths
 from portal.facts.spans import (
