@@ -4,9 +4,9 @@ Only organisers can see a private dataset; others get 404, not 403. In a public 
 of a document is hidden while a release with hidden gold contains it, because its HTML is the
 answer.
 
-Disputes of visible releases are public, but their text is hidden if the gold of the item is,
-because a claim could reveal the answer. Their raisers and the users who decide can read them. An
-app whose users decide disputes registers them with `register_deciders` when it starts.
+Disputes of visible releases are public. If the gold of the item is hidden, only their raisers and
+the users who decide can see them, because claim and decision could reveal the answer. An app whose
+users decide disputes registers them with `register_deciders` when it starts.
 
 Leads can export gold that is not released yet with their campaign (`annotation.exchange`, access in
 `annotation.access`).
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from rest_framework.permissions import SAFE_METHODS
@@ -266,10 +266,14 @@ def get_release_item(user: Any, slug: str, version: str, name: str) -> ReleaseIt
 
 
 def visible_disputes(user: Any, dataset: Dataset) -> QuerySet[Dispute]:
-    """Return disputes of the visible releases, newest first, without loading gold."""
+    """Return the disputes that the user may read, newest first, without loading gold."""
     disputes = Dispute.objects.filter(item__release__dataset=dataset)
     if not is_organiser(user):
         disputes = disputes.exclude(item__release__visibility=Release.Visibility.PRIVATE)
+        if not may_decide(user, dataset):
+            # An anonymous user has no key, and neither has a raiser who deleted the account.
+            own = Q(raised_by=user.pk) if user.is_authenticated else Q(pk__in=())
+            disputes = disputes.filter(_has_open_gold() | own)
     related = disputes.select_related("item__release", "raised_by", "decided_by", "settled_in")
     return related.defer("item__gold", "item__facts")
 
@@ -283,10 +287,11 @@ def get_dispute(user: Any, slug: str, pk: int) -> Dispute:
     return dispute
 
 
-def may_read_dispute(user: Any, dispute: Dispute, *, decides: bool) -> bool:
-    """Whether the user may read claim, reason and answer; `decides` is from `may_decide`."""
-    own = user.is_authenticated and dispute.raised_by_id == user.pk
-    return own or decides or may_see_item_gold(user, dispute.item)
+def _has_open_gold() -> Q:
+    """The condition that everyone may see the gold of a dispute's item."""
+    is_public = Q(item__release__visibility=Release.Visibility.PUBLIC)
+    is_hidden = Q(item__release__visibility=Release.Visibility.GOLD_HIDDEN)
+    return is_public | is_hidden & Q(item__split=ReleaseItem.Split.DEV)
 
 
 def get_decidable(user: Any, slug: str, pk: int) -> Dispute:

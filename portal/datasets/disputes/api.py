@@ -25,7 +25,7 @@ from portal.datasets.access import (
 from portal.datasets.models import Dispute
 from portal.datasets.releases.corrections import planned_corrections
 from portal.datasets.responses import refusals_by_field
-from portal.web.answers import ListingView, ReadableSerializer
+from portal.web.answers import ListingView
 from portal.web.api import ErrorSerializer, checked
 
 from .selectors import DisputeRow, dispute_page, dispute_rows, filter_disputes
@@ -40,33 +40,30 @@ from .services import (
 )
 
 
-class DisputeRowSerializer(ReadableSerializer):
-    """A dispute. If not `readable`, fact, claim, reason, answer and correction are null."""
+class DisputeRowSerializer(serializers.Serializer[DisputeRow]):
+    """A dispute that you may read."""
 
     id = serializers.IntegerField(source="dispute.pk")
     state = serializers.ChoiceField(choices=Dispute.State.choices, source="dispute.state")
     release = serializers.CharField(source="dispute.item.release.version")
     item = serializers.CharField(source="dispute.item.name")
-    readable = serializers.BooleanField()
     is_own = serializers.BooleanField()
     fact = serializers.IntegerField(
         source="dispute.fact",
         allow_null=True,
-        help_text="Number of the fact; null if none, or hidden.",
+        help_text="Number of the fact; null if it is about the whole item.",
     )
-    claim = serializers.CharField(source="dispute.claim", allow_null=True)
-    reason = serializers.CharField(source="dispute.reason", allow_null=True)
-    answer = serializers.CharField(source="dispute.answer", allow_null=True)
+    claim = serializers.CharField(source="dispute.claim")
+    reason = serializers.CharField(source="dispute.reason")
+    answer = serializers.CharField(source="dispute.answer")
     correction = serializers.JSONField(
         source="dispute.correction",
         allow_null=True,
-        help_text="{act, type, value, start, end} if accepted; null if manual, or hidden.",
+        help_text="{act, type, value, start, end} if accepted; null if manual.",
     )
     raised_at = serializers.DateTimeField(source="dispute.raised_at")
     decided_at = serializers.DateTimeField(source="dispute.decided_at", allow_null=True)
     settled_in = serializers.SerializerMethodField(help_text="The release that resolves it.")
-
-    HIDDEN = ("fact", "claim", "reason", "answer", "correction")
 
     def get_settled_in(self, row: DisputeRow) -> str | None:
         settled = row.dispute.settled_in

@@ -10,7 +10,6 @@ from portal.accounts.models import display_name
 from portal.datasets.access import (
     Workplace,
     may_decide,
-    may_read_dispute,
     may_see_item_gold,
     own_part,
     visible_disputes,
@@ -29,11 +28,10 @@ from portal.facts.page_text import Context, Excerpts
 
 @dataclass(frozen=True)
 class DisputeRow:
-    """A dispute in the list. If not `readable`, claim and fact are hidden."""
+    """A dispute in the list."""
 
     dispute: Dispute
     is_own: bool
-    readable: bool
 
 
 @dataclass(frozen=True)
@@ -80,19 +78,12 @@ def filter_disputes(
 
 
 def dispute_rows(user: Any, dataset: Dataset, disputes: Sequence[Dispute]) -> list[DisputeRow]:
-    decides = bool(disputes) and may_decide(user, dataset)
     rows = []
     for dispute in disputes:
         dispute.item.release.dataset = dataset
         if dispute.settled_in is not None:
             dispute.settled_in.dataset = dataset
-        rows.append(
-            DisputeRow(
-                dispute=dispute,
-                is_own=_is_own(user, dispute),
-                readable=may_read_dispute(user, dispute, decides=decides),
-            )
-        )
+        rows.append(DisputeRow(dispute=dispute, is_own=_is_own(user, dispute)))
     return rows
 
 
@@ -105,7 +96,6 @@ def dispute_page(user: Any, dispute: Dispute) -> DisputePage:
     obstacle = own_part(user, dispute) if decides and is_open else ""
     return DisputePage(
         dispute=dispute,
-        readable=may_read_dispute(user, dispute, decides=decides),
         sees_gold=sees_gold,
         fact=fact_row(item, dispute.fact) if sees_gold else None,
         raiser=_name(dispute.raised_by),

@@ -347,14 +347,17 @@ class ChangedItemSerializer(serializers.Serializer[ChangedItem]):
 
 
 class DiffSerializer(serializers.Serializer[DiffPage]):
-    """The changes from the older to the newer of two releases; `facts` counts open items only."""
+    """The changes from the older to the newer of two releases. Items whose gold is hidden from you
+    are not compared: they count as added or removed, but not as changed or unchanged."""
 
     before = serializers.CharField(source="before.version")
     after = serializers.CharField(source="after.version")
     items = ChangeCountSerializer()
     unchanged = serializers.IntegerField()
     facts = ChangeCountSerializer()
-    hidden = serializers.IntegerField(help_text="Number of changed items whose gold is hidden.")
+    hidden = serializers.IntegerField(
+        help_text="Number of items of both releases that are not compared."
+    )
     pages = serializers.IntegerField(source="page.paginator.num_pages")
     results = ChangedItemSerializer(many=True, source="rows")
 

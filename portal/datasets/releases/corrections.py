@@ -68,7 +68,7 @@ def unsettled_warning(dataset: Dataset) -> str:
 def dispute_notes(disputes: Sequence[Dispute]) -> str:
     """The section of the release notes about these disputes, in Markdown; empty for none.
 
-    Notes are public, so they show no claim where the gold is hidden.
+    Notes are public, so they show neither item nor claim where the gold is hidden.
     """
     if not disputes:
         return ""
@@ -88,9 +88,9 @@ def dispute_mark(dispute: Dispute) -> str:
 
 def _line(dispute: Dispute, closed: set[int]) -> str:
     item = dispute.item
-    start = f"- {dispute_mark(dispute)} {code(item.name, longest=len(item.name))}"
     if not item.release.opens(item.split) or item.document_id in closed:
-        return f"{start}, the gold is hidden"
+        return f"- {dispute_mark(dispute)} the gold is hidden"
+    start = f"- {dispute_mark(dispute)} {code(item.name, longest=len(item.name))}"
     what = "whole item" if dispute.fact is None else f"fact {dispute.fact}"
     return f"{start}, {what}: {code(dispute.claim, longest=LONGEST_CLAIM)}"
 

@@ -4,7 +4,7 @@ A comparison shows an item in full only if the reader may see its gold in both r
 other item it shows only whether it was added, removed or changed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -179,9 +179,8 @@ class DiffPage:
     items: Counts
     unchanged: int
     facts: Counts
-    """In open items only."""
     hidden: int
-    """Number of changed items whose gold is hidden."""
+    """Number of items of both releases that are not compared, because their gold is hidden."""
     kind: str
     may_manage: bool
     page: Page[ItemChange]
@@ -191,13 +190,17 @@ class DiffPage:
 def diff_page(
     user: Any, one: Release, other: Release, *, kind: str = "", page: str = "1"
 ) -> DiffPage:
-    """A page of the comparison of two releases of a dataset; the older one is `before`."""
+    """A page of the comparison of two releases of a dataset; the older one is `before`.
+
+    Items with hidden gold are not compared: even their number would say something about its
+    corrections.
+    """
     before, after = sorted((one, other), key=lambda release: release.pk)
-    diff = compare(before, after)
+    hidden = _hidden_names(user, before, after)
+    diff = compare(before, after, without=hidden)
     opened = _opened(user, before, after)
     shown = tuple(item for item in diff.items if opened(item))
     open_diff = ReleaseDiff(diff.before, diff.after, shown, 0)
-    # The name alone would show which hidden gold was corrected.
     wanted = [item for item in shown if kind not in KINDS or item.kind == kind]
     pages = Paginator(wanted, CHANGES_PER_PAGE).get_page(page)
     return DiffPage(
@@ -206,7 +209,7 @@ def diff_page(
         items=Counts(*(len(diff.of_kind(each)) for each in KINDS)),
         unchanged=diff.unchanged,
         facts=Counts(*(open_diff.facts_of_kind(each) for each in KINDS)),
-        hidden=len(diff.items) - len(shown),
+        hidden=len(hidden),
         kind=kind if kind in KINDS else "",
         may_manage=is_organiser(user),
         page=pages,
@@ -214,9 +217,25 @@ def diff_page(
     )
 
 
-def compare(before: Release, after: Release) -> ReleaseDiff:
-    """All differences. Unchanged items are recognised by their hashes; their gold is not loaded."""
-    was, now = _hashes(before), _hashes(after)
+def _hidden_names(user: Any, before: Release, after: Release) -> set[str]:
+    """The items of both releases whose gold the user may not see in both."""
+    names = [set(release.items.values_list("name", flat=True)) for release in (before, after)]
+    closed: set[str] = set()
+    for release in (before, after):
+        splits = gold_splits_for(user, release)
+        if splits is not None:
+            items = release.items.exclude(split__in=splits)
+            closed.update(items.values_list("name", flat=True))
+    return closed & names[0] & names[1] if closed else closed
+
+
+def compare(before: Release, after: Release, *, without: Set[str] = frozenset()) -> ReleaseDiff:
+    """All differences, except those of the items `without`. Unchanged items are recognised by their
+    hashes; their gold is not loaded."""
+    was, now = (
+        {name: row for name, row in _hashes(release).items() if name not in without}
+        for release in (before, after)
+    )
     differing = sorted(name for name in was.keys() | now.keys() if was.get(name) != now.get(name))
     diff = diff_releases(
         _named_items(before, differing),

@@ -84,12 +84,13 @@ def test_reading(
         organises = role == "organiser"
         seen = 200 if organises or visibility != "private" else 404
         reads = visibility == "public" or role in READERS
+        found = seen if reads else 404
         expected = {
             "/datasets/world/disputes/": 200,
-            f"/datasets/world/disputes/{dispute.pk}/": seen,
+            f"/datasets/world/disputes/{dispute.pk}/": found,
             "/datasets/world/releases/1.0.0/items/a/": seen,
             "/api/v1/datasets/world/disputes/": 200,
-            f"/api/v1/datasets/world/disputes/{dispute.pk}/": seen,
+            f"/api/v1/datasets/world/disputes/{dispute.pk}/": found,
         }
         page, endpoint = client_of(cast[role]), api_of(cast[role])
         for path, status in expected.items():
@@ -342,11 +343,24 @@ def test_anonymous_has_none_of_their_own(researcher: User, api_of: ApiOf) -> Non
     assert answer["count"] == 0
 
 
-def test_item_named_by_hidden_fact_shows_no_number(
+def test_disputes_of_hidden_gold_are_not_listed(
     researcher: User, stranger: User, organiser: User, api_of: ApiOf
 ) -> None:
-    release = released(visibility="gold_hidden")
-    assert item_of(release).facts[1]["n"] == 1
-    dispute = make_dispute(release, organiser, fact=1, claim=SECRET_CLAIM)
-    answer = api_of(stranger).get(f"/api/v1/datasets/world/disputes/{dispute.pk}/").json()
-    assert (answer["fact"], answer["claim"], answer["reason"], answer["answer"]) == (None,) * 4
+    """Whether they were accepted would show which hidden gold changes."""
+    release = released(visibility="gold_hidden", splits={"a": "test", "b": "dev"})
+    hidden = make_dispute(release, organiser, fact=1, claim=SECRET_CLAIM)
+    public = make_dispute(release, organiser, name="b", fact=0)
+    own = make_dispute(release, researcher, fact=None, claim=SECRET_CLAIM)
+    gone = make_dispute(release, organiser, fact=0)
+    Dispute.objects.filter(pk=gone.pk).update(raised_by=None)
+    seen = {}
+    for role, user in {"nobody": None, "stranger": stranger, "raiser": researcher,
+                       "organiser": organiser}.items():  # fmt: skip
+        answer: Any = api_of(user).get("/api/v1/datasets/world/disputes/").json()
+        seen[role] = {row["id"] for row in answer["results"]}
+    assert seen == {
+        "nobody": {public.pk},
+        "stranger": {public.pk},
+        "raiser": {public.pk, own.pk},
+        "organiser": {public.pk, own.pk, hidden.pk, gone.pk},
+    }

@@ -232,7 +232,7 @@ def test_notes_say_nothing_of_hidden_gold(
     if splits:
         decide(make_dispute(release, researcher, name="b", claim="1,300"), lead)
     notes = released(version="1.1.0", visibility="public", number="77").notes
-    assert f"- Dispute {dispute.pk}: `a`, the gold is hidden" in notes
+    assert f"- Dispute {dispute.pk}: the gold is hidden" in notes
     assert "4,711" not in notes
     assert ("`b`, fact 0: `1,300`" in notes) is bool(splits)
 

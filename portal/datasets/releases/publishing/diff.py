@@ -4,8 +4,8 @@
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
@@ -311,10 +311,11 @@ KINDS: tuple[Kind, ...] = ("added", "removed", "changed")
 def change_notes(diff: ReleaseDiff, *, gold_is_open: Callable[[str], bool]) -> str:
     """The notes in Markdown, without a heading.
 
-    Notes are public: if `gold_is_open` is false for an item's name, they say only that it was
-    added, removed or changed, and not even how many facts it has.
+    Notes are public: if `gold_is_open` is false for an item's name, they say only that it was added
+    or removed, and not how many facts it has. Its changes are left out.
     """
     opened = {item.name for item in diff.items if gold_is_open(item.name)}
+    diff = without_hidden_changes(diff, opened)
     lines = [_summary(diff, opened)]
     for kind in KINDS:
         items = diff.of_kind(kind)
@@ -324,6 +325,14 @@ def change_notes(diff: ReleaseDiff, *, gold_is_open: Callable[[str], bool]) -> s
                 lines += _item_lines(item, is_open=item.name in opened)
             lines += _left_out(len(items) - MOST_ITEMS, "- ")
     return "\n".join(lines) + "\n"
+
+
+def without_hidden_changes(diff: ReleaseDiff, opened: Collection[str]) -> ReleaseDiff:
+    """The differences without the changed items whose gold is hidden; the changes would show which
+    gold was corrected, and how much."""
+    items = tuple(item for item in diff.items if item.name in opened or item.kind != "changed")
+    left_out = len(diff.items) - len(items)
+    return replace(diff, items=items, unchanged=diff.unchanged + left_out)
 
 
 def code(text: str, longest: int = LONGEST_QUOTE) -> str:
