@@ -92,8 +92,10 @@ class PhaseChangeSerializer(serializers.Serializer[PhaseChange]):
     phase = serializers.SlugField(source="phase.slug")
     release_before = serializers.CharField(source="part.release_before.version")
     release_after = serializers.CharField(source="part.release_after.version")
-    items_changed = serializers.IntegerField(source="part.items_changed")
-    facts_changed = serializers.IntegerField(source="part.facts_changed", allow_null=True)
+    items_changed = serializers.IntegerField(
+        allow_null=True, help_text="Null if the gold is hidden, like `facts_changed`."
+    )
+    facts_changed = serializers.IntegerField(allow_null=True)
     reasons = serializers.ListField(child=serializers.CharField())
     column = serializers.CharField(source="column.key")
     moved = serializers.IntegerField(help_text="Rows whose rank changed.")

@@ -19,7 +19,7 @@ from portal.datasets.releases.publishing.diff import ItemChange
 from portal.datasets.releases.selectors import compare
 from scoring.access import Viewer, is_release_open
 from scoring.benchmarks import Column, deciding_column
-from scoring.boards.protection import move_words
+from scoring.boards.protection import is_gold_hidden, move_words
 from scoring.figures import show
 from scoring.models import (
     Board,
@@ -130,6 +130,14 @@ class PhaseChange:
         return self.part.phase
 
     @property
+    def items_changed(self) -> int | None:
+        return None if hides_gold(self.part) else self.part.items_changed
+
+    @property
+    def facts_changed(self) -> int | None:
+        return None if hides_gold(self.part) else self.part.facts_changed
+
+    @property
     def changed(self) -> list[MoveLine]:
         return [line for line in self.lines if line.is_changed]
 
@@ -220,14 +228,20 @@ def _reasons(part: RegradedPhase, moves: Sequence[RankMove]) -> list[str]:
     return reasons or ["Gold, metric version and options are unchanged."]
 
 
+def hides_gold(part: RegradedPhase) -> bool:
+    """Whether the gold of the phase's items is hidden before or after."""
+    releases = (part.release_before, part.release_after)
+    return any(is_gold_hidden(release, part.phase.split) for release in releases)
+
+
 def gold_words(part: RegradedPhase) -> str:
-    """The change of the gold in words, without facts if the gold of all changed items is hidden."""
+    """The change of the gold in words; how much of hidden gold changed is not said."""
     text = f"Gold {part.release_before.version} → {part.release_after.version}"
-    items = f"{part.items_changed:,} item{'' if part.items_changed == 1 else 's'}"
     if not part.items_changed:
         return f"{text}: no facts changed"
-    if part.facts_changed is None:
-        return f"{text}: {items} changed (hidden gold)"
+    if hides_gold(part):
+        return f"{text}: hidden gold changed"
+    items = f"{part.items_changed:,} item{'' if part.items_changed == 1 else 's'}"
     facts = f"{part.facts_changed:,} fact{'' if part.facts_changed == 1 else 's'}"
     return f"{text}: {facts} changed in {items}"
 
