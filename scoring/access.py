@@ -10,6 +10,7 @@ team is closed, only the submitter can change it.
 """
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
@@ -50,7 +51,7 @@ def visible_submissions(user: Viewer) -> SubmissionQuerySet:
 def submission_for(user: Viewer, pk: int) -> Submission:
     """A submission the user may see, with its board, release, owner, team and run manifest."""
     submissions = visible_submissions(user).select_related(
-        "phase__board", "phase__release__dataset", "owner", "team", "manifest", "approval"
+        "phase__board", "phase__release__dataset", "owner", "team", "manifest"
     )
     reruns = Submission.objects.filter(rerun_of=OuterRef("pk"))
     submissions = submissions.annotate(has_reruns=Exists(reruns))
@@ -94,12 +95,6 @@ def _own_rights(user: User, submission: Submission) -> Rights:
         may_withdraw=decides and (is_submitter or (member is not None and member.is_owner)),
         may_replace=decides,
     )
-
-
-def is_own(submission: Submission, user: User) -> bool:
-    """Whether it is the user's or belongs to one of their teams. At most one query."""
-    teams = TeamMember.objects.filter(team=submission.team_id, user=user)
-    return submission.owner_id == user.pk or teams.exists()
 
 
 def kept_submission(user: Viewer, pk: int) -> Submission:
@@ -194,6 +189,16 @@ def are_scores_shown(user: Viewer, phase: Phase) -> bool:
 def is_rounding(user: Viewer, phase: Phase) -> bool:
     """Whether the user sees the phase's scores rounded; organisers see all digits."""
     return phase.score_decimals is not None and not is_organiser(user)
+
+
+def sees_exact_times(user: Viewer, phase: Phase) -> bool:
+    """Whether the user sees the times of gradings to the second. On hidden gold only organisers do,
+    because how long a grading takes may depend on the gold."""
+    return is_organiser(user) or phase.release.opens(phase.split)
+
+
+def full_minute(at: datetime) -> datetime:
+    return at.replace(second=0, microsecond=0)
 
 
 def diagnostics_for(user: Viewer, submission: Submission, release: Release) -> Phase.Diagnostics:

@@ -5,7 +5,7 @@ other members stay with the team. Data that only the owner could see is deleted.
 """
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import file_digest
 from io import BytesIO
 from pathlib import PurePosixPath
@@ -20,20 +20,20 @@ from portal.accounts.emails import person_key
 from portal.accounts.models import TeamMember, User
 from portal.jobs.handlers import Retry
 from portal.jobs.models import Job
+from scoring.access import full_minute, sees_exact_times
 from scoring.boards.protection import is_gold_hidden
 from scoring.grading.services import GradingRefused, cancel_grading
 from scoring.models import (
-    Approval,
     Attempt,
     Delivery,
     ExpertReview,
     Grading,
     Manifest,
+    Phase,
     Submission,
     Webhook,
 )
 from scoring.models.submissions import SubmissionQuerySet
-from scoring.submissions.approvals import drop_request
 
 _AT_ONCE = 100
 _UNTIL_STOPPED = timedelta(seconds=10)
@@ -47,9 +47,6 @@ class SubmissionData:
             _submissions(user),
         )
         yield Table("attempts", "Your attempts that count against limits.", _attempts(user))
-        yield Table(
-            "approvals", "Organisers' decisions on your access to hidden gold.", _approvals(user)
-        )
         yield Table("webhooks", "Your webhooks, without their secrets.", _webhooks(user))
         yield Table("webhook_messages", "Messages sent to your webhooks.", _messages(user))
         yield Table("expert_reviews", "Your reviews as a judge expert.", _reviews(user))
@@ -96,15 +93,13 @@ class SubmissionData:
         return Fate(goes=goes, stays=stays)
 
     def let_go(self, user: User) -> None:
-        """Switches off webhooks and deletes draft reviews and approvals of the account. Teams keep
-        their submissions.
+        """Switches off webhooks and deletes draft reviews. Teams keep their submissions.
 
         Attempts made before they recorded the person record it now, before the email address goes.
         """
         Attempt.objects.filter(user=user, person="").update(person=person_key(user))
         Webhook.objects.of(user).update(is_active=False)
         ExpertReview.objects.filter(expert=user, submitted_at=None).delete()
-        Approval.objects.filter(user=user, submission=None).delete()
 
     def erase(self, user: User) -> None:
         """Raises Retry while a worker is grading one of the submissions."""
@@ -140,7 +135,6 @@ def _delete(submission: Submission) -> None:
     names = [submission.upload.name, *reruns.values_list("upload", flat=True)]
     try:
         with transaction.atomic():
-            drop_request(submission)
             _keep_attempt(submission)
             submission.delete()
     except ProtectedError:
@@ -166,7 +160,7 @@ def _is_on_hidden_gold(submission: Submission) -> bool:
 def _submissions(user: User) -> Iterator[dict[str, Any]]:
     rows = (
         Submission.objects.of(user)
-        .select_related("phase__board", "team")
+        .select_related("phase__board", "phase__release", "team")
         .prefetch_related("gradings")
         .order_by("pk")
     )
@@ -184,14 +178,19 @@ def _submissions(user: User) -> Iterator[dict[str, Any]]:
             "verdict": row.verdict,
             "card": row.card(),
             "gradings": [
-                {"state": each.state, "began": each.created_at, "ended": each.finished_at}
+                {
+                    "state": each.state,
+                    "began": _shown(user, row.phase, each.created_at),
+                    "ended": _shown(user, row.phase, each.finished_at),
+                }
                 for each in row.gradings.all()
             ],
         }
 
 
 def _attempts(user: User) -> Iterator[dict[str, Any]]:
-    rows = Attempt.objects.filter(user=user).select_related("phase__board", "team").order_by("pk")
+    rows = Attempt.objects.filter(user=user).order_by("pk")
+    rows = rows.select_related("phase__board", "phase__release", "team")
     for row in rows.iterator(_AT_ONCE):
         yield {
             "submission": row.submission_id,
@@ -199,23 +198,13 @@ def _attempts(user: User) -> Iterator[dict[str, Any]]:
             "phase": row.phase.slug,
             "team": row.team.name if row.team else None,
             "state": row.state,
-            "held": row.held_at,
-            "settled": row.settled_at,
+            "held": _shown(user, row.phase, row.held_at),
+            "settled": _shown(user, row.phase, row.settled_at),
         }
 
 
-def _approvals(user: User) -> Iterator[dict[str, Any]]:
-    rows = Approval.objects.filter(user=user).select_related("phase__board").order_by("pk")
-    for row in rows.iterator(_AT_ONCE):
-        yield {
-            "submission": row.submission_id,
-            "board": row.phase.board.slug,
-            "phase": row.phase.slug,
-            "state": row.state,
-            "reason": row.reason,
-            "requested": row.created_at,
-            "decided": row.decided_at,
-        }
+def _shown(user: User, phase: Phase, at: datetime | None) -> datetime | None:
+    return at if at is None or sees_exact_times(user, phase) else full_minute(at)
 
 
 def _reviews(user: User) -> Iterator[dict[str, Any]]:

@@ -46,10 +46,12 @@ class StageLine:
 
 @dataclass(frozen=True)
 class StageLog:
-    """Oldest first. If `is_cut`, only the newest LINES_SHOWN lines are included."""
+    """Oldest first. If `is_cut`, only the newest LINES_SHOWN lines are included. Without
+    `has_seconds`, times are those of full minutes."""
 
     lines: list[StageLine]
     is_cut: bool
+    has_seconds: bool = True
 
 
 def kind_of_error(error: str) -> str:

@@ -20,8 +20,9 @@ from portal.accounts.models import User, display_name
 from portal.audit.models import record_event
 from portal.jobs.services import enqueue
 from portal.web.outgoing import OutgoingError, check_url, post
-from scoring.leaderboard.disclosure import as_shown
 from scoring.models import Delivery, Grading, Webhook
+
+from .selectors import grading_as_shown
 
 NOTICE_KIND = "notify_of_grading"
 DELIVERY_KIND = "deliver_webhook"
@@ -88,7 +89,7 @@ def prepare_deliveries(grading: Grading) -> None:
 def message(grading: Grading) -> dict[str, object]:
     """The body for webhooks. Scores are rates in [0, 1]; empty if they are shown later."""
     submission = grading.submission
-    shown = as_shown(submission.owner, submission.phase, grading)
+    shown = grading_as_shown(submission.owner, submission.phase, grading)
     return {
         "event": "grading.regraded" if grading.regrade_id else f"grading.{grading.state}",
         "submission": submission.pk,
@@ -101,7 +102,7 @@ def message(grading: Grading) -> dict[str, object]:
         "error": grading.error,
         "signature": grading.signature,
         "scores": dict(shown.scores),
-        "finished_at": _time(grading.finished_at),
+        "finished_at": _time(shown.finished_at),
     }
 
 

@@ -4,7 +4,7 @@ Earlier results stay readable after a re-grade.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.db.models import Sum
@@ -13,12 +13,12 @@ from django.shortcuts import get_object_or_404
 
 from portal.jobs.leases import HOOK_FAILED, LOST, STOPPED
 from portal.jobs.models import Job
-from portal.jobs.selectors import QueuePosition, StageLog, queue_position, stage_log
-from scoring.access import Viewer, rights_for
+from portal.jobs.selectors import QueuePosition, StageLine, StageLog, queue_position, stage_log
+from scoring.access import Viewer, full_minute, rights_for, sees_exact_times
 from scoring.benchmarks import deciding_column
 from scoring.figures import Figure, columns_of, figure
 from scoring.leaderboard.disclosure import as_shown
-from scoring.models import Entry, Grading, RankMove, Submission
+from scoring.models import Entry, Grading, Phase, RankMove, Submission
 
 # Errors with messages for users. All others may quote gold or predictions.
 OWN_ERROR = "ItemFault"
@@ -65,14 +65,25 @@ def in_words(duration: timedelta) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
 
 
-def grading_stages(grading: Grading) -> StageLog:
-    """The log of the grading's jobs, in words for its owner. Two queries."""
-    return stage_log(grading.job_group, words=owner_words)
+def grading_stages(grading: Grading, *, exact: bool = True) -> StageLog:
+    """The log of the grading's jobs, in words for its owner. Two queries. `exact` is whether the
+    reader `sees_exact_times`."""
+    log = stage_log(grading.job_group, words=owner_words)
+    if exact:
+        return log
+    return replace(log, lines=[_to_the_minute(line) for line in log.lines], has_seconds=False)
 
 
-def grading_progress(grading: Grading) -> Progress:
+def _to_the_minute(line: StageLine) -> StageLine:
+    return replace(line, at=full_minute(line.at), until=line.until and full_minute(line.until))
+
+
+def grading_progress(grading: Grading, *, exact: bool = True) -> Progress:
     """Items with stored scores plus items that workers have just scored, and the place in the
-    queue. Nine queries."""
+    queue. Nine queries. `exact` is whether the reader `sees_exact_times`."""
+    position = queue_position(grading.job_group)
+    if not exact:
+        position = replace(position, rate=None, time_left=None)
     jobs = Job.objects.filter(group=grading.job_group)
     running = jobs.filter(state=Job.State.RUNNING).aggregate(done=Sum("progress_done"))["done"] or 0
     interrupted = jobs.filter(state=Job.State.QUEUED).exclude(error="").first()
@@ -81,7 +92,7 @@ def grading_progress(grading: Grading) -> Progress:
         done=min(grading.item_scores.count() + running, grading.items_total),
         total=grading.items_total,
         trouble=owner_words(interrupted.error) if interrupted else "",
-        position=queue_position(grading.job_group),
+        position=position,
     )
 
 
@@ -156,11 +167,20 @@ def grading_history(
 def _line(
     user: Viewer, submission: Submission, grading: Grading, *, is_current: bool
 ) -> HistoryLine:
-    shown = as_shown(user, submission.phase, grading)
+    shown = grading_as_shown(user, submission.phase, grading)
     if not shown.scores:
-        return HistoryLine(grading, None, is_current)
+        return HistoryLine(shown, None, is_current)
     column = deciding_column(columns_of(submission.phase.board.spec, shown.options))
-    return HistoryLine(grading, figure(column, shown.scores, shown.counts), is_current)
+    return HistoryLine(shown, figure(column, shown.scores, shown.counts), is_current)
+
+
+def grading_as_shown(user: Viewer, phase: Phase, grading: Grading) -> Grading:
+    """The grading with the figures and times that this user may see. Do not save it."""
+    shown = as_shown(user, phase, grading)
+    if not sees_exact_times(user, phase):
+        shown.created_at = full_minute(shown.created_at)
+        shown.finished_at = shown.finished_at and full_minute(shown.finished_at)
+    return shown
 
 
 def latest_grading(submission: Submission) -> Grading:

@@ -26,7 +26,6 @@ from .judging import (
 )
 from .running import ModelRun, RunAnswer
 from .submissions import (
-    Approval,
     Architecture,
     Attempt,
     Category,
@@ -40,7 +39,6 @@ from .submissions import (
 )
 
 __all__ = [
-    "Approval",
     "Architecture",
     "Attempt",
     "Board",

@@ -22,6 +22,7 @@ from scoring.access import (
     may_open_items,
     may_publish,
     rights_for,
+    sees_exact_times,
 )
 from scoring.benchmarks import Benchmark, Column, View, deciding_column
 from scoring.benchmarks.answers import changes_of, count_name
@@ -42,6 +43,7 @@ from scoring.grading.selectors import (
     HistoryLine,
     Progress,
     earlier_grading,
+    grading_as_shown,
     grading_history,
     grading_progress,
     grading_stages,
@@ -63,7 +65,7 @@ from scoring.leaderboard.services import (
     is_being_ranked,
     shown_intervals,
 )
-from scoring.models import Approval, Entry, Grading, ModelCard, Phase, Similarity, Submission
+from scoring.models import Entry, Grading, ModelCard, Phase, Similarity, Submission
 from scoring.models.boards import moment
 
 from .manifests import Run, run_of
@@ -83,7 +85,7 @@ class SubmissionLine:
 
 def for_lists(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """Newest first, with the data that a line shows, except gradings."""
-    return submissions.select_related("phase__board", "owner", "team", "approval").order_by("-id")
+    return submissions.select_related("phase__board", "owner", "team").order_by("-id")
 
 
 def submission_lines(user: Viewer, submissions: Sequence[Submission]) -> list[SubmissionLine]:
@@ -192,8 +194,6 @@ class SubmissionPage:
     """Submissions with almost the same predictions, for organisers only."""
     run: Run | None
     """How it was made, if it has a run manifest."""
-    approval: Approval | None
-    """For keepers: the request of a first submission to hidden gold, waiting or decided."""
 
     @property
     def card(self) -> list[tuple[str, str]]:
@@ -264,12 +264,6 @@ class SubmissionPage:
         return self.rights.may_withdraw and not self.is_withdrawn
 
     @property
-    def may_decide(self) -> bool:
-        """Whether an organiser can approve or reject it now."""
-        waits = self.approval is not None and self.approval.state == Approval.State.WAITING
-        return self.is_organiser and waits
-
-    @property
     def may_replace(self) -> bool:
         """Whether a new version can be submitted. Each submission can have one."""
         return self.rights.may_replace and self.newer is None
@@ -295,6 +289,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
     `wanted` is the id of an earlier grading. Raises Http404 if it is none.
     """
     rights, organiser = rights_for(user, submission), is_organiser(user)
+    exact = sees_exact_times(user, submission.phase)
     entry = Entry.objects.filter(grading__submission=submission).select_related("grading").first()
     gradings = gradings_in_force(submission)
     current = next(iter(gradings), None)
@@ -303,13 +298,15 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         current = next((earlier for earlier in gradings if earlier.pk == shown), None)
     grading = earlier_grading(user, submission, wanted) if wanted else current
     if grading is not None:
-        grading = as_shown(user, submission.phase, grading)
+        grading = grading_as_shown(user, submission.phase, grading)
     done = grading if grading and grading.state == Grading.State.DONE else None
     return SubmissionPage(
         submission=submission,
         grading=grading,
-        progress=grading_progress(grading) if grading and not grading.is_finished else None,
-        stages=grading_stages(grading) if grading and rights.is_keeper else None,
+        progress=grading_progress(grading, exact=exact)
+        if grading and not grading.is_finished
+        else None,
+        stages=grading_stages(grading, exact=exact) if grading and rights.is_keeper else None,
         result=_result(user, submission.phase, done) if done and done.scores else None,
         place=place_of(submission, entry, done),
         entry=entry,
@@ -331,7 +328,6 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         part_figures=part_figures(submission.phase, done) if done and organiser else [],
         similar=similar_submissions(submission) if organiser else [],
         run=run_of(submission, is_keeper=rights.is_keeper),
-        approval=getattr(submission, "approval", None) if rights.is_keeper else None,
     )
 
 
