@@ -199,7 +199,7 @@ def end_work(
 ) -> None:
     """End an import or a task and delete its upload, unless it has already ended.
 
-    `report` is that of a task.
+    A preview of an import keeps it. `report` is that of a task.
     """
     stored: Any = type(work)._default_manager.select_for_update().get(pk=work.pk)
     if stored.is_finished:
@@ -211,7 +211,7 @@ def end_work(
         changed.append("report")
     stored.save(update_fields=changed)
     record_event(verb=f"{work.noun}_{state}", subject=stored, actor=None, error=error)
-    if stored.upload:
+    if stored.upload and not (isinstance(stored, ImportRun) and stored.can_be_carried_out):
         storage, name = stored.upload.storage, str(stored.upload.name)
         transaction.on_commit(lambda: storage.delete(name))
 

@@ -31,6 +31,7 @@ _document_pages = [
 _import_pages = [
     path("", imports.import_run, name="import-run"),
     path("cancel/", imports.cancel, name="import-cancel"),
+    path("carry-out/", imports.carry_out, name="import-carry-out"),
     path("report.csv", imports.import_report_file, {"form": "csv"}, "import-report-csv"),
     path("report.jsonl", imports.import_report_file, {"form": "jsonl"}, "import-report-jsonl"),
 ]
@@ -114,6 +115,7 @@ _import_endpoints = [
     _endpoint("items/", imports_api.ImportItems, "import-items"),
     _endpoint("items/download/", imports_api.ImportItemsDownload, "import-items-download"),
     _endpoint("cancel/", imports_api.ImportCancel, "import-cancel"),
+    _endpoint("carry-out/", imports_api.ImportCarryOut, "import-carry-out"),
 ]
 _batch_endpoints = [
     _endpoint("", acceptance_api.BatchDetail, "batch"),

@@ -307,6 +307,26 @@ def _replace_image(
     return stored
 
 
+def replace_images(*, document: Document, pictures: Sequence[Picture], actor: User | None) -> None:
+    """Replace all images of a document, rendered ones too. The caller has locked its row.
+
+    Raises ImageRefusedError for a released document.
+    """
+    _check_not_released(document)
+    old = list(document.images.all())
+    document.images.all().delete()
+    for number, picture in enumerate(pictures, start=1):
+        store_picture(document, picture, number)
+    for image in old:
+        transaction.on_commit(partial(_forget_files, image))
+    record_event(
+        verb="replace_page_images",
+        subject=document,
+        actor=actor,
+        before=[image.sha256 for image in old],
+    )
+
+
 @transaction.atomic
 def remove_rendered_images(*, document: Document, actor: User | None) -> int:
     """Remove the rendered images of a document and return their number.

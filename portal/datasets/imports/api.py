@@ -5,7 +5,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,13 +15,22 @@ from portal.accounts.access import IsOrganiser
 from portal.datasets.access import actor_of, get_dataset, get_import
 from portal.datasets.dataset_tasks import cancel_work
 from portal.datasets.models import Document, ImportItem, ImportRun
+from portal.datasets.responses import Conflict
 from portal.files.uploads import checked_upload
 from portal.web.answers import ListingView, answer
-from portal.web.api import PlainMultiPartParser, checked
+from portal.web.api import ErrorSerializer, PlainMultiPartParser, checked
+from portal.web.refusals import Refused
 
 from .formats import format_choices
 from .layouts import BENCHMARKS
-from .services import MEDIA_TYPES, ImportReport, LeftOut, import_report, start_import
+from .services import (
+    MEDIA_TYPES,
+    ImportReport,
+    LeftOut,
+    carry_out_preview,
+    import_report,
+    start_import,
+)
 from .views import check_upload, report_file_response
 
 
@@ -44,6 +53,16 @@ class UploadSerializer(serializers.Serializer[Any]):
         allow_blank=True,
         default="",
         help_text="For `parquet` only: the benchmark whose gold the file contains.",
+    )
+
+    differences = serializers.ChoiceField(
+        choices=ImportRun.Differences.choices,
+        default=ImportRun.Differences.KEEP,
+        help_text="Whether images and metadata of existing documents are replaced by different "
+        "ones of the source. Text, gold and documents in a release never change.",
+    )
+    dry_run = serializers.BooleanField(
+        default=False, help_text="Report what the import would do, and change nothing."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -81,6 +100,8 @@ class ImportReportSerializer(serializers.Serializer[ImportReport]):
     form = FormatField(source="run.form")
     source_name = serializers.CharField(source="run.source_name")
     state = serializers.ChoiceField(choices=ImportRun.State.choices, source="run.state")
+    differences = serializers.SerializerMethodField()
+    dry_run = serializers.BooleanField(source="run.is_dry_run")
     done = serializers.IntegerField()
     total = serializers.IntegerField()
     outcomes = serializers.SerializerMethodField()
@@ -94,6 +115,11 @@ class ImportReportSerializer(serializers.Serializer[ImportReport]):
     trouble = serializers.CharField(help_text="The error of the last attempt, before a retry.")
     created_at = serializers.DateTimeField(source="run.created_at")
     finished_at = serializers.DateTimeField(source="run.finished_at", allow_null=True)
+
+    @extend_schema_field(serializers.ChoiceField(choices=ImportRun.Differences.choices))
+    def get_differences(self, report: ImportReport) -> str:
+        chosen = ImportRun.Differences.UPDATE if report.run.updates else ImportRun.Differences.KEEP
+        return str(chosen)
 
     def get_outcomes(self, report: ImportReport) -> dict[str, int]:
         return {outcome: count for outcome, count in report.outcomes.items() if outcome}
@@ -182,6 +208,20 @@ class ImportItemsDownload(APIView):
     def get(self, request: Request, slug: str, pk: int) -> HttpResponseBase:
         query = checked(ItemsFileQuerySerializer, request.query_params)
         return report_file_response(get_import(slug, pk), query["file"], query["outcome"])
+
+
+class ImportCarryOut(APIView):
+    """Imports the files of a preview (`dry_run`), with the same options, as a new import."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(request=None, responses={202: ImportReportSerializer, 409: ErrorSerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        try:
+            run = carry_out_preview(run=get_import(slug, pk), actor=actor_of(request))
+        except Refused as refusal:
+            raise Conflict(refusal.message, code=refusal.code) from refusal
+        return Response(ImportReportSerializer(import_report(run)).data, status.HTTP_202_ACCEPTED)
 
 
 class ImportCancel(APIView):

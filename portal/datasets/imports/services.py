@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from portal.files.tables import csv_text
 from portal.files.uploads import archive_limits
 from portal.jobs.services import enqueue
 from portal.web.queries import count_by
+from portal.web.refusals import Refused
 
 from .formats import format_title, import_format
 from .items import PICTURE_SUFFIXES, MetaIndex, place_of
@@ -38,6 +40,7 @@ from .opening import GivenSource, Layout, Refusal, WatchedSource, printable, rea
 from .storing import import_item, import_page, report_name
 
 Form = ImportRun.Form
+Differences = ImportRun.Differences
 
 # Every attempt gets further than the one before, so tolerate a few lost workers.
 ATTEMPTS = 5
@@ -90,28 +93,84 @@ def start_import(
     source_name: str,
     actor: User | None,
     form: str = Form.PAGES,
-    benchmark: str = "",
+    **chosen: Any,
 ) -> ImportRun:
-    """Stores a checked upload and queues its import."""
-    about = _about(source_name, form, benchmark)
+    """Stores a checked upload and queues its import. `chosen` are the arguments of `_options`.
+
+    Only the latest preview of a dataset keeps its upload.
+    """
+    about = _about(source_name, form, **chosen)
+    _discard_previews(dataset)
     stored = File(upload.file, name=f"{uuid4().hex}.upload")
     run = _new_run(dataset, actor, **about, upload=stored)
+    _enqueue(run)
+    return run
+
+
+def _enqueue(run: ImportRun) -> None:
     enqueue(
         kind="import_files",
         payload={"run": run.pk},
         group=run.job_group,
         max_attempts=ATTEMPTS,
     )
-    return run
 
 
-def _about(source_name: str, form: str, benchmark: str) -> dict[str, Any]:
+def _discard_previews(dataset: Dataset) -> None:
+    for run in dataset.imports.filter(options__dry_run=True).exclude(upload=""):
+        if run.can_be_carried_out:
+            storage, name = run.upload.storage, str(run.upload.name)
+            ImportRun.objects.filter(pk=run.pk).update(upload="")
+            transaction.on_commit(partial(storage.delete, name))
+
+
+@transaction.atomic
+def carry_out_preview(*, run: ImportRun, actor: User | None) -> ImportRun:
+    """Queues the import of the files of a preview, with the same options. Raises Refused."""
+    run = ImportRun.objects.select_for_update().get(pk=run.pk)
+    if not run.is_dry_run:
+        raise Refused("This import is not a preview.", code="no_preview")
+    if not run.can_be_carried_out:
+        raise Refused(
+            "The files of this preview are no longer stored. Upload them again.", code="no_files"
+        )
+    options = {key: value for key, value in run.options.items() if key != "dry_run"}
+    made = _new_run(
+        run.dataset,
+        actor,
+        source_name=run.source_name,
+        form=run.form,
+        options=options,
+        upload=run.upload.name,
+    )
+    ImportRun.objects.filter(pk=run.pk).update(upload="")
+    _enqueue(made)
+    return made
+
+
+def _about(source_name: str, form: str, **chosen: Any) -> dict[str, Any]:
     return {
         # Keep the end of the name: its extension gives the kind of a single file.
         "source_name": printable(source_name)[-SOURCE_NAME:],
         "form": form,
-        "options": {"benchmark": benchmark} if benchmark else {},
+        "options": _options(**chosen),
     }
+
+
+def _options(
+    *, benchmark: str = "", differences: str = Differences.KEEP, dry_run: bool = False
+) -> dict[str, Any]:
+    """The options of a run that differ from the defaults.
+
+    `differences` decides about images and metadata of existing documents. A `dry_run` reports what
+    an import would do, and changes nothing.
+    """
+    given: dict[str, Any] = {
+        "benchmark": benchmark,
+        "differences": "" if differences == Differences.KEEP else differences,
+        "dry_run": dry_run,
+    }
+    return {name: value for name, value in given.items() if value}
 
 
 def _new_run(dataset: Dataset, actor: User | None, **fields: Any) -> ImportRun:
@@ -134,13 +193,13 @@ def open_command_import(
     path: Path,
     actor: User | None = None,
     form: str = Form.PAGES,
-    benchmark: str = "",
+    **chosen: Any,
 ) -> ImportRun:
     """The import run of a command: an interrupted one with the same path, or a new one.
 
     Its `upload` stays empty because the command reads the files in place.
     """
-    about = _about(str(path.resolve()), form, benchmark)
+    about = _about(str(path.resolve()), form, **chosen)
     earlier = dataset.imports.unfinished().filter(**about, upload="").first()
     return earlier or _new_run(dataset, actor, **about)
 
@@ -152,16 +211,14 @@ def import_path(
     actor: User | None = None,
     progress: Callable[[int, int], None] = lambda *_: None,
     form: str = Form.PAGES,
-    benchmark: str = "",
+    **chosen: Any,
 ) -> ImportRun:
     """Imports a local folder or file in this process, without a worker.
 
     Resumes an interrupted import of the same path. Stops when the run is cancelled. Raises
     ArchiveFault, and marks the run as failed, if the source cannot be read.
     """
-    run = open_command_import(
-        dataset=dataset, path=path, actor=actor, form=form, benchmark=benchmark
-    )
+    run = open_command_import(dataset=dataset, path=path, actor=actor, form=form, **chosen)
     try:
         if carry_out_import(run=run, source=path, progress=progress, stop=lambda: is_ended(run)):
             end_work(work=run, state=ImportRun.State.DONE)
@@ -375,7 +432,9 @@ class ImportReport:
     @property
     def usable(self) -> bool:
         """Whether any page of it is a document now, new or from before."""
-        return any(self.outcomes[value] for value in ("imported", "updated", "unchanged", "kept"))
+        return not self.run.is_dry_run and any(
+            self.outcomes[value] for value in ("imported", "updated", "unchanged", "kept")
+        )
 
     @property
     def files_left_out(self) -> int:

@@ -1,25 +1,24 @@
 """Stores the pages and items of an import: checks one without a lock, then writes it.
 
-It is compared with the dataset and written in one transaction with its ImportItem. `import_page`
-takes a page of `pages/`, `import_item` an item of any other reader.
+It is compared with the dataset and written in one transaction with its ImportItem. A dry run only
+writes the ImportItem, with what the import would do. `import_page` takes a page of `pages/`,
+`import_item` an item of any other reader.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from portal.datasets.imaging.pictures import Picture, PictureError, upright_picture
-from portal.datasets.imaging.services import release_reason, store_picture
+from portal.datasets.imaging.services import store_picture
 from portal.datasets.models import (
     Dataset,
     Document,
     DocumentContent,
-    DocumentRecord,
     ImportItem,
     ImportRun,
     XbrlFacts,
@@ -29,6 +28,7 @@ from portal.facts import Canonical, RefusedHtml, TagError, canonicalise, decode_
 from portal.facts.xbrl import XbrlDetail, XbrlResources, read_resources, read_xbrl_details
 from portal.files.archives import Archive, ArchiveFault
 
+from .completing import Draft, Outcome, Record, Result, XbrlRows, complete, store_record
 from .items import (
     DocumentMeta,
     JsonError,
@@ -40,13 +40,6 @@ from .items import (
 )
 from .labelled_pages import gold_difference
 from .opening import PageFile, Refusal
-
-
-class XbrlRows(NamedTuple):
-    """The filer's inline XBRL tags as rows of XbrlFacts, and a remark on those left out."""
-
-    rows: Sequence[list[Any]] = ()
-    note: str = ""
 
 
 def xbrl_rows(html: str, canonical: Canonical, resources: XbrlResources | None = None) -> XbrlRows:
@@ -93,61 +86,10 @@ def picture_sha256(*, name: str, benchmark: str, prompt: str, pictures: Sequence
     return hashlib.sha256(written.encode()).hexdigest()
 
 
-Outcome = ImportItem.Outcome
-
 # The text hash of pictures.
 _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 _NAME_LENGTH = 300
 _NAME_HEAD, _NAME_TAIL = 200, 60
-
-
-@dataclass(frozen=True)
-class Record:
-    """The imported gold line and prompt of a document, and the key of its benchmark."""
-
-    benchmark: str
-    gold: dict[str, Any]
-    prompt: str = ""
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A checked document before it is stored: a page, or a picture if `canonical` is None.
-
-    `html_sha256` is that of the canonical HTML, or `picture_sha256`. `faults` do not refuse the
-    document; each has its own row in the report.
-    """
-
-    name: str
-    source_sha256: str
-    html_sha256: str
-    canonical: Canonical | None = None
-    meta: DocumentMeta | None = None
-    xbrl: XbrlRows = field(default_factory=XbrlRows)
-    pictures: Sequence[Picture] = ()
-    record: Record | None = None
-    language: str = ""
-    benchmark: str = ""
-    faults: Sequence[Refusal] = ()
-    expects_image: bool = True
-    image_refused: bool = False
-
-
-@dataclass(frozen=True)
-class Result:
-    """The outcome of one document; `notes` are remarks for the report."""
-
-    outcome: ImportItem.Outcome
-    code: str = ""
-    document: Document | None = None
-    notes: list[str] = field(default_factory=list)
-
-
-class _Late(NamedTuple):
-    """A remark on new data for an existing document, and whether the data were added."""
-
-    note: str
-    is_added: bool = False
 
 
 def report_name(where: str) -> str:
@@ -215,7 +157,7 @@ def _store(run: ImportRun, draft: Draft) -> Result:
     by_name = {document.name: document for document in clashing}
     stored = by_name.pop(draft.name, None)
     if stored is not None and stored.html_sha256 == digest:
-        return _complete(stored, draft)
+        return complete(run, stored, draft)
     if stored is not None:
         what = "page" if draft.canonical else "picture"
         note = f"another document with this name already exists; rename the {what}"
@@ -244,6 +186,22 @@ def create_document(
 
 
 def _imported(run: ImportRun, draft: Draft) -> Result:
+    code = ""
+    notes = _remarks(draft)
+    if not draft.pictures and draft.expects_image:
+        code = "no_image"
+        notes.append("no image: it was rejected" if draft.image_refused else "no image")
+    document = None if run.is_dry_run else _new_document(run, draft)
+    return Result(Outcome.IMPORTED, code, document, notes)
+
+
+def _remarks(draft: Draft) -> list[str]:
+    """Remarks on the content of a page."""
+    notes = list(draft.canonical.notes) if draft.canonical else []
+    return [*notes, draft.xbrl.note] if draft.xbrl.note else notes
+
+
+def _new_document(run: ImportRun, draft: Draft) -> Document:
     meta = draft.meta or DocumentMeta()
     document = create_document(
         run.dataset,
@@ -256,105 +214,13 @@ def _imported(run: ImportRun, draft: Draft) -> Result:
         **(strata_of(draft.record.gold) if draft.record else {}),
         **meta.fields(),
     )
-    notes = _store_xbrl(document, draft)
+    if draft.xbrl.rows:
+        XbrlFacts.objects.create(document=document, facts=draft.xbrl.rows)
     for number, picture in enumerate(draft.pictures, start=1):
         store_picture(document, picture, number)
     if draft.record is not None:
-        _store_record(document, draft.record)
-    code = ""
-    if not draft.pictures and draft.expects_image:
-        code = "no_image"
-        notes.append("no image: it was rejected" if draft.image_refused else "no image")
-    return Result(Outcome.IMPORTED, code, document, notes)
-
-
-def _store_xbrl(document: Document, draft: Draft) -> list[str]:
-    """Stores the inline XBRL of a page; returns remarks on its content."""
-    notes = list(draft.canonical.notes) if draft.canonical else []
-    if draft.xbrl.rows:
-        XbrlFacts.objects.create(document=document, facts=draft.xbrl.rows)
-    return [*notes, draft.xbrl.note] if draft.xbrl.note else notes
-
-
-def _store_record(document: Document, record: Record) -> None:
-    DocumentRecord.objects.create(
-        document=document, benchmark=record.benchmark, gold=record.gold, prompt=record.prompt
-    )
-
-
-def _complete(stored: Document, draft: Draft) -> Result:
-    """Adds missing images, gold and metadata to an existing document; never overwrites anything."""
-    late = [
-        *_late_images(stored, draft.pictures),
-        *_late_record(stored, draft.record),
-        *_late_meta(stored, draft),
-    ]
-    outcome = Outcome.KEPT if late else Outcome.UNCHANGED
-    if any(part.is_added for part in late):
-        outcome = Outcome.UPDATED
-    return Result(outcome, "", stored, [part.note for part in late])
-
-
-_NO_META = DocumentMeta().fields()
-
-
-def _late_meta(stored: Document, draft: Draft) -> Iterator[_Late]:
-    """Fills empty fields and adds keys of the metadata. A value that the source lacks is no
-    difference."""
-    given = draft.meta.fields() if draft.meta else {}
-    if all(value in (_NO_META[key], getattr(stored, key)) for key, value in given.items()):
-        return
-    current = Document.objects.select_for_update().get(pk=stored.pk)
-    rest = given.pop("metadata")
-    told = {key: value for key, value in given.items() if value != _NO_META[key]}
-    added = {key: value for key, value in told.items() if getattr(current, key) == _NO_META[key]}
-    more = {key: value for key, value in rest.items() if key not in current.metadata}
-    differing = [key for key in told.keys() - added.keys() if getattr(current, key) != told[key]]
-    differing += [key for key in rest.keys() - more.keys() if current.metadata[key] != rest[key]]
-    if names := sorted(added.keys() | more.keys()):
-        if "source_url" in added:
-            added["source"] = document_source(added["source_url"], draft.benchmark)
-        metadata = {**current.metadata, **more}
-        Document.objects.filter(pk=current.pk).update(**added, metadata=metadata)
-        yield _Late(f"metadata added: {', '.join(names)}", is_added=True)
-    if differing:
-        yield _Late(f"different values not imported: {', '.join(sorted(differing))}")
-
-
-def _late_images(stored: Document, pictures: Sequence[Picture]) -> list[_Late]:
-    if not pictures:
-        return []
-    images = [image.sha256 for image in stored.images.order_by("number")]
-    if not images:
-        # Freezing locks documents too, so no release can be made in between.
-        Document.objects.select_for_update().get(pk=stored.pk)
-        if reason := release_reason(stored):
-            return [_Late(f"image not imported: {reason}")]
-        for number, picture in enumerate(pictures, start=1):
-            store_picture(stored, picture, number)
-        note = "image added" if len(pictures) == 1 else f"{len(pictures)} images added"
-        return [_Late(note, is_added=True)]
-    if images == [picture.sha256 for picture in pictures]:
-        return []
-    return [_Late(f"different image{'s' if len(pictures) > 1 else ''} not imported")]
-
-
-def _late_record(stored: Document, record: Record | None) -> list[_Late]:
-    if record is None:
-        return []
-    known = DocumentRecord.objects.filter(document=stored).first()
-    if known is None:
-        _store_record(stored, record)
-        if strata := strata_of(record.gold):
-            Document.objects.filter(pk=stored.pk).update(**strata)
-        return [_Late("gold added", is_added=True)]
-    if (known.benchmark, known.gold, known.prompt) != (
-        record.benchmark,
-        record.gold,
-        record.prompt,
-    ):
-        return [_Late("different gold not imported")]
-    return []
+        store_record(document, draft.record)
+    return document
 
 
 # Bytes; all pictures of one item are in memory together.

@@ -21,7 +21,13 @@ from portal.web.requests import refuse_unknown
 
 from .formats import format_choices, import_format
 from .layouts import BENCHMARKS
-from .services import check_source, import_report, report_file, start_import
+from .services import (
+    carry_out_preview,
+    check_source,
+    import_report,
+    report_file,
+    start_import,
+)
 
 
 class Layout(NamedTuple):
@@ -50,6 +56,21 @@ class ImportForm(UploadForm):
         help_text="Only for Parquet files that contain the gold of a benchmark.",
     )
 
+    differences = forms.ChoiceField(
+        label="If an existing document differs",
+        choices=ImportRun.Differences.choices,
+        initial=ImportRun.Differences.KEEP,
+        required=False,
+        widget=forms.RadioSelect,
+        help_text="Applies to images and metadata. Text and gold are never overwritten, and"
+        " documents in a release never change.",
+    )
+    dry_run = forms.BooleanField(
+        label="Preview first",
+        required=False,
+        help_text="Lists what the import would change, and changes nothing.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].help_text = (
@@ -64,6 +85,9 @@ class ImportForm(UploadForm):
 
     def clean_form(self) -> str:
         return self.cleaned_data["form"] or ImportRun.Form.PAGES
+
+    def clean_differences(self) -> str:
+        return self.cleaned_data["differences"] or ImportRun.Differences.KEEP
 
     def clean(self) -> dict[str, Any]:
         """Checks the file if all other fields are valid."""
@@ -103,14 +127,14 @@ def new_import(request: UserRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         form = ImportForm(request.POST, request.FILES, too_large=was_too_large(request))
         if form.is_valid():
-            upload = form.cleaned_data["file"]
+            chosen = form.cleaned_data
+            upload = chosen.pop("file")
             run = start_import(
                 dataset=dataset,
                 upload=upload,
                 source_name=upload.name,
                 actor=request.user,
-                form=form.cleaned_data["form"],
-                benchmark=form.cleaned_data["benchmark"],
+                **chosen,
             )
             return redirect(run)
         status = 413 if was_too_large(request) else 400
@@ -149,3 +173,10 @@ def import_report_file(
 def cancel(request: UserRequest, slug: str, pk: int) -> str:
     cancel_work(work=get_import(slug, pk), actor=request.user)
     return "Import cancelled. Documents that were already imported remain in the dataset."
+
+
+@organiser_required
+@post_action("datasets:import-run", "slug", "pk")
+def carry_out(request: UserRequest, slug: str, pk: int) -> HttpResponse:
+    """Imports the files of a preview."""
+    return redirect(carry_out_preview(run=get_import(slug, pk), actor=request.user))

@@ -41,11 +41,18 @@ class ImportRun(DatasetWork):
         RECEIPTS = "receipts", "receipts (JSON files and images)"
         PARQUET = "parquet", "Parquet with embedded images"
 
+    class Differences(models.TextChoices):
+        """Images and metadata of existing documents that differ from the source."""
+
+        KEEP = "keep", "Keep the document as it is"
+        UPDATE = "update", "Update the document"
+
     dataset = models.ForeignKey(Dataset, on_delete=models.CASCADE, related_name="imports")
     form = models.CharField(max_length=14, choices=Form, default=Form.PAGES)
     options = models.JSONField(
         default=dict, help_text="{benchmark: key} if the layout serves several benchmarks."
     )
+    # Also {differences: "update"} and {dry_run: true}, if they were chosen.
     source_name = models.CharField(max_length=300, help_text="The archive's or folder's name.")
     upload = models.FileField(upload_to="imports/%Y/%m/", max_length=200, blank=True)
     ignored = models.JSONField(
@@ -65,6 +72,20 @@ class ImportRun(DatasetWork):
         return f"import:{self.pk}"
 
     @property
+    def updates(self) -> bool:
+        """Whether images and metadata of existing documents are replaced by different ones."""
+        return bool(self.options.get("differences") == self.Differences.UPDATE)
+
+    @property
+    def is_dry_run(self) -> bool:
+        return bool(self.options.get("dry_run"))
+
+    @property
+    def can_be_carried_out(self) -> bool:
+        """Whether this is a finished preview whose files are still stored."""
+        return self.is_dry_run and self.state == self.State.DONE and bool(self.upload)
+
+    @property
     def source_file(self) -> str:
         """The name of the archive or folder, without the path that a command was given."""
         return self.source_name.rstrip("/").rpartition("/")[2] or self.source_name
@@ -80,7 +101,8 @@ class ImportItem(models.Model):
 
     class Outcome(models.TextChoices):
         """The source compared with an existing document: `updated`, if it got an image, gold or
-        metadata that it lacked; `unchanged`, if it is the same; `kept`, if it differs."""
+        metadata that it lacked, or different ones by choice; `unchanged`, if it is the same;
+        `kept`, if it differs."""
 
         IMPORTED = "imported"
         UPDATED = "updated"

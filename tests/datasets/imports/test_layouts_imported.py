@@ -199,6 +199,14 @@ def test_gold_that_comes_later_is_added_and_other_gold_is_not(
     other = {**table, "gold/p1.html": GOLD.replace("Date", "Temporal")}
     run = import_files(dataset, tmp_path / "3", Form.FINCRITICALED, other)
     assert run.items.get().reason == "different gold not imported"
+    update = ImportRun.Differences.UPDATE
+    run = import_path(
+        dataset=dataset,
+        path=tmp_path / "3" / "source.zip",
+        form=Form.FINCRITICALED,
+        differences=update,
+    )
+    assert run.items.get().reason == "different gold not imported"
     assert DocumentRecord.objects.get().gold["html"] == GOLD
 
 

@@ -43,6 +43,18 @@ class Command(BaseCommand):
             choices=BENCHMARKS,
             help="The benchmark of a Parquet file.",
         )
+        parser.add_argument(
+            "--differences",
+            default=ImportRun.Differences.KEEP,
+            choices=ImportRun.Differences.values,
+            help="Keep or update images and metadata of existing documents that differ (default:"
+            " %(default)s). Documents in a release never change.",
+        )
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="Print what the import would change, and change nothing.",
+        )
         add_create_arguments(parser)
         parser.add_argument(
             "--description", default="", help="Description of a new dataset, in Markdown."
@@ -63,7 +75,11 @@ class Command(BaseCommand):
             raise CommandError(f"{path}: {fault}") from fault
         dataset = dataset_of(options)
         try:
-            run = self._import(dataset, path, options["form"], options["benchmark"])
+            run = self._import(
+                dataset,
+                path,
+                **{name: options[name] for name in ("form", "benchmark", "differences", "dry_run")},
+            )
         except ArchiveFault as fault:
             raise CommandError(f"{path}: {fault}") from fault
         except KeyboardInterrupt:
@@ -71,21 +87,20 @@ class Command(BaseCommand):
             raise SystemExit(128 + signal.SIGINT) from None
         self._report(run)
 
-    def _import(self, dataset: Dataset, path: Path, form: str, benchmark: str) -> ImportRun:
+    def _import(self, dataset: Dataset, path: Path, **chosen: Any) -> ImportRun:
         with tqdm(unit="page", file=self.stderr, disable=None) as bar:
 
             def progress(done: int, total: int) -> None:
                 bar.total = total or None
                 bar.update(done - bar.n)
 
-            return import_path(
-                dataset=dataset, path=path, progress=progress, form=form, benchmark=benchmark
-            )
+            return import_path(dataset=dataset, path=path, progress=progress, **chosen)
 
     def _report(self, run: ImportRun) -> None:
         counts = Counter(run.items.values_list("outcome", flat=True))
         summary = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ImportItem.Outcome.values)
-        self.stdout.write(f"{run.dataset.slug}: {summary}")
+        preview = "preview, nothing was changed: " if run.is_dry_run else ""
+        self.stdout.write(f"{run.dataset.slug}: {preview}{summary}")
         for part in left_out(run.ignored, run.form):
             self.stdout.write(f"not imported: {part.folder} {part.files}. {part.hint}")
         refused = run.items.filter(outcome=ImportItem.Outcome.REFUSED)
