@@ -26,8 +26,8 @@ from rest_framework.views import APIView
 
 from portal.accounts.invitations.selectors import InvitationRefused
 from portal.accounts.models import User
+from portal.datasets.documents.forms import offer_overlaps
 from portal.datasets.models import Document
-from portal.datasets.releases.forms import offer_overlaps
 from portal.datasets.releases.gold import ReleaseError
 from portal.datasets.releases.overlaps import OverlapError
 from portal.datasets.responses import image_response, sandboxed_html_response

@@ -17,6 +17,7 @@ from portal.accounts.access import UserRequest, organiser_required
 from portal.datasets.models import Dataset, Selection
 from portal.datasets.releases.corrections import unsettled_disputes
 from portal.datasets.releases.forms import ReleaseTermsForm
+from portal.datasets.releases.overlaps import own_hidden_versions
 from portal.datasets.releases.services import (
     documents_without_image,
     freeze_remarks,
@@ -362,6 +363,7 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
         "form": form,
         "accepted_disputes": disputes,
         "open_gold": open_gold_of_dataset(access.campaign.dataset).words(),
+        "own_hidden": own_hidden_versions(access.campaign.dataset),
         "without_image": documents_without_image(access.campaign.dataset),
     }
     return campaign_page(request, access, "release", "campaigns/release.html", context)

@@ -27,7 +27,8 @@ class DatasetAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     list_display = ["title", "slug", "visibility", "is_sample", "created_at"]
     list_filter = ["visibility", "is_sample"]
     search_fields = ["title", "slug"]
-    readonly_fields = ["slug", "is_sample", "created_by", "created_at"]
+    # Making a dataset public is checked on its own page.
+    readonly_fields = ["slug", "visibility", "is_sample", "created_by", "created_at"]
 
     def has_add_permission(self, *_: Any, **__: Any) -> bool:
         return False

@@ -63,7 +63,14 @@ from .serializers import (
     TaskSerializer,
     TaskStartSerializer,
 )
-from .services import Hold, bulk_edit_documents, create_dataset, edit_dataset, edit_document
+from .services import (
+    Hold,
+    PublicationRefused,
+    bulk_edit_documents,
+    create_dataset,
+    edit_dataset,
+    edit_document,
+)
 from .statistics_page import (
     SVG,
     statistics_file,
@@ -104,9 +111,17 @@ class DatasetDetail(APIView):
         dataset = get_dataset(request.user, slug)
         change = DatasetChangeSerializer(dataset, data=request.data, partial=True)
         change.is_valid(raise_exception=True)
-        dataset = edit_dataset(
-            dataset=dataset, changes=change.validated_data, actor=actor_of(request)
-        )
+        changes = dict(change.validated_data)
+        accepted = changes.pop("accept_overlaps", 0)
+        try:
+            dataset = edit_dataset(
+                dataset=dataset,
+                changes=changes,
+                actor=actor_of(request),
+                accept_overlaps=accepted,
+            )
+        except PublicationRefused as refused:
+            raise serializers.ValidationError({"visibility": refused.faults}) from refused
         return Response(DatasetChangeSerializer(dataset).data)
 
 

@@ -27,6 +27,24 @@ def capitalised(choices: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
     return [(value, capfirst(str(label))) for value, label in choices]
 
 
+ACCEPT_OVERLAPS = "accept_overlaps"
+FREEZE_OVERLAPS = "Freeze {} whose gold is also hidden or public elsewhere"
+
+
+def accepted_number(data: Any) -> int:
+    """The number of overlapping documents that the user confirmed."""
+    sent = str(data.get(ACCEPT_OVERLAPS, ""))
+    return int(sent) if sent.isdecimal() and len(sent) < 10 else 0
+
+
+def offer_overlaps(form: forms.BaseForm, count: int, label: str = FREEZE_OVERLAPS) -> None:
+    """Adds a checkbox with the number of overlapping documents, which it confirms."""
+    field = forms.BooleanField(required=False)
+    field.label = label.format(f"{count:,} document{'' if count == 1 else 's'}")
+    field.widget.attrs["value"] = str(count)
+    form.fields[ACCEPT_OVERLAPS] = field
+
+
 class EditDatasetForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Dataset
@@ -37,6 +55,15 @@ class EditDatasetForm(forms.ModelForm):  # type: ignore[type-arg]
         visibility = self.fields["visibility"]
         assert isinstance(visibility, forms.ChoiceField)
         visibility.choices = capitalised(Dataset.Visibility.choices)
+
+    def accepted_overlaps(self) -> int:
+        return accepted_number(self.data)
+
+    def refuse(self, faults: Sequence[str], count: int) -> None:
+        """Shows why the dataset cannot become public, and the checkbox that confirms it."""
+        self.add_error(None, list(faults))
+        if count:
+            offer_overlaps(self, count, "Publish {} whose gold is hidden in another dataset")
 
 
 class DatasetForm(EditDatasetForm):

@@ -53,7 +53,16 @@ class DatasetSerializer(serializers.ModelSerializer[Dataset]):
 class DatasetChangeSerializer(DatasetSerializer):
     """The fields of a dataset that can change; the slug is part of its URL and cannot."""
 
+    accept_overlaps = serializers.IntegerField(
+        write_only=True,
+        required=False,
+        min_value=0,
+        help_text="The exact number of documents whose gold becomes public and is hidden in another"
+        " dataset; otherwise the request is refused, and names them.",
+    )
+
     class Meta(DatasetSerializer.Meta):
+        fields = [*DatasetSerializer.Meta.fields, "accept_overlaps"]
         read_only_fields = ["slug", "is_sample"]
 
 

@@ -6,13 +6,14 @@ and services, so that pages and the API accept the same values.
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.module_loading import import_string
 from django.utils.text import capfirst
 
 from portal.accounts.models import User
@@ -26,6 +27,7 @@ from portal.datasets.imports.items import (
 )
 from portal.datasets.models import Dataset, Document
 from portal.datasets.models.documents import STRATA_FIELDS, document_source
+from portal.web.refusals import Refused
 
 # Fields that can be edited in many documents at once, and in one.
 BULK_EDITABLE = ("doc_type", "company", "form_type", "fiscal_year", "language", "licence")
@@ -124,6 +126,23 @@ def _sentence(text: str) -> str:
     return f"{capfirst(text)}."
 
 
+# By dotted path, because releases build on documents.
+CHECK_PUBLICATION = "portal.datasets.releases.overlaps.check_publication"
+
+
+class PublicationRefused(Refused):
+    """The dataset would publish the gold of `count` documents that other datasets hide.
+
+    `count` confirms them; it is 0 if the user may not see all of the other releases.
+    """
+
+    code = "overlaps"
+
+    def __init__(self, faults: Sequence[str], count: int) -> None:
+        super().__init__("; ".join(faults), field="visibility")
+        self.faults, self.count = faults, count
+
+
 DATASET_FIELDS = frozenset({"title", "description", "licence", "visibility"})
 
 
@@ -155,13 +174,23 @@ def create_dataset(
 
 
 @transaction.atomic
-def edit_dataset(*, dataset: Dataset, changes: dict[str, Any], actor: User | None) -> Dataset:
-    """Store the DATASET_FIELDS that differ, and log their previous values."""
+def edit_dataset(
+    *, dataset: Dataset, changes: dict[str, Any], actor: User | None, accept_overlaps: int = 0
+) -> Dataset:
+    """Store the DATASET_FIELDS that differ, and log their previous values.
+
+    Raises PublicationRefused if this publishes gold that other datasets hide, unless
+    `accept_overlaps` is the number of these documents.
+    """
     stored = Dataset.objects.select_for_update().get(pk=dataset.pk)
     before = _replaced(stored, {name: changes[name] for name in DATASET_FIELDS & changes.keys()})
     for name in before:
         setattr(stored, name, changes[name])
     stored.full_clean(exclude=["created_by"])
+    if before.get("visibility") == Dataset.Visibility.PRIVATE:
+        refused = import_string(CHECK_PUBLICATION)(stored, accept_overlaps, actor)
+        if refused.faults:
+            raise PublicationRefused(refused.faults, refused.confirmed_by)
     if before:
         stored.save(update_fields=list(before))
         record_event(verb="edit_dataset", subject=stored, actor=actor, before=before)

@@ -62,7 +62,13 @@ from .selectors import (
     task_faults,
     type_counts,
 )
-from .services import bulk_edit_documents, create_dataset, edit_dataset, edit_document
+from .services import (
+    PublicationRefused,
+    bulk_edit_documents,
+    create_dataset,
+    edit_dataset,
+    edit_document,
+)
 from .statistics_page import (
     FORMS,
     StatisticsPage,
@@ -121,9 +127,16 @@ def edit(request: UserRequest, slug: str) -> HttpResponse:
     dataset = get_dataset(request.user, slug)
     form = EditDatasetForm(request.POST or None, instance=dataset)
     if form.is_valid():
-        edit_dataset(dataset=dataset, changes=form.cleaned_data, actor=request.user)
-        messages.success(request, "Dataset saved.")
-        return redirect(dataset)
+        changes, accepted = form.cleaned_data, form.accepted_overlaps()
+        try:
+            edit_dataset(
+                dataset=dataset, changes=changes, actor=request.user, accept_overlaps=accepted
+            )
+        except PublicationRefused as refused:
+            form.refuse(refused.faults, refused.count)
+        else:
+            messages.success(request, "Dataset saved.")
+            return redirect(dataset)
     return form_page(request, "datasets/documents/edit.html", form, dataset=dataset)
 
 

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.datastructures import MultiValueDict
 
 from portal.datasets.curation.draws import COMPANY, FILING, NOTHING, SplitDraw
-from portal.datasets.documents.forms import capitalised
+from portal.datasets.documents.forms import accepted_number, capitalised, offer_overlaps
 from portal.datasets.models import Dataset, DocumentRecord, Release
 from portal.datasets.models.releases import Version
 from portal.datasets.releases.publishing.croissant import read_citation
@@ -29,23 +29,6 @@ GROUPS = [
     (NOTHING, "None"),
 ]
 LARGEST_SEED = 2**53
-
-
-ACCEPT_OVERLAPS = "accept_overlaps"
-
-
-def accepted_number(data: Any) -> int:
-    sent = str(data.get(ACCEPT_OVERLAPS, ""))
-    return int(sent) if sent.isdecimal() and len(sent) < 10 else 0
-
-
-def offer_overlaps(form: forms.Form, count: int) -> None:
-    """Adds a checkbox with the number of overlapping documents, which it confirms."""
-    field = forms.BooleanField(required=False)
-    plural = "" if count == 1 else "s"
-    field.label = f"Freeze {count:,} document{plural} whose gold is also hidden or public elsewhere"
-    field.widget.attrs["value"] = str(count)
-    form.fields[ACCEPT_OVERLAPS] = field
 
 
 class ReleaseTermsForm(forms.Form):

@@ -1,9 +1,11 @@
 """Content whose gold is public in one dataset and hidden in another.
 
 Freezing stops if it would publish gold that another dataset hides, or hide gold that another
-dataset publishes. Pages are compared by their text (`copies`), so that an inserted paragraph makes
-no difference, pictures by the hash of image and question, and lines without a document by that of
-the gold.
+dataset publishes. So does making a private dataset public. Pages are compared by their text
+(`copies`), so that an inserted paragraph makes no difference, pictures by the hash of image and
+question, and lines without a document by that of the gold.
+
+A dataset may publish its own hidden gold in another version; `own_hidden_gold` warns of it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,18 +25,18 @@ _PUBLIC, _HIDDEN = Release.Visibility.PUBLIC, Release.Visibility.GOLD_HIDDEN
 # A stranger learns neither the release nor the documents.
 UNSEEN = (
     "some documents also belong to a hidden test set that you may not see; ask an organiser to"
-    " freeze this release"
+    " {act}"
 )
 
 
 class Overlap(NamedTuple):
-    """An item of a coming release, and the item of another release with the same content."""
+    """An item to freeze or publish, and the item of another release with the same content."""
 
     name: str
     item: str
     release: Release
     publishes: bool
-    """Whether the coming release publishes the gold that the other hides, or the reverse."""
+    """Whether this publishes the gold that the other release hides, or the reverse."""
 
     def words(self) -> str:
         other = f"{self.release.dataset.title} {self.release.version}"
@@ -48,9 +50,9 @@ class OverlapError(ReleaseError):
     `count` confirms them; it is 0 if the user may not see all of the other releases.
     """
 
-    def __init__(self, faults: Sequence[str], count: int) -> None:
+    def __init__(self, faults: Sequence[str], count: int, act: str = "freeze") -> None:
         self.count = count
-        how = "To freeze it anyway, confirm the number of these documents"
+        how = f"To {act} it anyway, confirm the number of these documents"
         super().__init__(faults)
         if count:
             self.faults.append(f"{how}: {count:,}")
@@ -61,14 +63,40 @@ def check_overlaps(release: Release, rows: Sequence[ReleaseItem], accepted: int)
 
     Only people who may see the hidden releases can accept them.
     """
-    found = list(overlaps_of(release, rows))
-    seen = [one for one in found if not one.publishes or _may_see(release.frozen_by, one.release)]
+    _accept(overlaps_of(release, rows), accepted, release.frozen_by, "freeze", "this release")
+
+
+class Publication(NamedTuple):
+    """Why a private dataset may not become public, and the number that confirms it, or 0."""
+
+    faults: Sequence[str] = ()
+    confirmed_by: int = 0
+
+
+def check_publication(dataset: Dataset, accepted: int, actor: User | None) -> Publication:
+    """The same before a private dataset becomes public, with its releases and public variants."""
+    public = Q(derived_from=dataset, visibility=Dataset.Visibility.PUBLIC)
+    published = Dataset.objects.filter(Q(pk=dataset.pk) | public)
+    opened = ReleaseItem.objects.filter(open_condition(), release__dataset__in=published)
+    rows = list(opened.defer("gold", "facts", "pinned").order_by("pk"))
+    try:
+        _accept(_publications(rows, _others(dataset)), accepted, actor, "publish", "this dataset")
+    except OverlapError as error:
+        return Publication(error.faults, error.count)
+    return Publication()
+
+
+def _accept(
+    overlaps: Iterable[Overlap], accepted: int, actor: User | None, act: str, what: str
+) -> None:
+    found = list(overlaps)
+    seen = [one for one in found if not one.publishes or _may_see(actor, one.release)]
     faults = [one.words() for one in seen]
     if len(seen) < len(found):
-        raise OverlapError([UNSEEN, *faults], 0)
+        raise OverlapError([UNSEEN.format(act=f"{act} {what}"), *faults], 0)
     count = len({one.name for one in found})
     if count != accepted and found:
-        raise OverlapError(faults, count)
+        raise OverlapError(faults, count, act)
 
 
 def _may_see(user: User | None, release: Release) -> bool:
@@ -80,22 +108,67 @@ def overlaps_of(release: Release, rows: Sequence[ReleaseItem]) -> Iterator[Overl
     """The overlaps of a coming release, whose rows are in their splits, with other datasets."""
     opened = [row for row in rows if release.opens(row.split)]
     closed = [row for row in rows if not release.opens(row.split)]
-    others = ReleaseItem.objects.exclude(release__dataset=release.dataset_id).order_by("-pk")
-    published = others.filter(open_condition(), release__dataset__in=Dataset.objects.public())
-    known = published.filter(document__isnull=False).values("document")
+    others = _others(release.dataset)
+    yield from _publications(opened, others)
+    for row, item in _matches(closed, _published(others)):
+        yield Overlap(row.name, item.name, item.release, publishes=False)
+
+
+def _others(dataset: Dataset) -> QuerySet[ReleaseItem]:
+    return ReleaseItem.objects.exclude(release__dataset=dataset).order_by("-pk")
+
+
+def _published(items: QuerySet[ReleaseItem]) -> QuerySet[ReleaseItem]:
+    return items.filter(open_condition(), release__dataset__in=Dataset.objects.public())
+
+
+def _publications(
+    opened: Sequence[ReleaseItem], others: QuerySet[ReleaseItem]
+) -> Iterator[Overlap]:
+    """The rows whose gold is hidden in other datasets."""
+    known = _published(others).filter(document__isnull=False).values("document")
     hidden = others.exclude(open_condition()).exclude(
         # Published by its own dataset: nothing is left to hide.
         document__isnull=False, document__in=known
     )  # fmt: skip
-    for part, items, publishes in ((opened, hidden, True), (closed, published, False)):
-        for row, item in _matches(part, items):
-            yield Overlap(row.name, item.name, item.release, publishes)
+    for row, item in _matches(opened, hidden):
+        yield Overlap(row.name, item.name, item.release, publishes=True)
 
 
 def open_condition() -> Q:
     """The condition that the gold of an item is public."""
     is_dev = Q(release__visibility=_HIDDEN, split=ReleaseItem.Split.DEV)
     return Q(release__visibility=_PUBLIC) | is_dev
+
+
+def own_hidden_gold(release: Release) -> str:
+    """Warns that the release publishes gold that other versions of its dataset hide, or empty."""
+    opened = release.items.filter(open_condition())
+    own = ReleaseItem.objects.filter(release__dataset=release.dataset_id).exclude(open_condition())
+    same = Q(document__in=opened.exclude(document=None).values("document"))
+    same |= Q(document=None, sha256__in=opened.filter(document=None).values("sha256"))
+    hidden = own.filter(same)
+    count = hidden.values("name").distinct().count()
+    if not count:
+        return ""
+    versions = ", ".join(sorted(set(hidden.values_list("release__version", flat=True))))
+    what = "1 document" if count == 1 else f"{count:,} documents"
+    return (
+        f"This release publishes the gold of {what} that {versions} hides: scores on boards with"
+        " this hidden gold no longer show how well a model reads unseen documents."
+    )
+
+
+def own_hidden_versions(dataset: Dataset) -> str:
+    """Warns before a release which versions of the dataset hide gold, or empty."""
+    hiding = dataset.releases.filter(visibility=_HIDDEN).order_by("pk")
+    versions = ", ".join(hiding.values_list("version", flat=True))
+    if not versions:
+        return ""
+    return (
+        f"The gold of {versions} is hidden. A public release of the same documents publishes it,"
+        " and you will not be asked to confirm."
+    )
 
 
 @dataclass

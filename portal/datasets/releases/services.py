@@ -56,7 +56,7 @@ from .gold import (
     prompts_of,
     put_in_splits,
 )
-from .overlaps import check_overlaps, open_condition
+from .overlaps import check_overlaps, open_condition, own_hidden_gold
 from .selectors import drafted_notes
 
 
@@ -452,13 +452,14 @@ def freeze_remarks(release: Release) -> list[str]:
 
 
 def freeze_warnings(release: Release) -> list[str]:
-    """Accepted disputes that the release does not settle, hidden gold that is public elsewhere, and
-    documents with hidden gold that have no image.
+    """Accepted disputes that the release does not settle, hidden gold that is public elsewhere or
+    becomes public, and documents with hidden gold that have no image.
     """
     hidden = release.items.filter(split__in=release.hidden_splits, document__isnull=False)
     warnings = [
         unsettled_warning(release.dataset),
         open_gold_of_release(release).words(),
+        own_hidden_gold(release),
         _without_image(Document.objects.filter(pk__in=hidden.values("document"))),
     ]
     return [warning for warning in warnings if warning]

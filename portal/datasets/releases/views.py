@@ -46,7 +46,7 @@ from .files import (
 from .forms import AcceptLicenceForm, NewReleaseForm, RestoreForm
 from .freezing import draft_notes, freeze_or_queue, is_quick, running_freeze, stored_upload
 from .gold import ReleaseError
-from .overlaps import OverlapError
+from .overlaps import OverlapError, own_hidden_versions
 from .restoring import restore_release
 from .selectors import (
     diff_page,
@@ -295,6 +295,7 @@ def _new_release_page(
         "corrections": planned_corrections(dataset),
         "running": running_freeze(dataset),
         "open_gold": open_gold_of_dataset(dataset).words(),
+        "own_hidden": own_hidden_versions(dataset),
         "without_image": documents_without_image(dataset),
     }
     refused = 413 if was_too_large(request) else 400

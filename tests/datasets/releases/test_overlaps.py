@@ -1,6 +1,7 @@
 """Gold that is public in one dataset and hidden in another is not frozen without a confirmation."""
 
 import io
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from portal.accounts.models import User
 from portal.datasets.curation.near_duplicates import copies
 from portal.datasets.models import Dataset, Document, DocumentRecord, Release
 from portal.datasets.releases.overlaps import UNSEEN, OverlapError
-from portal.datasets.releases.services import freeze_lines
+from portal.datasets.releases.services import freeze_lines, freeze_warnings
 from tests.datasets.factories import make_release
 from tests.factories import empty_dataset, make_document
 from tests.fixture_types import ApiOf, ClientOf
@@ -165,7 +166,10 @@ class TestWhoMaySee:
         for accepted in range(4):
             with pytest.raises(OverlapError) as refused:
                 make_release(copied, actor=researcher, accept_overlaps=accepted)
-            assert (refused.value.faults, refused.value.count) == ([UNSEEN], 0)
+            assert (refused.value.faults, refused.value.count) == (
+                [UNSEEN.format(act="freeze this release")],
+                0,
+            )
 
     def test_who_froze_the_hidden_release_may_confirm(self, researcher: User) -> None:
         own = dataset_of("sealed", {f"secret-{n}": page(n) for n in range(6)})
@@ -217,3 +221,99 @@ class TestEveryWay:
         assert all(fault in str(refused.value) for fault in FAULTS)
         call_command(*words, "--accept-overlaps", "2", stdout=io.StringIO(), stderr=io.StringIO())
         assert copied.releases.count() == 1
+
+
+class TestMakingADatasetPublic:
+    @pytest.fixture
+    def private(self) -> Dataset:
+        """Public gold in a private dataset, which another dataset then hides."""
+        private = dataset_of("early", {"a": INSERTED, "b": page(2), "c": page(50)}, "private")
+        make_release(private)
+        pages = {f"secret-{n}": page(n) for n in range(6)}
+        make_release(dataset_of("sealed", pages), visibility="gold_hidden")
+        return private
+
+    def test_page_names_the_documents_and_publishes_once_confirmed(
+        self, private: Dataset, client_of: ClientOf, organiser: User
+    ) -> None:
+        client = client_of(organiser)
+        form = {"title": "Early", "visibility": "public", "description": "", "licence": ""}
+        refused = client.post("/datasets/early/edit/", form)
+        shown = refused.content.decode()
+        assert refused.status_code == 400
+        for fault in FAULTS:
+            assert fault in shown
+        assert "Publish 2 documents whose gold is hidden in another dataset" in shown
+        private.refresh_from_db()
+        assert private.visibility == "private"
+        renamed = form | {"title": "New", "visibility": "private"}
+        assert client.post("/datasets/early/edit/", renamed).status_code == 302
+        saved = client.post("/datasets/early/edit/", form | {"accept_overlaps": "2"})
+        assert saved.status_code == 302
+        private.refresh_from_db()
+        assert private.visibility == "public"
+
+    def test_api_names_them_too(self, private: Dataset, api_of: ApiOf, organiser: User) -> None:
+        api = api_of(organiser)
+        refused = api.patch("/api/v1/datasets/early/", {"visibility": "public"})
+        assert refused.status_code == 400
+        confirm = "To publish it anyway, confirm the number of these documents: 2"
+        assert refused.json() == {"visibility": [*FAULTS, confirm]}
+        for number, status in ((1, 400), (2, 200)):
+            body = {"visibility": "public", "accept_overlaps": number}
+            assert api.patch("/api/v1/datasets/early/", body).status_code == status
+
+    def test_public_variants_become_visible_with_their_original(
+        self, private: Dataset, api_of: ApiOf, organiser: User
+    ) -> None:
+        original = empty_dataset(slug="original", visibility="private")
+        Dataset.objects.filter(pk=private.pk).update(derived_from=original, visibility="public")
+        answer = api_of(organiser).patch("/api/v1/datasets/original/", {"visibility": "public"})
+        assert answer.json()["visibility"][:2] == FAULTS
+
+    def test_dataset_without_hidden_copies_becomes_public(
+        self, api_of: ApiOf, organiser: User
+    ) -> None:
+        make_release(dataset_of("early", {"c": page(50)}, "private"))
+        answer = api_of(organiser).patch("/api/v1/datasets/early/", {"visibility": "public"})
+        assert answer.status_code == 200
+
+    def test_admin_does_not_change_the_visibility(
+        self, private: Dataset, client_of: ClientOf, admin_user: User
+    ) -> None:
+        url = f"/admin/datasets/dataset/{private.pk}/change/"
+        assert 'name="visibility"' not in client_of(admin_user).get(url).content.decode()
+
+
+class TestOwnHiddenGold:
+    def test_publishing_it_in_a_later_version_warns(self, sealed: Release) -> None:
+        dataset = sealed.dataset
+        documents = list(dataset.documents.order_by("name"))
+        assert "publishes" not in str(freeze_warnings(sealed))
+        later = make_release(dataset, version="1.1.0", documents=documents[:2])
+        [warning] = [each for each in freeze_warnings(later) if "publishes" in each]
+        assert warning.startswith(
+            "This release publishes the gold of 2 documents that 1.0.0 hides: scores on boards"
+        )
+        hidden = make_release(dataset, version="1.2.0", visibility="gold_hidden")
+        assert "publishes" not in str(freeze_warnings(hidden))
+
+    def test_page_warns_before(self, sealed: Release, client_of: ClientOf, organiser: User) -> None:
+        page = client_of(organiser).get("/datasets/sealed/releases/new/").content.decode()
+        assert "The gold of 1.0.0 is hidden. A public release of the same documents" in page
+
+    def test_api_and_command_warn(
+        self, sealed: Release, api_of: ApiOf, organiser: User, tmp_path: Path
+    ) -> None:
+        body = {"version": "1.1.0", "benchmark": "fincriticaled", "visibility": "public"}
+        answer = api_of(organiser).post("/api/v1/datasets/sealed/releases/", body).json()
+        assert "This release publishes the gold of 6 documents" in str(answer["warnings"])
+        out = io.StringIO()
+        gold = tmp_path / "gold.jsonl"
+        records = DocumentRecord.objects.filter(document__dataset=sealed.dataset)
+        gold.write_text("".join(f"{json.dumps(record.gold)}\n" for record in records))
+        call_command(
+            "freeze_release", "sealed", "1.2.0", "--gold", str(gold), "--visibility", "public",
+            stdout=out, stderr=out,
+        )  # fmt: skip
+        assert "This release publishes the gold of 6 documents" in out.getvalue()
