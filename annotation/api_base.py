@@ -215,9 +215,6 @@ def refusals_in(form: forms.Form) -> Iterator[None]:
     """In a view: adds what a refusal says to the field that its code names, or to the form."""
     try:
         yield
-    except DoubtfulGold as refusal:
-        place = "accept_warnings" if "accept_warnings" in form.fields else None
-        form.add_error(place, refusal.message)
     except Refused as refusal:
         form.add_error(refusal.code if refusal.code in form.fields else None, refusal.message)
     except ReleaseError as error:

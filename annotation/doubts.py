@@ -1,8 +1,8 @@
 """Warnings about marks on a page.
 
-A mark is doubtful if it is cut off, joined, without a value or of the wrong type. Warnings refuse
-nothing. They are shown to the annotator, to the lead in validation and adjudication, and before a
-release is frozen.
+A mark is doubtful if it is cut off, joined, without a value or of the wrong type. Annotators may
+submit it. It becomes a case even if all of them agree, and only a decision on that very fact lets
+it into a release.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ from .spans import Draft
 
 # Increase it when the rules or texts of `span_warnings` change, or the class `Doubt` (also its
 # module): cached warnings are then outdated, or cannot be read.
-_VERSION = "2"
+_VERSION = "3"
 _KEPT_SECONDS = 7 * 24 * 3600
 _PAGES_AT_ONCE = 200
 
@@ -89,9 +89,10 @@ class Doubt:
 
 @dataclass(frozen=True)
 class DoubtfulFact(Doubt):
-    """A gold fact of a document with its warnings."""
+    """A gold fact of a document with its warnings, and whether a person decided on it."""
 
     document: str
+    is_signed: bool
 
 
 def doubts(document: Document, marks: Iterable[Mark]) -> list[Doubt]:
@@ -148,8 +149,9 @@ def doubtful_facts(pages: QuerySet[CampaignDocument]) -> tuple[DoubtfulFact, ...
         cache.set_many(fresh, _KEPT_SECONDS)
         known |= fresh
     names = pages.order_by("document__name").values_list("pk", "document__name")
+    signed = _signed([pk for pk, key in keys.items() if known[key]])
     return tuple(
-        DoubtfulFact(**asdict(doubt), document=name)
+        DoubtfulFact(**asdict(doubt), document=name, is_signed=(pk, doubt.start) in signed)
         for pk, name in names
         if pk in keys
         for doubt in known[keys[pk]]
@@ -160,6 +162,12 @@ def doubt_counts(facts: Sequence[DoubtfulFact]) -> dict[str, int]:
     """The number of facts with each warning, most frequent first."""
     counts = Counter(code for fact in facts for code in fact.codes)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _signed(pages: Sequence[int]) -> set[tuple[int, int]]:
+    """The page and start of every fact that a person decided on."""
+    signed = GoldSpan.objects.filter(campaign_document__in=pages, origin__in=GoldSpan.SIGNED)
+    return set(signed.order_by().values_list("campaign_document", "start"))
 
 
 def _keys(pages: QuerySet[CampaignDocument]) -> dict[int, str]:

@@ -35,16 +35,13 @@ class Unfinished(Refused):
 
 
 class DoubtfulGold(Refused):
-    """The release would contain facts with warnings; `facts` lists them."""
+    """The release would contain facts with warnings on which no one decided; `facts` lists them."""
 
     code = "doubtful"
 
     def __init__(self, facts: Sequence[Any]) -> None:
-        plural = "s have" if len(facts) != 1 else " has"
-        super().__init__(
-            f"{len(facts)} fact{plural} a warning. Correct the facts, or confirm their number."
-        )
-        self.api_hint = f"To confirm it, send accept_warnings: {len(facts)}."
+        those = "1 fact has a warning" if len(facts) == 1 else f"{len(facts)} facts have a warning"
+        super().__init__(f"{those} and no decision. Open cases for them and decide each one.")
         self.facts = list(facts)
 
 

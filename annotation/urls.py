@@ -113,6 +113,7 @@ urlpatterns = [
         ("", adjudication.queue, "adjudication"),
         ("<int:pk>/", adjudication.case, "case"),
         ("<int:pk>/reopen/", adjudication.case_reopen, "case-reopen"),
+        ("warnings/", adjudication.open_doubtful, "open-doubtful"),
         ("pages/<str:name>/", adjudication.page, "adjudication-page"),
         ("pages/<str:name>/html/", adjudication.page_html, "adjudication-html"),
         ("pages/<str:name>/images/<int:image>/", adjudication.page_image, "adjudication-image"),
@@ -237,6 +238,7 @@ api_urlpatterns = [
     *_below(
         f"{CAMPAIGN}cases/",
         ("", adjudication_api.CaseList, "cases"),
+        ("warnings/", adjudication_api.CasesOfWarnings, "cases-of-warnings"),
         ("<int:pk>/", adjudication_api.CaseDetailView, "case"),
         ("<int:pk>/decide/", adjudication_api.CaseDecide, "case-decide"),
         ("<int:pk>/reopen/", adjudication_api.CaseReopen, "case-reopen"),

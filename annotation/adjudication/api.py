@@ -56,11 +56,20 @@ from .selectors import (
     page_remarks,
     remarks_at,
 )
-from .services import MAX_REASON, decide_case, let_pass, reopen_case, reopen_document, send_back
+from .services import (
+    MAX_REASON,
+    OpenedCases,
+    decide_case,
+    let_pass,
+    open_doubtful_cases,
+    reopen_case,
+    reopen_document,
+    send_back,
+)
 from .settling import Answer, letters
 
 CHOICES = [choice for choice in Decision.Choice.choices if choice[0] != Decision.Choice.REOPENED]
-DIFFERENCES = ["only", "boundary", "label", "value", "review"]
+DIFFERENCES = ["only", "boundary", "label", "value", "doubtful", "review"]
 
 
 class ProposedSpan(ReviewedFact):
@@ -223,6 +232,26 @@ class CaseList(ListAPIView[Case]):
 
     def paginate_queryset(self, queryset: Any) -> Any:
         return [case_view(case) for case in super().paginate_queryset(queryset) or []]
+
+
+OpenedCasesShape = answer(
+    OpenedCases,
+    "OpenedCases",
+    cases=serializers.ListField(child=serializers.IntegerField()),
+    own="Documents left out because they have the user's own labels.",
+)
+
+
+class CasesOfWarnings(AnnotationView):
+    @writes(
+        "Open cases for gold with warnings (leads)",
+        on=adjudicated_campaign,
+        gives=OpenedCasesShape,
+        description="Opens a case for every fact with a warning on which no one decided. Their "
+        "documents return to adjudication. Releases do not change.",
+    )
+    def post(self, access: CampaignAccess, user: User) -> Any:
+        return open_doubtful_cases(campaign=access.campaign, actor=user)
 
 
 class CaseDetailView(AnnotationView):

@@ -143,7 +143,7 @@ def case_view(case: Case) -> CaseView:
 
 
 def _difference(case: Case, is_missing: bool) -> str:
-    if case.kind in {Case.Kind.VALUE, Case.Kind.REVIEW}:
+    if case.kind in {Case.Kind.VALUE, Case.Kind.DOUBTFUL, Case.Kind.REVIEW}:
         return case.kind
     if is_missing:
         return "only"

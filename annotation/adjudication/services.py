@@ -4,12 +4,15 @@ Every decision is kept with its reason. Releases never change. Every service rai
 actor annotated the document.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.doubts import DoubtfulFact, doubtful_facts
 from annotation.errors import CampaignNotOpen, InvalidSpans, OwnWork, Refused, check_reason
 from annotation.models import Assignment, Campaign, CampaignDocument, Case, Decision, GoldSpan
 from annotation.review.services import open_again
@@ -274,6 +277,50 @@ def reopen_document(
         message = f"{len(cases)} decided cases are in this range. Reopen one of them instead."
         raise Refused(message, code="several")
     return _reopen(now, cases[0] if cases else _new_case(now, start, end), why, actor)
+
+
+@dataclass(frozen=True)
+class OpenedCases:
+    """The keys of the opened cases, and the number of documents with the actor's own labels, which
+    were left out.
+    """
+
+    cases: list[int]
+    own: int
+
+
+def open_doubtful_cases(*, campaign: Campaign, actor: User) -> OpenedCases:
+    """Opens a case for every gold fact of the campaign with a warning on which no one decided.
+
+    Each document is one transaction, so that a second call continues where the first ended.
+    """
+    pages = CampaignDocument.objects.filter(campaign=campaign, stage=Stage.GOLD)
+    undecided: dict[str, list[DoubtfulFact]] = defaultdict(list)
+    for fact in doubtful_facts(pages):
+        if not fact.is_signed:
+            undecided[fact.document].append(fact)
+    opened: list[int] = []
+    own = 0
+    for page in pages.filter(document__name__in=undecided).select_related("document"):
+        try:
+            opened += _open_doubtful(page, undecided[page.document.name], actor)
+        except OwnWork:
+            own += 1
+    return OpenedCases(opened, own)
+
+
+@transaction.atomic
+def _open_doubtful(page: CampaignDocument, facts: Iterable[DoubtfulFact], actor: User) -> list[int]:
+    return [
+        reopen_document(
+            campaign_document=page,
+            start=fact.start,
+            end=fact.end,
+            reason=" ".join(fact.messages),
+            actor=actor,
+        ).pk
+        for fact in facts
+    ]
 
 
 def _whole(campaign_document: CampaignDocument, start: int, end: int) -> tuple[int, int]:

@@ -1,7 +1,8 @@
 """Settle a document that all annotators have submitted: find faults, agreed gold, and cases.
 
 Structural faults (`structural_faults`) make an annotator's work unusable, so that it is returned.
-A value problem (`value_problem`) concerns one fact that all annotators marked and becomes a case.
+A value problem (`value_problem`) concerns one fact that all annotators marked and becomes a case,
+as does a fact with a warning: annotators who make the same mistake agree.
 """
 
 import hashlib
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 
 from django.utils import timezone
 
+from annotation.doubts import Mark, doubts
 from annotation.models import Assignment, CampaignDocument, Case, Decision, GoldSpan
 from annotation.review.services import open_due_round
 from annotation.spans import Cluster, clusters, fact_of, settled_value
@@ -109,7 +111,8 @@ def settle_document(*, campaign_document: CampaignDocument, accept_faults: bool 
 
     A document with structural faults goes to validation, unless `accept_faults`. Marks that all
     annotators share become gold, as do those of a majority if the agreement reaches the campaign's
-    threshold. The rest become open cases; without open cases the document is gold. Does nothing
+    threshold, unless one has a warning. The rest become open cases; without open cases the document
+    is gold. Does nothing
     unless everyone has submitted and the document is in annotation, or in validation with its
     faults accepted. The caller's transaction must hold the lock of the document's row.
     """
@@ -173,6 +176,7 @@ class _Settling:
         self.text = campaign_document.document.content.text
         self.threshold = campaign_document.campaign.agreement_threshold
         self.marks: list[Readings] = [_readings(assignment) for assignment in assignments]
+        self.doubtful = self._doubtful()
 
     def settle(self) -> None:
         agreed, by_majority, cases = self._sorted()
@@ -203,15 +207,31 @@ class _Settling:
             if cluster.is_unanimous:
                 (span,) = cluster.marks[0]
                 problem = value_problem((readings[span] for readings in self.marks), span.label)
-                if problem is None:
-                    agreed.append(span)
-                else:
+                if problem is not None:
                     cases.append(self._case(cluster, Case.Kind.VALUE))
-            elif cluster.majority is not None and cluster.score >= self.threshold:
+                elif span in self.doubtful:
+                    cases.append(self._case(cluster, Case.Kind.DOUBTFUL))
+                else:
+                    agreed.append(span)
+            elif (
+                cluster.majority is not None
+                and cluster.score >= self.threshold
+                and self.doubtful.isdisjoint(cluster.majority)
+            ):
                 by_majority.append((cluster, cluster.majority))
             else:
                 cases.append(self._case(cluster, cluster.kind))
         return agreed, by_majority, cases
+
+    def _doubtful(self) -> set[TextSpan]:
+        """The marks of any annotator with a warning."""
+        marks = (
+            Mark(span.start, span.end, span.label, reading.value)
+            for readings in self.marks
+            for span, reading in readings.items()
+        )
+        found = doubts(self.campaign_document.document, marks)
+        return {TextSpan(doubt.start, doubt.end, doubt.label) for doubt in found}
 
     def _gold(self, span: TextSpan, origin: str, case: Case | None = None) -> GoldSpan:
         readings = (marks[span] for marks in self.marks if span in marks)

@@ -32,7 +32,15 @@ from portal.facts.page_text import Excerpts
 
 from . import selectors
 from .selectors import case_view, page_remarks, remarks_at
-from .services import MAX_REASON, AlreadyDecided, decide_case, let_pass, reopen_case, send_back
+from .services import (
+    MAX_REASON,
+    AlreadyDecided,
+    decide_case,
+    let_pass,
+    open_doubtful_cases,
+    reopen_case,
+    send_back,
+)
 from .settling import Answer
 
 Choice = Decision.Choice
@@ -376,6 +384,21 @@ def case_reopen(request: UserRequest, slug: str, pk: int) -> HttpResponse:
     except Refused as refusal:
         messages.warning(request, refusal.message)
     return redirect("annotation:case", slug, pk)
+
+
+@post_view
+def open_doubtful(request: UserRequest, slug: str) -> HttpResponse:
+    access = adjudicated_campaign(request.user, slug)
+    opened = open_doubtful_cases(campaign=access.campaign, actor=request.user)
+    plural = "" if len(opened.cases) == 1 else "s"
+    messages.success(request, f"{len(opened.cases)} case{plural} opened.")
+    if opened.own:
+        plural = "document" if opened.own == 1 else "documents"
+        messages.warning(
+            request,
+            f"{opened.own} {plural} with your own labels left out. Another lead opens them.",
+        )
+    return redirect("annotation:adjudication" if opened.cases else "annotation:release", slug)
 
 
 @form_view

@@ -215,7 +215,8 @@ CampaignReleaseState = answer(
     left_out="Documents excluded by screening.",
     review="Why the review blocks a release, or null.",
     hidden="Why only organisers will see a release, whatever its visibility; empty otherwise.",
-    doubtful="Facts with a warning. Correct them, or confirm their number with `accept_warnings`.",
+    doubtful="Facts with a warning. Those on which no one decided (`is_signed` is false) block a "
+    "release.",
 )
 
 
@@ -254,13 +255,6 @@ class NewCampaignRelease(serializers.Serializer[Any]):
     )
     leave_out_unfinished = serializers.BooleanField(
         default=False, help_text="Exclude unfinished documents (organisers only)."
-    )
-    accept_warnings = serializers.IntegerField(
-        required=False,
-        min_value=0,
-        default=0,
-        help_text="The exact number of facts with a warning; otherwise the request is refused with "
-        "the code `doubtful`.",
     )
     accept_overlaps = serializers.IntegerField(
         required=False, min_value=0, default=0, help_text=OVERLAPS_HELP

@@ -360,10 +360,15 @@ class ReleaseState:
     review: str | None
     releases: tuple[Release, ...]
     next_version: str
-    # Facts with a warning. To release them, their number must be accepted.
+    # Facts with a warning. Those on which no one decided block a release.
     doubtful: tuple[DoubtfulFact, ...]
     # Why only organisers will see a release, or empty.
     hidden: str
+
+    @property
+    def undecided(self) -> int:
+        """The number of facts with a warning on which no one decided."""
+        return sum(not fact.is_signed for fact in self.doubtful)
 
     @property
     def waiting(self) -> list[tuple[str, int]]:

@@ -15,7 +15,7 @@ from annotation.assignments.sharing import (
     share_out,
     take_in_documents,
 )
-from annotation.doubts import doubt_counts, doubtful_facts
+from annotation.doubts import DoubtfulFact, doubt_counts, doubtful_facts
 from annotation.errors import DoubtfulGold, Refused, Unfinished
 from annotation.models import Campaign, CampaignDocument, GoldSpan, GuidelinesVersion, Membership
 from annotation.models.campaigns import (
@@ -325,7 +325,6 @@ def release_gold(
     citation: Mapping[str, Any] | None = None,
     draw: SplitDraw | None = None,
     split_is_given: bool = False,
-    accept_warnings: int = 0,
     accept_overlaps: int = 0,
 ) -> Release:
     """Freezes the gold of the campaign's finished documents.
@@ -334,9 +333,9 @@ def release_gold(
     arguments see `freeze_release`.
 
     With `leave_out_unfinished`, unfinished documents are left out and counted in the notes;
-    otherwise they raise Unfinished. Raises DoubtfulGold unless `accept_warnings` is the number of
-    facts with a warning, which notes and event record; Refused if nothing is finished; and the
-    errors of `freeze_release`.
+    otherwise they raise Unfinished. Raises DoubtfulGold for facts with a warning on which no one
+    decided (the decided ones are in the notes and the event); Refused if nothing is finished; and
+    the errors of `freeze_release`.
     """
     unfinished = unfinished_documents(campaign)
     if unfinished and not leave_out_unfinished:
@@ -346,8 +345,8 @@ def release_gold(
         raise Unfinished(f"{message} {review}" if review else message, names)
     documents = _finished(campaign)
     doubtful = doubtful_facts(gold_documents(campaign))
-    if len(doubtful) != accept_warnings:
-        raise DoubtfulGold(doubtful)
+    if undecided := [fact for fact in doubtful if not fact.is_signed]:
+        raise DoubtfulGold(undecided)
 
     def record(release: Release) -> None:
         record_event(
@@ -362,7 +361,7 @@ def release_gold(
         version=version,
         items=_items(campaign, documents),
         labels=campaign.labels,
-        notes=_notes(notes, len(unfinished), len(doubtful)),
+        notes=_notes(notes, len(unfinished), doubtful, visibility),
         visibility=visibility,
         licence=licence,
         citation=citation,
@@ -414,12 +413,29 @@ def _items(campaign: Campaign, documents: list[CampaignDocument]) -> list[GoldIt
     ]
 
 
-def _notes(notes: str, left_out: int, doubtful: int) -> str:
+# Notes list no more facts than this.
+_MOST_NOTED = 100
+
+
+def _notes(notes: str, left_out: int, doubtful: Sequence[DoubtfulFact], visibility: str) -> str:
     paragraphs = [notes]
     if left_out:
         plural = "s that were" if left_out > 1 else " that was"
         paragraphs.append(f"Excluded: {left_out} document{plural} not finished.")
     if doubtful:
-        plural = "s that have" if doubtful > 1 else " that has"
-        paragraphs.append(f"Accepted: {doubtful} fact{plural} a warning.")
+        plural = "s that have" if len(doubtful) > 1 else " that has"
+        paragraphs.append(f"Accepted: {len(doubtful)} fact{plural} a warning.")
+        # The texts of hidden gold must not be in notes, which are public.
+        if visibility == Release.Visibility.PUBLIC:
+            paragraphs.append(_noted(doubtful))
     return "\n\n".join(paragraphs).strip() if len(paragraphs) > 1 else notes
+
+
+def _noted(doubtful: Sequence[DoubtfulFact]) -> str:
+    lines = [
+        f"- {fact.document}: “{fact.quote}” ({fact.label}). {' '.join(fact.messages)}"
+        for fact in doubtful[:_MOST_NOTED]
+    ]
+    if more := len(doubtful) - len(lines):
+        lines.append(f"- and {more} more")
+    return "\n".join(lines)

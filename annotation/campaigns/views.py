@@ -174,26 +174,11 @@ class ReleaseForm(ReleaseTermsForm):
     """The terms of a release, with the choice to leave out unfinished documents."""
 
     leave_out_unfinished = forms.BooleanField(required=False, label="Exclude unfinished documents")
-    accept_warnings = forms.BooleanField(required=False)
 
-    def __init__(self, *args: Any, may_leave_out: bool, warned: int, **kwargs: Any) -> None:
-        """`warned` is the number of facts with a warning, which the checkbox sends."""
+    def __init__(self, *args: Any, may_leave_out: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not may_leave_out:
             del self.fields["leave_out_unfinished"]
-        if not warned:
-            del self.fields["accept_warnings"]
-            return
-        field = self.fields["accept_warnings"]
-        plural = "s" if warned > 1 else ""
-        field.label = f"Release {warned:,} fact{plural} with a warning"
-        field.help_text = "The release notes state how many there are."
-        field.widget.attrs["value"] = str(warned)
-
-    def accepted_warnings(self) -> int:
-        """The number the user accepted, which may differ from the current one."""
-        sent = str(self.data.get("accept_warnings", ""))
-        return int(sent) if sent.isdecimal() else 0
 
 
 @page_view
@@ -349,7 +334,6 @@ def release(request: UserRequest, slug: str) -> HttpResponse:
     state = selectors.release_state(access.campaign)
     form = ReleaseForm(
         posted(request),
-        warned=len(state.doubtful),
         may_leave_out=access.is_organiser and bool(state.unfinished),
         initial={"version": state.next_version},
     )
@@ -382,7 +366,6 @@ def _freeze(request: UserRequest, access: CampaignAccess, form: ReleaseForm) -> 
             citation=form.citation(),
             draw=form.draw(),
             split_is_given=form.split_is_given,
-            accept_warnings=form.accepted_warnings(),
             accept_overlaps=form.accepted_overlaps(),
             actor=request.user,
         )

@@ -92,7 +92,8 @@ class QualificationResult(models.Model):
 
 
 class Case(models.Model):
-    """A cluster of overlapping spans on which the annotators of a document differ."""
+    """A cluster of overlapping spans on which the annotators of a document differ, or a fact with
+    a warning that they labelled alike."""
 
     class Kind(models.TextChoices):
         BOUNDARY = "boundary", "different start or end"
@@ -100,6 +101,7 @@ class Case(models.Model):
         MISSING = "missing", "missed by some annotators"
         EXTRA = "extra", "labelled by only a few annotators"
         VALUE = "value", "different or missing value"
+        DOUBTFUL = "doubtful", "labelled alike, with a warning"
         REVIEW = "review", "reopened for correction"
 
     class State(models.TextChoices):
@@ -212,6 +214,9 @@ class GoldSpan(models.Model):
         ADJUDICATED = "adjudicated"
         REVIEWED = "reviewed"
         IMPORTED = "imported"
+
+    # A person decided on this very fact.
+    SIGNED = frozenset({Origin.ADJUDICATED, Origin.REVIEWED})
 
     campaign_document = models.ForeignKey(
         CampaignDocument, on_delete=models.CASCADE, related_name="gold_spans"

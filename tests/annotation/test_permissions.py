@@ -92,6 +92,7 @@ GET_PAGES = {
     "adjudication": LEADS,
     "case": LEADS,
     "case-reopen": ONLY_POST,
+    "open-doubtful": ONLY_POST,
     "adjudication-page": LEADS,
     "adjudication-html": LEADS,
     "adjudication-image": NO_IMAGE_LEADS,
@@ -153,6 +154,7 @@ POST_PAGES = GET_PAGES | {
     "adjudication": ONLY_GET,
     # Without a reason the case is shown again.
     "case-reopen": LEADS,
+    "open-doubtful": (302, 404, 403, 403, 403, 302, 403),
     "adjudication-page": ONLY_GET,
     "adjudication-html": ONLY_GET,
     "adjudication-image": ONLY_GET,
@@ -268,6 +270,7 @@ API = {
     ("GET", "case"): API_LEADS,
     ("POST", "case-decide"): answered(API_LEADS, 400),
     ("POST", "case-reopen"): answered(API_LEADS, 400),
+    ("POST", "cases-of-warnings"): answered(API_LEADS, 200),
     ("GET", "adjudication-page"): API_LEADS,
     ("POST", "adjudication-reopen"): answered(API_LEADS, 400),
     ("POST", "adjudication-readings"): answered(API_LEADS, 422),

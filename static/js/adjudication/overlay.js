@@ -14,6 +14,7 @@ const STYLES = `
   ::highlight(look-boundary) { background-color: #00677a1f; text-decoration: underline wavy 2px #00677a; }
   ::highlight(look-label) { background-color: #a3143f1f; text-decoration: underline double 3px #a3143f; }
   ::highlight(look-value) { background-color: #583db31f; text-decoration: underline dotted 4px #583db3; }
+  ::highlight(look-doubtful) { background-color: #7d53001f; text-decoration: underline wavy 2px #7d5300; }
   ::highlight(look-review) { background-color: #7d53001f; text-decoration: underline overline solid 2px #7d5300; }
   ::highlight(look-decided) { text-decoration: underline solid 3px #1b6535; }
   ::highlight(look-rejected) { text-decoration: line-through solid 1px #555d66; }

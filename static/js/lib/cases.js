@@ -7,7 +7,7 @@
  * @property {"open" | "decided"} state
  * @property {number} start
  * @property {number} end
- * @property {"only" | "boundary" | "label" | "value" | "review"} difference
+ * @property {"only" | "boundary" | "label" | "value" | "doubtful" | "review"} difference
  * @property {string[]} marked_by
  * @property {{spans: SpanData[]}[]} proposals
  * @property {SpanData[]} decision
@@ -23,6 +23,7 @@ export const LOOKS = [
   ["boundary", "Different start or end"],
   ["label", "Different label"],
   ["value", "Different or missing value"],
+  ["doubtful", "Labelled alike, with a warning"],
   ["review", "Sent back or reopened for correction"],
   ["decided", "Decided"],
   ["rejected", "Decided: no fact"],
