@@ -12,7 +12,7 @@ from tests.datasets.factories import make_release
 from tests.datasets.variants.factories import base_dataset, derived
 from tests.fixture_types import ApiOf, ClientOf
 
-from .factories import SECRET_CLAIM, decide, item_of, lead_of, make_dispute, released
+from .factories import SECRET_CLAIM, decide, lead_of, make_dispute, released
 
 pytestmark = pytest.mark.django_db
 
