@@ -477,6 +477,7 @@ SPECTACULAR_SETTINGS = {
     ],
     # Enums of fields that share a name; without an override their names would be hashes.
     "ENUM_NAME_OVERRIDES": {
+        "ApprovalStateEnum": "scoring.models.Approval.State",
         "AssignmentFlagEnum": "annotation.models.Assignment.Flag",
         "AssignmentStateEnum": "annotation.models.Assignment.State",
         "BatchAuditStateEnum": ["incomplete", "accepted", "rejected"],

@@ -51,7 +51,7 @@ def visible_submissions(user: Viewer) -> SubmissionQuerySet:
 def submission_for(user: Viewer, pk: int) -> Submission:
     """A submission the user may see, with its board, release, owner, team and run manifest."""
     submissions = visible_submissions(user).select_related(
-        "phase__board", "phase__release__dataset", "owner", "team", "manifest"
+        "phase__board", "phase__release__dataset", "owner", "team", "manifest", "approval"
     )
     reruns = Submission.objects.filter(rerun_of=OuterRef("pk"))
     submissions = submissions.annotate(has_reruns=Exists(reruns))
@@ -95,6 +95,12 @@ def _own_rights(user: User, submission: Submission) -> Rights:
         may_withdraw=decides and (is_submitter or (member is not None and member.is_owner)),
         may_replace=decides,
     )
+
+
+def is_own(submission: Submission, user: User) -> bool:
+    """Whether it is the user's or belongs to one of their teams. At most one query."""
+    teams = TeamMember.objects.filter(team=submission.team_id, user=user)
+    return submission.owner_id == user.pk or teams.exists()
 
 
 def kept_submission(user: Viewer, pk: int) -> Submission:

@@ -24,6 +24,7 @@ from scoring.access import full_minute, sees_exact_times
 from scoring.boards.protection import is_gold_hidden
 from scoring.grading.services import GradingRefused, cancel_grading
 from scoring.models import (
+    Approval,
     Attempt,
     Delivery,
     ExpertReview,
@@ -34,6 +35,7 @@ from scoring.models import (
     Webhook,
 )
 from scoring.models.submissions import SubmissionQuerySet
+from scoring.submissions.approvals import drop_request
 
 _AT_ONCE = 100
 _UNTIL_STOPPED = timedelta(seconds=10)
@@ -47,6 +49,9 @@ class SubmissionData:
             _submissions(user),
         )
         yield Table("attempts", "Your attempts that count against limits.", _attempts(user))
+        yield Table(
+            "approvals", "Organisers' decisions on your access to hidden gold.", _approvals(user)
+        )
         yield Table("webhooks", "Your webhooks, without their secrets.", _webhooks(user))
         yield Table("webhook_messages", "Messages sent to your webhooks.", _messages(user))
         yield Table("expert_reviews", "Your reviews as a judge expert.", _reviews(user))
@@ -93,13 +98,15 @@ class SubmissionData:
         return Fate(goes=goes, stays=stays)
 
     def let_go(self, user: User) -> None:
-        """Switches off webhooks and deletes draft reviews. Teams keep their submissions.
+        """Switches off webhooks and deletes draft reviews and approvals of the account. Teams keep
+        their submissions.
 
         Attempts made before they recorded the person record it now, before the email address goes.
         """
         Attempt.objects.filter(user=user, person="").update(person=person_key(user))
         Webhook.objects.of(user).update(is_active=False)
         ExpertReview.objects.filter(expert=user, submitted_at=None).delete()
+        Approval.objects.filter(user=user, submission=None).delete()
 
     def erase(self, user: User) -> None:
         """Raises Retry while a worker is grading one of the submissions."""
@@ -135,6 +142,7 @@ def _delete(submission: Submission) -> None:
     names = [submission.upload.name, *reruns.values_list("upload", flat=True)]
     try:
         with transaction.atomic():
+            drop_request(submission)
             _keep_attempt(submission)
             submission.delete()
     except ProtectedError:
@@ -205,6 +213,20 @@ def _attempts(user: User) -> Iterator[dict[str, Any]]:
 
 def _shown(user: User, phase: Phase, at: datetime | None) -> datetime | None:
     return at if at is None or sees_exact_times(user, phase) else full_minute(at)
+
+
+def _approvals(user: User) -> Iterator[dict[str, Any]]:
+    rows = Approval.objects.filter(user=user).select_related("phase__board").order_by("pk")
+    for row in rows.iterator(_AT_ONCE):
+        yield {
+            "submission": row.submission_id,
+            "board": row.phase.board.slug,
+            "phase": row.phase.slug,
+            "state": row.state,
+            "reason": row.reason,
+            "requested": row.created_at,
+            "decided": row.decided_at,
+        }
 
 
 def _reviews(user: User) -> Iterator[dict[str, Any]]:

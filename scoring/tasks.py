@@ -19,11 +19,12 @@ from scoring.leaderboard import pictures
 from scoring.leaderboard import services as ranking
 from scoring.running import runs as running
 from scoring.running.services import RUN_KIND, RunRefused, end_model_run
+from scoring.submissions import approvals
 from scoring.submissions.manifests import ManifestRefused
 from scoring.submissions.uploads import SubmissionRefused
 
 from .benchmarks import BENCHMARKS, get_benchmark
-from .models import Delivery, Grading, JudgeRun, ModelRun
+from .models import Approval, Delivery, Grading, JudgeRun, ModelRun
 
 # The wait before an unavailable judge is tried again.
 _UNTIL_JUDGED = timedelta(minutes=10)
@@ -158,6 +159,17 @@ def notify_of_grading(claim: Claim) -> None:
     notices.send_notice(grading)
     with claim.finish():
         notices.prepare_deliveries(grading)
+
+
+@handler(approvals.DECISION_KIND)
+def notify_of_decision(claim: Claim) -> None:
+    """Running it again sends the email again. The submission may be gone by then."""
+    related = Approval.objects.select_related("submission__phase__board", "user")
+    approval = related.filter(pk=claim.payload["approval"]).first()
+    if approval is not None:
+        approvals.send_decision(approval, claim.payload["origin"])
+    with claim.finish():
+        pass
 
 
 def _delivery_failed(payload: dict[str, Any], error: str) -> None:

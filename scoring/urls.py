@@ -73,6 +73,7 @@ _board_pages = [
     ),
     path("submit/", submissions.submit, name="submit"),
     path("manage/", submissions.manage, name="board-manage"),
+    path("approvals/", submissions.approve_person, name="approve-person"),
     path("rows/", reported.rows, name="rows"),
     path("rows/new/", reported.new_row, name="row-new"),
     path("rows/template.csv", reported.rows_template, name="rows-template"),
@@ -106,6 +107,8 @@ _submission_pages = [
     path("withdraw/", submissions.withdraw, name="submission-withdraw"),
     path("verdict/", submissions.judge, name="submission-judge"),
     path("pin/", submissions.pin, name="submission-pin"),
+    path("approve/", submissions.approve, name="submission-approve"),
+    path("refuse/", submissions.refuse, name="submission-refuse"),
     path("reruns/", running.reruns, name="submission-reruns"),
 ]
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -146,6 +149,7 @@ _board_api = [
     ),
     path("model-endpoint/", judging_api.BoardModelEndpoint.as_view(), name="model-endpoint"),
     path("submissions/", submissions_api.BoardSubmissions.as_view(), name="board-submissions"),
+    path("approvals/", submissions_api.BoardApprovals.as_view(), name="board-approvals"),
     path("likenesses/", submissions_api.BoardSimilarities.as_view(), name="board-likenesses"),
     path("check/", submissions_api.BoardCheck.as_view(), name="board-check"),
     path("rows/", reported_api.RowList.as_view(), name="rows"),
@@ -183,6 +187,8 @@ _submission_api = [
     path("withdraw/", submissions_api.SubmissionWithdraw.as_view(), name="submission-withdraw"),
     path("verdict/", submissions_api.SubmissionJudge.as_view(), name="submission-judge"),
     path("pin/", submissions_api.SubmissionPin.as_view(), name="submission-pin"),
+    path("approve/", submissions_api.SubmissionApprove.as_view(), name="submission-approve"),
+    path("refuse/", submissions_api.SubmissionRefuse.as_view(), name="submission-refuse"),
     path("reruns/", running_api.SubmissionReruns.as_view(), name="submission-reruns"),
 ]
 api_urlpatterns: list[URLPattern | URLResolver] = [

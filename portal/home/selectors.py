@@ -33,6 +33,7 @@ from scoring.leaderboard.selectors import StampedBoard, ranked_sections, rows_of
 from scoring.models import Board, Entry, ExpertReview, Grading, Phase, Submission
 from scoring.models.boards import windows_of, with_releases
 from scoring.reliability.cases import for_expert
+from scoring.submissions.approvals import waiting_by_board
 
 PLACES_SHOWN = 3
 NEWEST_SHOWN = 6
@@ -265,6 +266,8 @@ class Waiting:
     """Submissions with the `state` of their latest grading."""
     checks: list[dict[str, Any]]
     """Judge reviews by board: `slug`, `title`, and the number of `pages` and of pages `left`."""
+    approvals: list[dict[str, Any]]
+    """For organisers, submissions that wait for approval by board: `slug`, `title`, `wait`."""
 
     @property
     def is_nothing(self) -> bool:
@@ -272,7 +275,7 @@ class Waiting:
 
 
 def what_waits(user: User) -> Waiting:
-    """The content of the start page. Five queries."""
+    """The content of the start page. Five queries, six for organisers."""
     duties: dict[int, list[Membership]] = defaultdict(list)
     annotates = False
     for membership in _memberships(user):
@@ -288,6 +291,7 @@ def what_waits(user: User) -> Waiting:
         ),
         submissions=list(_own_submissions(user)),
         checks=list(_judge_checks(user)),
+        approvals=list(waiting_by_board()) if user.is_organiser else [],
     )
 
 
@@ -355,6 +359,6 @@ def _own_submissions(user: User) -> "QuerySet[Any]":
     return (
         Submission.objects.kept_by(user)
         .select_related("phase__board")
-        .annotate(state=Coalesce(Subquery(latest), Value("queued")))
+        .annotate(state=Coalesce(Subquery(latest), F("approval__state"), Value("queued")))
         .order_by("-id")[:SUBMISSIONS_SHOWN]
     )

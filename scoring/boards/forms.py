@@ -213,6 +213,7 @@ class PhaseForm(_WithOptions):
             "score_decimals": "Decimal places of scores",
             "scores_after": "Show scores from",
             "public_share": "Public share (%)",
+            "approves_first": "Organisers approve a submitter’s first submission",
         }
         help_texts = {
             "split": "",
@@ -227,6 +228,7 @@ class PhaseForm(_WithOptions):
             "scores_after": "Leave empty to show scores as soon as they are computed.",
             "public_share": "Until the phase closes, scores cover only this percentage of the "
             "items; afterwards they cover the rest. Leave empty to score all items.",
+            "approves_first": "Only for hidden gold. The submission is graded after the approval.",
         }
 
     def __init__(self, *args: Any, board: Board, **kwargs: Any) -> None:

@@ -10,7 +10,7 @@ the same mailbox, deleted ones too (`person_key`).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -116,12 +116,16 @@ def team_quota(phase: Phase, team: Team) -> Quota:
     return team_quotas([team], [phase])[0]
 
 
+def attempts_of(user: User) -> Q:
+    """Attempts of the person, with all accounts of the same mailbox."""
+    return Q(user=user) | Q(person=person_key(user))
+
+
 def phase_quotas(user: User, phases: Sequence[Phase], *, holder: Holder = YOU) -> list[Quota]:
     """The user's quota in each phase. One query, or none if no phase has a limit; one more for
     hidden gold."""
     shared = _sharing(phases)
-    mine = Q(user=user) | Q(person=person_key(user))
-    attempts = Attempt.objects.filter(mine, phase__in=_all(shared))
+    attempts = Attempt.objects.filter(attempts_of(user), phase__in=_all(shared))
     counts = {row["phase"]: row for row in _counted(attempts, "phase")} if shared else {}
     return [_quota(phase, None, holder, _added(shared, phase, counts)) for phase in phases]
 
@@ -141,6 +145,21 @@ def team_quotas(teams: Sequence[Team], phases: Sequence[Phase]) -> list[Quota]:
     ]
 
 
+def phases_on_same_gold(phase: Phase) -> set[int]:
+    """The keys of all phases with the hidden gold that this phase grades, itself included; empty if
+    its gold is public. One query, or none."""
+    if not is_gold_hidden(phase.release, phase.split):
+        return set()
+    others = _hidden_phases({phase.release.dataset_id})
+    return {phase.pk, *(other.pk for other in others if _grade_same_items(phase, other))}
+
+
+def _hidden_phases(datasets: Collection[int]) -> list[Phase]:
+    """The phases with hidden gold of these datasets. One query."""
+    near = Phase.objects.filter(release__dataset__in=datasets).select_related("release")
+    return [phase for phase in near if is_gold_hidden(phase.release, phase.split)]
+
+
 def _sharing(phases: Iterable[Phase]) -> dict[int, set[int]]:
     """The keys of the phases whose attempts count in each phase that has limits: the phase itself,
     and on hidden gold every phase with hidden gold of the same items."""
@@ -148,9 +167,7 @@ def _sharing(phases: Iterable[Phase]) -> dict[int, set[int]]:
     shared = {phase.pk: {phase.pk} for phase in limited}
     hidden = [phase for phase in limited if is_gold_hidden(phase.release, phase.split)]
     if hidden:
-        datasets = {phase.release.dataset_id for phase in hidden}
-        near = Phase.objects.filter(release__dataset__in=datasets).select_related("release")
-        others = [phase for phase in near if is_gold_hidden(phase.release, phase.split)]
+        others = _hidden_phases({phase.release.dataset_id for phase in hidden})
         for phase in hidden:
             shared[phase.pk] |= {other.pk for other in others if _grade_same_items(phase, other)}
     return shared

@@ -59,6 +59,7 @@ class NewPhase:
     score_decimals: int | None = UNSET
     scores_after: datetime | None = None
     public_share: int | None = None
+    approves_first: bool = False
 
     def __post_init__(self) -> None:
         for name, value in default_settings(self).items():

@@ -26,6 +26,7 @@ from .judging import (
 )
 from .running import ModelRun, RunAnswer
 from .submissions import (
+    Approval,
     Architecture,
     Attempt,
     Category,
@@ -39,6 +40,7 @@ from .submissions import (
 )
 
 __all__ = [
+    "Approval",
     "Architecture",
     "Attempt",
     "Board",

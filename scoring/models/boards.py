@@ -164,6 +164,11 @@ class Phase(models.Model):
     takes_incomplete = models.BooleanField(
         default=True, help_text="Whether a file may lack predictions for some items."
     )
+    approves_first = models.BooleanField(
+        default=False,
+        help_text="Whether the first submission of a person to this hidden gold is graded only "
+        "after an organiser approved it.",
+    )
     part_salt = models.CharField(
         max_length=32,
         default=new_salt,

@@ -1,5 +1,5 @@
-"""Submissions with their predictions, attempts that count against limits, similar submissions, and
-webhooks."""
+"""Submissions with their predictions, attempts that count against limits, approvals of people,
+similar submissions, and webhooks."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
-from portal.accounts.models import TeamMember
+from portal.accounts.models import TeamMember, user_field
 from portal.datasets.models import ReleaseItem
 from portal.web.fields import LinkField
 
@@ -354,6 +354,52 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"attempt of submission {self.submission_id or '(deleted)'}: {self.state}"
+
+
+class Approval(models.Model):
+    """Whether a person may receive scores on hidden gold, as an organiser decides.
+
+    With a submission it is the request of a person's first submission, which waits ungraded until
+    the decision. Without one, an organiser approved an account.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting for approval"
+        APPROVED = "approved"
+        REFUSED = "refused", "rejected"
+
+    phase = models.ForeignKey(Phase, on_delete=models.CASCADE, related_name="approvals")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="approvals"
+    )
+    person = models.CharField(
+        max_length=64, help_text="Keyed hash of the user's email address; see `person_key`."
+    )
+    submission = models.OneToOneField(
+        Submission, null=True, on_delete=models.CASCADE, related_name="approval"
+    )
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    reason = models.TextField(blank=True, help_text="Why it was rejected. The submitter sees it.")
+    decided_by = user_field()
+    created_at = models.DateTimeField(auto_now_add=True)
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["person", "state"], name="approval_person")]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="waiting", decided_at__isnull=True)
+                | (~Q(state="waiting") & Q(decided_at__isnull=False)),
+                name="approval_decided_has_time",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="refused") | ~Q(reason=""), name="approval_refused_has_reason"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"approval {self.pk}: {self.state}"
 
 
 class Similarity(models.Model):

@@ -1,4 +1,4 @@
-"""Endpoints of submissions, actions on them, similar submissions, and webhooks."""
+"""Endpoints of submissions, actions on them, approvals, similar submissions, and webhooks."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,6 +21,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
+from portal.accounts.emails import origin_of
 from portal.accounts.models import Team, User
 from portal.accounts.teams.selectors import teams_of
 from portal.files.uploads import upload_limit_message, was_too_large
@@ -39,7 +40,7 @@ from scoring.boards.selectors import not_open_words, phases_for
 from scoring.grading.notices import WebhookRefused, add_webhook, remove_webhook
 from scoring.grading.services import GradingRefused
 from scoring.grading.similarity import board_pairs
-from scoring.models import Board, Phase, Similarity, Submission, Webhook
+from scoring.models import Approval, Board, Phase, Similarity, Submission, Webhook
 from scoring.models.submissions import CARD_FIELDS
 from scoring.results.api import EarlierResultSerializer, earlier_result
 from scoring.web import (
@@ -52,14 +53,24 @@ from scoring.web import (
 )
 
 from . import services
+from .approvals import (
+    ApprovalRefused,
+    approve_account,
+    approve_submission,
+    board_approvals,
+    refuse_submission,
+)
 from .manifests import ManifestRefused, check_manifest, manifest_warnings
 from .selectors import for_lists, submission_lines, submission_page
 from .serializers import (
+    ApprovalSerializer,
     CheckRequestSerializer,
     CheckSerializer,
+    NewApprovalSerializer,
     NewSubmissionSerializer,
     OpenItemsSerializer,
     PinSerializer,
+    RefusalReasonSerializer,
     RefusalSerializer,
     SubmissionLineSerializer,
     SubmissionSerializer,
@@ -85,6 +96,10 @@ class _Action(APIView):
     act: Callable[..., object]
     """Takes `submission` and `actor`."""
 
+    def more(self, request: Request) -> dict[str, Any]:
+        """Further arguments of `act`."""
+        return {}
+
     @extend_schema(request=None, responses={200: SubmissionSerializer, 409: DetailSerializer})
     def post(self, request: Request, pk: int) -> Response:
         submission, given = self.find(request.user, pk), {}
@@ -92,7 +107,8 @@ class _Action(APIView):
             wanted = self.body(data=request.data)
             wanted.is_valid(raise_exception=True)
             given = wanted.validated_data
-        with conflicts(GradingRefused, PublicationRefused):
+        given |= self.more(request)
+        with conflicts(GradingRefused, PublicationRefused, ApprovalRefused):
             self.act(submission=submission, actor=actor_of(request), **given)
         submission.refresh_from_db()
         return Response(shown(request, submission))
@@ -159,6 +175,59 @@ class SubmissionPin(_Action):
     find = staticmethod(kept_submission)
     body = PinSerializer
     act = staticmethod(services.pin_submission)
+
+
+class _Decision(_Action):
+    permission_classes = [IsOrganiser]
+    find = staticmethod(kept_submission)
+
+    def more(self, request: Request) -> dict[str, Any]:
+        return {"origin": origin_of(request._request)}
+
+
+class SubmissionApprove(_Decision):
+    """Approves a first submission to hidden gold, which waits, and starts its grading."""
+
+    act = staticmethod(approve_submission)
+
+
+@extend_schema_view(post=extend_schema(request=RefusalReasonSerializer))
+class SubmissionRefuse(_Decision):
+    """Rejects a first submission to hidden gold, which is never graded. Its attempt counts as
+    failed."""
+
+    body = RefusalReasonSerializer
+    act = staticmethod(refuse_submission)
+
+
+class BoardApprovals(ListingView):
+    """The approvals of a board, waiting ones first. For organisers."""
+
+    queryset = Approval.objects.none()
+    serializer_class = ApprovalSerializer
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=ApprovalSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        return self.listed(board_approvals(board_for(request.user, slug)))
+
+    @extend_schema(
+        request=NewApprovalSerializer, responses={201: ApprovalSerializer, 409: DetailSerializer}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Approves an account, which then needs no confirmed email address and does not wait."""
+        board = board_for(request.user, slug)
+        wanted = NewApprovalSerializer(data=request.data)
+        wanted.is_valid(raise_exception=True)
+        phases = board.phases.select_related("release")
+        phase = phases.filter(slug=wanted.validated_data["phase"]).first()
+        if phase is None:
+            raise ValidationError({"phase": ["This board has no such phase."]})
+        with conflicts(ApprovalRefused):
+            approval = approve_account(
+                phase=phase, email=wanted.validated_data["email"], actor=actor_of(request)
+            )
+        return Response(ApprovalSerializer(approval).data, status.HTTP_201_CREATED)
 
 
 class _SubmissionList(ListingView):

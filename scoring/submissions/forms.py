@@ -1,6 +1,6 @@
 """The forms of submissions: the model card with its file, the verdict, webhooks."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -195,6 +195,19 @@ class VerdictForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def _post_clean(self) -> None:
         """Leaves the instance unchanged: the service validates and writes it."""
+
+
+class ApprovalForm(forms.Form):
+    """An account to approve for the hidden gold of a phase."""
+
+    phase = PhaseField(queryset=Phase.objects.none(), empty_label=None)
+    email = forms.EmailField(label="Email address of the account")
+
+    def __init__(self, *args: Any, phases: Sequence[Phase], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["phase"]
+        assert isinstance(field, PhaseField)
+        field.queryset = Phase.objects.filter(pk__in=[phase.pk for phase in phases])
 
 
 class WebhookForm(forms.Form):

@@ -65,7 +65,7 @@ from scoring.leaderboard.services import (
     is_being_ranked,
     shown_intervals,
 )
-from scoring.models import Entry, Grading, ModelCard, Phase, Similarity, Submission
+from scoring.models import Approval, Entry, Grading, ModelCard, Phase, Similarity, Submission
 from scoring.models.boards import moment
 
 from .manifests import Run, run_of
@@ -85,7 +85,7 @@ class SubmissionLine:
 
 def for_lists(submissions: QuerySet[Submission]) -> QuerySet[Submission]:
     """Newest first, with the data that a line shows, except gradings."""
-    return submissions.select_related("phase__board", "owner", "team").order_by("-id")
+    return submissions.select_related("phase__board", "owner", "team", "approval").order_by("-id")
 
 
 def submission_lines(user: Viewer, submissions: Sequence[Submission]) -> list[SubmissionLine]:
@@ -194,6 +194,8 @@ class SubmissionPage:
     """Submissions with almost the same predictions, for organisers only."""
     run: Run | None
     """How it was made, if it has a run manifest."""
+    approval: Approval | None
+    """For keepers: the request of a first submission to hidden gold, waiting or decided."""
 
     @property
     def card(self) -> list[tuple[str, str]]:
@@ -264,6 +266,12 @@ class SubmissionPage:
         return self.rights.may_withdraw and not self.is_withdrawn
 
     @property
+    def may_decide(self) -> bool:
+        """Whether an organiser can approve or reject it now."""
+        waits = self.approval is not None and self.approval.state == Approval.State.WAITING
+        return self.is_organiser and waits
+
+    @property
     def may_replace(self) -> bool:
         """Whether a new version can be submitted. Each submission can have one."""
         return self.rights.may_replace and self.newer is None
@@ -328,6 +336,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         part_figures=part_figures(submission.phase, done) if done and organiser else [],
         similar=similar_submissions(submission) if organiser else [],
         run=run_of(submission, is_keeper=rights.is_keeper),
+        approval=getattr(submission, "approval", None) if rights.is_keeper else None,
     )
 
 

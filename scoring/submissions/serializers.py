@@ -9,7 +9,7 @@ from portal.accounts.models import display_name
 from portal.jobs.selectors import QueuePosition, StageLine
 from portal.web.answers import answer
 from scoring.answering.manifest import RunManifest
-from scoring.models import Grading, Submission
+from scoring.models import Approval, Grading, Submission
 from scoring.models.submissions import CARD_FIELDS
 
 from .manifests import ManifestRefused, Run, filled_card, read_manifest
@@ -125,6 +125,38 @@ class HistorySerializer(serializers.Serializer[Any]):
     is_current = serializers.BooleanField()
 
 
+class SubmissionApprovalSerializer(serializers.ModelSerializer[Approval]):
+    """Whether organisers approved a submission. It is graded only after they did."""
+
+    class Meta:
+        model = Approval
+        fields = ["state", "reason", "created_at", "decided_at"]
+
+
+class ApprovalSerializer(SubmissionApprovalSerializer):
+    """The approval of a person on hidden gold: of the first submission, or of the account."""
+
+    phase = serializers.SlugField(source="phase.slug")
+    user = serializers.CharField(source="user.get_short_name")
+    submission = serializers.IntegerField(
+        source="submission_id", allow_null=True, help_text="Null: the account was approved."
+    )
+
+    class Meta(SubmissionApprovalSerializer.Meta):
+        fields = ["id", "phase", "user", "submission", *SubmissionApprovalSerializer.Meta.fields]
+
+
+class NewApprovalSerializer(serializers.Serializer[Any]):
+    """An account to approve for the hidden gold of a phase."""
+
+    phase = serializers.SlugField(help_text="The phase's slug.")
+    email = serializers.EmailField(help_text="The email address of the account.")
+
+
+class RefusalReasonSerializer(serializers.Serializer[Any]):
+    reason = serializers.CharField(help_text="Why it is rejected. The submitter sees it.")
+
+
 class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     """A submission as the user may see it. Owner and filename are for keepers."""
 
@@ -136,6 +168,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     grading = serializers.SerializerMethodField()
     history = serializers.SerializerMethodField()
     run = serializers.SerializerMethodField()
+    approval = serializers.SerializerMethodField()
 
     class Meta:
         model = Submission
@@ -144,7 +177,7 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
             *CARD_FIELDS,
             *(
                 "filename publication version replaces withdrawn_at verdict verdict_reason "
-                "is_pinned has_open_items is_sample created_at grading history run"
+                "is_pinned has_open_items is_sample created_at grading history run approval"
             ).split(),
         ]
 
@@ -163,6 +196,13 @@ class SubmissionSerializer(serializers.ModelSerializer[Submission]):
     def get_run(self, _: Submission) -> Any:
         """How it was made, as its run manifest states; null without one."""
         return None if self.page.run is None else RunSerializer(self.page.run).data
+
+    @extend_schema_field(SubmissionApprovalSerializer(allow_null=True))
+    def get_approval(self, _: Submission) -> Any:
+        """Of a first submission to hidden gold that organisers approve: their decision, for
+        keepers. Null for others."""
+        approval = self.page.approval
+        return None if approval is None else SubmissionApprovalSerializer(approval).data
 
     @extend_schema_field(HistorySerializer(many=True))
     def get_history(self, _: Submission) -> Any:

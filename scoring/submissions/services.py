@@ -11,9 +11,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from portal.accounts.emails import how_to_confirm
-from portal.accounts.models import Team, TeamMember, User
+from portal.accounts.models import Team, User
 from portal.audit.models import record_event
-from scoring.access import are_scores_due, may_open_items, may_publish
+from scoring.access import are_scores_due, is_own, may_open_items, may_publish
 from scoring.answering.manifest import RunManifest
 from scoring.benchmarks import Payload
 from scoring.boards.limits import LimitReached, hold_place, lock_team
@@ -23,6 +23,7 @@ from scoring.leaderboard.services import bump_board, queue_ranking, set_figures
 from scoring.models import Entry, Grading, Phase, Prediction, Submission
 from scoring.models.boards import moment
 
+from .approvals import awaits_approval, drop_request, request_approval
 from .manifests import store_manifest
 from .uploads import (
     CheckedUpload,
@@ -35,6 +36,7 @@ from .uploads import (
     check_rerun,
     check_team,
     check_terms,
+    check_waiting,
 )
 
 PREDICTIONS_AT_ONCE = 200
@@ -74,8 +76,9 @@ def create_submission(
     `check_manifest` and has filled the card. `rerun_of` is the submission that organisers
     repeat. If the form was already sent, its submission is returned. Raises SubmissionRefused, with
     nothing stored, if the upload has faults or lacks required ids, the phase is closed, the board's
-    terms are not accepted, the gold is hidden and the owner's email address not confirmed, the
-    owner is not in the team or names another team as the organisation, or a limit is used up.
+    terms are not accepted, the gold is hidden and the owner's email address not confirmed, their
+    first submission waits for approval, the owner is not in the team or names another team as the
+    organisation, or a limit is used up.
     """
     if rerun_of is not None:
         check_rerun(rerun_of=rerun_of, phase=phase, user=owner)
@@ -83,6 +86,7 @@ def create_submission(
         check_open(phase=phase, user=owner)
         check_terms(board=phase.board, accepted=accepts_terms)
         check_identity(phase=phase, user=owner)
+        check_waiting(phase=phase, user=owner)
     check_team(team=team, user=owner, replaces=replaces)
     check_organisation(organisation=card.get("organisation", ""), user=owner)
     check_limits(phase=phase, user=owner, team=team)
@@ -159,7 +163,12 @@ def _store(
     # Lock the phase before the account, as everywhere. A concurrent re-grade waits or is finished.
     lock_phase(submission.phase_id)
     hold_place(submission=submission, actor=submission.owner)
-    start_grading(submission=submission, actor=submission.owner)
+    if awaits_approval(submission.phase, submission.owner):
+        # Again, now that the account is locked.
+        check_waiting(phase=submission.phase, user=submission.owner)
+        request_approval(submission)
+    else:
+        start_grading(submission=submission, actor=submission.owner)
 
 
 class PublicationRefused(Exception):
@@ -245,11 +254,13 @@ def unpublish_submission(*, submission: Submission, actor: User | None) -> Submi
 @transaction.atomic
 def withdraw_submission(*, submission: Submission, actor: User | None) -> Submission:
     """Withdraws a submission. This is final: it leaves the leaderboard and cannot be published
-    again. Its attempt stays charged. Withdrawing twice changes nothing.
+    again. Its attempt stays charged. One that waits for approval is not graded, and its attempt
+    counts as failed. Withdrawing twice changes nothing.
     """
     submission = _locked(submission)
     if submission.withdrawn_at is None:
         _take_down(submission)
+        drop_request(submission)
         submission.withdrawn_at = timezone.now()
         submission.save(update_fields=["publication", "withdrawn_at"])
         record_event(verb="withdraw_submission", subject=submission, actor=actor)
@@ -289,7 +300,7 @@ def judge_submission(
     actor verifies a submission of their own or of their team.
     """
     reason = reason.strip()
-    if verdict == Submission.Verdict.VERIFIED and _is_own(submission, actor):
+    if verdict == Submission.Verdict.VERIFIED and is_own(submission, actor):
         raise PublicationRefused("You cannot verify your own submission. Ask another organiser.")
     if verdict == Submission.Verdict.DISQUALIFIED and not reason:
         raise PublicationRefused("Enter a reason. The leaderboard shows it.")
@@ -303,11 +314,6 @@ def judge_submission(
             verb="judge_submission", subject=submission, actor=actor, before=before, verdict=verdict
         )
     return submission
-
-
-def _is_own(submission: Submission, user: User) -> bool:
-    teams = TeamMember.objects.filter(team=submission.team_id, user=user)
-    return submission.owner_id == user.pk or teams.exists()
 
 
 @transaction.atomic

@@ -27,6 +27,8 @@ from scoring.boards.protection import is_gold_hidden
 from scoring.models import Board, Phase, Submission, Window
 from scoring.models.boards import moment
 
+from .approvals import is_approved, waiting_request
+
 # The most that a page or API response lists; the rest is counted.
 FAULTS_SHOWN = 200
 MISSING_SHOWN = 20
@@ -194,14 +196,18 @@ def check_open(*, phase: Phase, user: User) -> None:
 
 def identity_refusal(user: User, phases: Collection[Phase]) -> str:
     """Why the user must confirm the email address to submit to some of these phases, or empty: on
-    hidden gold, a person with many accounts would have many attempts. At most one query."""
+    hidden gold, a person with many accounts would have many attempts. An organiser's approval is
+    enough. At most one query if the email address is confirmed."""
     hidden = [phase for phase in phases if is_gold_hidden(phase.release, phase.split)]
     if not hidden or may_publish(user):
+        return ""
+    hidden = [phase for phase in hidden if not is_approved(phase, user)]
+    if not hidden:
         return ""
     titles = ", ".join(f"“{phase.title}”" for phase in hidden)
     return (
         f"The gold of {titles} is hidden, so submissions need a confirmed email address. "
-        f"{how_to_confirm()}"
+        f"{how_to_confirm()} Organisers can also approve your account without it."
     )
 
 
@@ -209,6 +215,16 @@ def check_identity(*, phase: Phase, user: User) -> None:
     """Raises SubmissionRefused if the user must confirm the email address first."""
     if refusal := identity_refusal(user, [phase]):
         raise SubmissionRefused(refusal)
+
+
+def check_waiting(*, phase: Phase, user: User) -> None:
+    """Raises SubmissionRefused while the user's first submission waits for an organiser."""
+    waiting = waiting_request(phase, user) if phase.approves_first else None
+    if waiting is not None:
+        raise SubmissionRefused(
+            f"Your first submission ({waiting.submission_id}) waits for approval by an organiser. "
+            "Wait for the decision, or withdraw it to submit another file."
+        )
 
 
 def check_team(*, team: Team | None, user: User, replaces: Submission | None = None) -> None:

@@ -1,7 +1,7 @@
 """Pages of submissions: the form, status and result, actions, a board's submissions, and
 webhooks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,10 +16,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from portal.accounts.emails import origin_of
-from portal.accounts.models import User
+from portal.accounts.models import User, display_name
 from portal.accounts.teams.selectors import teams_of
 from portal.datasets.responses import file_response
 from portal.files.uploads import was_too_large
+from portal.web.refusals import Refused, post_action
 from portal.web.requests import refuse_unknown
 from scoring.access import (
     board_for,
@@ -53,7 +54,7 @@ from scoring.grading.services import GradingRefused
 from scoring.grading.similarity import similar_on_board
 from scoring.leaderboard.charts import pictures
 from scoring.leaderboard.citing import submission_bibtex
-from scoring.models import Board, Submission, Webhook
+from scoring.models import Board, Phase, Submission, Webhook
 from scoring.models.boards import phase_windows
 from scoring.results.examples import typical_errors
 from scoring.results.item_lists import item_list, score_chart
@@ -61,7 +62,16 @@ from scoring.results.views import asked_items
 from scoring.web import manifest_response, upload_response, warnings_of
 
 from . import services
-from .forms import SubmissionForm, VerdictForm, WebhookForm
+from .approvals import (
+    ApprovalRefused,
+    approve_account,
+    approve_submission,
+    awaits_approval,
+    board_approvals,
+    phases_to_approve,
+    refuse_submission,
+)
+from .forms import ApprovalForm, SubmissionForm, VerdictForm, WebhookForm
 from .manifests import ManifestRefused, check_manifest
 from .selectors import for_lists, submission_lines, submission_page
 from .services import PublicationRefused, create_submission, find_submission
@@ -173,7 +183,7 @@ def _action(
     @require_POST
     def view(request: UserRequest, pk: int) -> HttpResponse:
         submission = find(request.user, pk)
-        with warnings_of(request, GradingRefused, PublicationRefused):
+        with warnings_of(request, GradingRefused, PublicationRefused, ApprovalRefused):
             given = read(request)
             act(submission=submission, actor=request.user, **given)
             if words := done(given) if callable(done) else done:
@@ -220,6 +230,25 @@ withdraw = _action(
 )
 judge = organiser_required(
     _action(submission_for, services.judge_submission, "Verification status saved.", read=_verdict)
+)
+approve = organiser_required(
+    _action(
+        submission_for,
+        approve_submission,
+        "Submission approved. It is being graded.",
+        read=lambda request: {"origin": origin_of(request)},
+    )
+)
+refuse = organiser_required(
+    _action(
+        submission_for,
+        refuse_submission,
+        "Submission rejected.",
+        read=lambda request: {
+            "reason": request.POST.get("reason", ""),
+            "origin": origin_of(request),
+        },
+    )
 )
 pin = organiser_required(
     _action(
@@ -386,6 +415,7 @@ def _quotas(request: UserRequest, form: SubmissionForm) -> dict[str, Any]:
     if is_organiser(request.user):
         return {"quotas": [], "team_quotas": []}
     return {
+        "to_approve": {p.pk for p in form.phases if awaits_approval(p, request.user)},
         "identity": identity_refusal(request.user, form.phases),
         "quotas": phase_quotas(request.user, form.phases),
         "team_quotas": team_quotas(form.teams, form.phases),
@@ -418,6 +448,28 @@ def webhook_remove(request: UserRequest, pk: int) -> HttpResponse:
     return redirect("scoring:webhooks")
 
 
+def _approvals(request: UserRequest, board: Board, phases: Sequence[Phase]) -> dict[str, Any]:
+    """Approvals of people, for a board with hidden gold. Two queries, or none."""
+    hidden = phases_to_approve(phases)
+    if not hidden:
+        return {}
+    page = Paginator(board_approvals(board), PER_PAGE).get_page(request.GET.get("approved", "1"))
+    return {"approvals": page, "approval_form": ApprovalForm(phases=hidden)}
+
+
+@organiser_required
+@post_action("scoring:board-manage", "slug")
+def approve_person(request: UserRequest, slug: str) -> str:
+    """Approves an account for hidden gold."""
+    board = board_for(request.user, slug)
+    phases = phases_to_approve(window.phase for window in phase_windows(board))
+    form = ApprovalForm(request.POST, phases=phases)
+    if not form.is_valid():
+        raise Refused("Choose a phase, and enter the email address of an account.")
+    approval = approve_account(**form.cleaned_data, actor=request.user)
+    return f"{display_name(approval.user)} is approved for the hidden gold of this phase."
+
+
 @organiser_required
 @require_safe
 def manage(request: UserRequest, slug: str) -> HttpResponse:
@@ -433,6 +485,7 @@ def manage(request: UserRequest, slug: str) -> HttpResponse:
         "disclosures": disclosures(phases) if board.is_draft else [],
         "regrades": board_regrades(board)[:REGRADES_SHOWN],
         "askers": askers(phases),
+        **_approvals(request, board, phases),
         "similar": similar_on_board(board, request.GET.get("alike", "1")),
         **_listed(request, Submission.objects.filter(phase__board=board)),
     }
