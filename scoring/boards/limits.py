@@ -5,8 +5,8 @@ teams nor more members give more attempts. Holding an attempt locks the rows of 
 account, so that two browser tabs or two members of a team cannot both take the last one.
 
 Each score on hidden gold reveals something about it. Attempts on hidden gold therefore count in all
-phases that grade the same items of a dataset, on any board and any release, and for all accounts of
-the same mailbox, deleted ones too (`person_key`).
+phases that grade the same items of a dataset or of its stress variants, on any board and any
+release, and for all accounts of the same mailbox, deleted ones too (`person_key`).
 """
 
 from collections import Counter, defaultdict
@@ -150,13 +150,14 @@ def phases_on_same_gold(phase: Phase) -> set[int]:
     its gold is public. One query, or none."""
     if not is_gold_hidden(phase.release, phase.split):
         return set()
-    others = _hidden_phases({phase.release.dataset_id})
+    others = _hidden_phases({_source(phase)})
     return {phase.pk, *(other.pk for other in others if _grade_same_items(phase, other))}
 
 
 def _hidden_phases(datasets: Collection[int]) -> list[Phase]:
-    """The phases with hidden gold of these datasets. One query."""
-    near = Phase.objects.filter(release__dataset__in=datasets).select_related("release")
+    """The phases with hidden gold of these datasets and their stress variants. One query."""
+    of_these = Q(release__dataset__in=datasets) | Q(release__dataset__derived_from__in=datasets)
+    near = Phase.objects.filter(of_these).select_related("release__dataset")
     return [phase for phase in near if is_gold_hidden(phase.release, phase.split)]
 
 
@@ -167,16 +168,24 @@ def _sharing(phases: Iterable[Phase]) -> dict[int, set[int]]:
     shared = {phase.pk: {phase.pk} for phase in limited}
     hidden = [phase for phase in limited if is_gold_hidden(phase.release, phase.split)]
     if hidden:
-        others = _hidden_phases({phase.release.dataset_id for phase in hidden})
+        others = _hidden_phases({_source(phase) for phase in hidden})
         for phase in hidden:
             shared[phase.pk] |= {other.pk for other in others if _grade_same_items(phase, other)}
     return shared
 
 
 def _grade_same_items(first: Phase, second: Phase) -> bool:
-    """Whether they grade the same split of a dataset. A phase without a split grades all."""
-    is_same = first.release.dataset_id == second.release.dataset_id
+    """Whether they grade the same split of a dataset or of its stress variants. A phase without a
+    split grades all."""
+    is_same = _source(first) == _source(second)
     return is_same and (first.split == second.split or not first.split or not second.split)
+
+
+def _source(phase: Phase) -> int:
+    """The key of the phase's dataset; for a stress variant, which has the same gold, that of the
+    dataset it was made from."""
+    dataset = phase.release.dataset
+    return dataset.derived_from_id or dataset.pk
 
 
 def _all(shared: Mapping[int, set[int]]) -> set[int]:

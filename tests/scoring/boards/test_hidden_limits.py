@@ -15,6 +15,7 @@ from scoring.boards.limits import phase_quotas, quota, team_quota
 from scoring.models import Attempt, Board, Phase, Submission
 from scoring.submissions.uploads import SubmissionRefused
 from tests.accounts.teams.people import team_of
+from tests.factories import empty_dataset
 from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import (
     GOLD,
@@ -66,6 +67,19 @@ def test_the_next_release_of_the_dataset_shares_them_too(researcher: User) -> No
     gold = {f"more-{name}": f"<p>More.</p>{html}" for name, html in GOLD.items()}
     grown = make_release(gold, dataset=release.dataset, version="1.1.0", visibility=HIDDEN)
     assert used(first_phase(make_hidden_board(grown, slug="second")), researcher) == 1
+
+
+def test_stress_variants_have_the_same_gold_and_share_them_too(researcher: User) -> None:
+    release = make_release(visibility=HIDDEN)
+    make_submission(make_hidden_board(release, slug="first"), researcher)
+    variants = [
+        make_release(dataset=empty_dataset(derived_from=release.dataset), visibility=HIDDEN)
+        for _ in range(2)
+    ]
+    phases = [first_phase(make_hidden_board(each, slug=f"b-{each.pk}")) for each in variants]
+    assert [used(phase, researcher) for phase in phases] == [1, 1]
+    make_submission(phases[0].board, researcher)
+    assert used(phases[1], researcher) == 2
 
 
 @pytest.mark.parametrize(
