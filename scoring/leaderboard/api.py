@@ -33,7 +33,7 @@ from scoring.models import Category, Entry
 from scoring.models.submissions import CARD_FIELDS
 from scoring.web import CsvRenderer, InFormats
 
-from .charts import ROOMS, chart_csv
+from .charts import ROOMS, BoardCharts, chart_csv
 from .citing import Badge, Citation, cite_page
 from .columns import BoardColumn
 from .files import COLUMN, PRINTED_ROWS, TEXT, ExportForm, leaderboard_csv
@@ -334,6 +334,8 @@ class BoardCite(APIView):
         stamped = stamped_board(request.user, slug)
         asked = _asked(request.query_params.urlencode())
         table = kept_leaderboard(request.user, stamped, asked, asked["wanted"])
+        if unknown := unknown_choices(table, stamped.windows, asked):
+            raise serializers.ValidationError(unknown)
         form = ExportForm(request.query_params, table.columns)
         if not form.is_valid():
             raise serializers.ValidationError(form.messages)
@@ -461,6 +463,7 @@ class ChartList(APIView):
     def get(self, request: Request, slug: str) -> Response:
         with _drawn():
             shown = _requested(request, slug).charts(or_wait=True)
+        _refuse_unknown(request, shown)
         return Response(ChartSerializer(shown.charts, many=True).data)
 
 
@@ -492,7 +495,9 @@ class ChartDetail(InFormats):
     def get(self, request: Request, slug: str, chart: str) -> Response:
         requested = _requested(request, slug)
         with _drawn():
-            drawn = requested.charts(or_wait=True).chart(chart)
+            shown = requested.charts(or_wait=True)
+        _refuse_unknown(request, shown)
+        drawn = shown.chart(chart)
         wanted = ChartFileQuerySerializer(data=request.query_params)
         wanted.is_valid(raise_exception=True)
         size = wanted.validated_data["size"]
@@ -514,3 +519,9 @@ def _requested(request: Request, slug: str) -> ChartRequest:
     wanted = ChartQuerySerializer(data=request.query_params)
     wanted.is_valid(raise_exception=True)
     return ChartRequest.of(request.user, stamped, wanted.validated_data)
+
+
+def _refuse_unknown(request: Request, shown: BoardCharts) -> None:
+    """Raises ValidationError for values of parameters that the board or the user does not have."""
+    if unknown := shown.unknown_choices(request.query_params.dict()):
+        raise serializers.ValidationError(unknown)

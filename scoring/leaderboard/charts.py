@@ -26,7 +26,7 @@ from scoring.models.boards import PhaseWindow, choose_phase
 
 from .disclosure import as_shown, part_words
 from .rows import Row, Section, best_first, tokens_of
-from .selectors import Leaderboard, Tab, leaderboard, part_for
+from .selectors import Leaderboard, Tab, leaderboard, part_for, unknown_part, unknown_values
 from .shaping import MOST_POINTS, MOST_ROWS, ChartSource, chart_shape, spread_words
 
 # The data that a missing chart needs.
@@ -120,6 +120,14 @@ class BoardCharts:
             if chart.key == key:
                 return chart
         raise Http404("This board has no such chart.")
+
+    def unknown_choices(self, asked: Mapping[str, str]) -> dict[str, list[str]]:
+        """Errors by parameter for a phase, source of rows or part that the board does not have, or
+        not for this user. The page ignores them."""
+        phases = {window.phase.slug for window in self.phases}
+        given = {name: asked.get(name, "") for name in ("phase", "rows", "part")}
+        known = {"phase": phases, "rows": self.titles}
+        return unknown_part(given["part"], self.part) | unknown_values(known, given)
 
     @property
     def drawable(self) -> list[BoardChart]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from django.conf import settings
 from django.http import Http404
@@ -292,7 +292,10 @@ class CitePage:
 
     @property
     def embed_url(self) -> str:
-        return self.root + self._file("embed")
+        """The table that the public sees, without a part that only organisers choose."""
+        query = urlencode([pair for pair in parse_qsl(self.query) if pair[0] != "part"])
+        path = reverse("scoring:board-embed", args=[self.table.board.slug])
+        return self.root + path + (f"?{query}" if query else "")
 
     @property
     def entry_url(self) -> str:

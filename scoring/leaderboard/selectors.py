@@ -5,7 +5,7 @@ publication. Figures of different sections are never compared. Pinned rows come 
 rank; disqualified rows come last, without a rank. Filters apply after ranking.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
@@ -388,13 +388,23 @@ def unknown_choices(
         "view": views,
         "sort": {NAME, SIZE, GROUPED} | keys,
     }
-    part = asked["part"]
-    is_other = part and part != table.part
-    faults = {"part": [f"Organisers choose {_PARTS} in a phase with parts."]} if is_other else {}
-    return faults | {
+    asked = {**asked, "sort": asked["sort"].removeprefix("-")}
+    return unknown_part(asked["part"], table.part) | unknown_values(known, asked)
+
+
+def unknown_part(asked: str, shown: str) -> dict[str, list[str]]:
+    is_other = asked and asked != shown
+    return {"part": [f"Organisers choose {_PARTS} in a phase with parts."]} if is_other else {}
+
+
+def unknown_values(
+    known: Mapping[str, Collection[str]], asked: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """Errors by parameter for values that are not empty and not known."""
+    return {
         name: [f"Unknown value. Known values: {', '.join(sorted(values)) or 'none'}."]
         for name, values in known.items()
-        if asked[name] and asked[name].removeprefix("-" if name == "sort" else "") not in values
+        if asked[name] and asked[name] not in values
     }
 
 

@@ -160,6 +160,7 @@ def badge_file(request: HttpRequest, pk: int, form: str) -> HttpResponseBase:
     """The rank of a published submission as a picture, or as text."""
     if form not in {"svg", "txt"}:
         raise Http404("Badges are available as SVG and as text.")
+    refuse_unknown(request, ())
     public = AnonymousUser()
     submission = submission_for(public, pk)
     etag = stamped_board(public, submission.phase.board.slug).etag(public, {"badge": [pk, form]})
@@ -185,15 +186,19 @@ def embed(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The best rows of the public table, without navigation, for a frame on another site. It has
     neither forms nor buttons, so a frame cannot make a user do anything."""
     public = AnonymousUser()
-    stamped = stamped_board(public, slug)
+    stamped, filters = stamped_board(public, slug), RowFilterForm(request.GET)
+    asked = {name: request.GET.get(name, "") for name in CHOICES}
 
     def page() -> HttpResponse:
-        table = kept_leaderboard(
-            public, stamped, {name: request.GET.get(name, "") for name in CHOICES}
-        )
+        if not filters.is_valid():
+            return _refused(filters)
+        table = kept_leaderboard(public, stamped, asked, filters.wanted())
         form = ExportForm(request.GET, table.columns)
         if not form.is_valid():
             return _refused(form)
+        refuse_unknown(request, {*CHOICES, *filters.fields, *form.fields})
+        if unknown := unknown_choices(table, stamped.windows, asked):
+            return _errors(unknown)
         shown = embedded_table(table, form.export())
         return render(request, "scoring/leaderboard/embed.html", shown)
 
@@ -301,7 +306,8 @@ def chart_file(request: HttpRequest, slug: str, chart: str, form: str) -> HttpRe
     asked = [request.path, *(request.GET.get(name, "") for name in OF_CHARTS)]
 
     def file() -> HttpResponse:
-        return _file(_requested(request, stamped), chart, known, asked_size(request))
+        size, query = asked_size(request), request.GET.dict()
+        return _file(_requested(request, stamped), chart, known, size, query)
 
     response = conditional(request, stamped.etag(request.user, {"asked": asked}), file)
     patch_vary_headers(response, ["Cookie"])
@@ -309,11 +315,15 @@ def chart_file(request: HttpRequest, slug: str, chart: str, form: str) -> HttpRe
     return response
 
 
-def _file(requested: ChartRequest, key: str, form: Form, size: str) -> HttpResponse:
+def _file(
+    requested: ChartRequest, key: str, form: Form, size: str, asked: Mapping[str, str]
+) -> HttpResponse:
     try:
         shown = requested.charts(or_wait=True)
     except DrawingError as error:
         return _not_drawn(error)
+    if unknown := shown.unknown_choices(asked):
+        return _errors(unknown)
     chart = shown.chart(key)
     return chart_response(chart, form, size, file_name(shown, chart), requested.picture)
 

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.accounts.access import IsOrganiser
-from portal.web.answers import answer
+from portal.web.answers import ListingView, answer
 from portal.web.api import PlainMultiPartParser
 from scoring.access import board_for
 from scoring.models import Board, Entry
@@ -99,15 +99,17 @@ def _figures(board: Board, scores: Any) -> dict[str, Any]:
     return values
 
 
-class RowList(APIView):
-    """The reported and human rows of a board."""
+class RowList(ListingView):
+    """List the reported and human rows of a board, or add one as an organiser."""
 
+    serializer_class = ReportedRowSerializer
     permission_classes = [OrganisersChange]
 
     @extend_schema(responses=ReportedRowSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
-        rows = ungraded_or_human(board_for(request.user, slug)).select_related("grading")
-        return Response(ReportedRowSerializer(rows, many=True).data)
+        return self.listed(
+            ungraded_or_human(board_for(request.user, slug)).select_related("grading")
+        )
 
     @extend_schema(request=ReportedRowSerializer, responses={201: ReportedRowSerializer})
     def post(self, request: Request, slug: str) -> Response:

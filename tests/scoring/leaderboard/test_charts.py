@@ -365,7 +365,10 @@ def test_a_phase_in_parts_draws_only_the_part_shown(
     def score_of(user: User | None, part: str = "") -> str:
         return cells(client_of(user).get(f"{PAGE}text-and-facts.csv?part={part}"))[1][2]
 
-    assert [score_of(None), score_of(None, "private"), score_of(researcher, "all")] == ["0.25"] * 3
+    assert [score_of(None), score_of(researcher, "public")] == ["0.25"] * 2
+    for user, part in ((None, "private"), (researcher, "all"), (organiser, "nope")):
+        refused = client_of(user).get(f"{PAGE}text-and-facts.csv?part={part}")
+        assert (refused.status_code, refused.content[:5]) == (400, b"part:")
     assert [score_of(organiser), score_of(organiser, "private"), score_of(organiser, "all")] == [
         "0.25",
         "0.5",
@@ -378,6 +381,19 @@ def test_a_phase_in_parts_draws_only_the_part_shown(
     # The phase closes, and the private part counts.
     board.phases.update(closes_at=timezone.now() - timedelta(hours=1))
     assert score_of(None) == "0.5"
+
+
+@pytest.mark.parametrize("name", ["phase", "rows"])
+def test_files_and_api_refuse_a_choice_that_the_board_does_not_have(
+    client_of: ClientOf, api_of: ApiOf, rows: Board, drawn: list[int], name: str
+) -> None:
+    file = client_of(None).get(f"{PAGE}text-and-facts.csv?{name}=nope")
+    assert file.status_code == 400
+    assert file.content.decode().startswith(f"{name}: Unknown value. Known values: ")
+    for path in (API, f"{API}text-and-facts/"):
+        answer = api_of(None).get(f"{path}?{name}=nope")
+        assert (answer.status_code, list(answer.json())) == (400, [name])
+    assert client_of(None).get(f"{PAGE}?{name}=nope").status_code == 200
 
 
 def test_disqualified_rows_are_in_no_chart(

@@ -369,3 +369,33 @@ def test_charts_of_the_chosen_rows_are_listed(
     assert '<a href="?rows=1&amp;charts=graded#charts">' in page
     [(url, _), *_] = next(iter(chart_files(client, f"{PAGE}?view=detail").values()))
     assert "rows=graded" in url
+
+
+@pytest.mark.parametrize(
+    ("query", "fault"),
+    [
+        ("colour=red", "Unknown parameter “colour”. Known parameters: "),
+        ("view=nope", "view: Unknown value."),
+        ("sort=nope", "sort: Unknown value."),
+        ("phase=nope", "phase: Unknown value."),
+    ],
+)
+def test_an_embedded_table_refuses_what_it_does_not_know(
+    client_of: ClientOf, rows: Board, query: str, fault: str
+) -> None:
+    answer = client_of(None).get(f"/boards/board/embed/?{query}")
+    assert (answer.status_code, fault in answer.content.decode()) == (400, True)
+    cited = client_of(None).get(f"/api/v1/boards/board/cite/?{query}")
+    assert (cited.status_code, list(cited.json())) == (400, [query.partition("=")[0]])
+
+
+def test_an_embedded_table_has_the_rows_of_its_filters(client_of: ClientOf, rows: Board) -> None:
+    whole = client_of(None).get("/boards/board/embed/").content.decode()
+    some = client_of(None).get("/boards/board/embed/?q=A").content.decode()
+    assert ["8B" in text for text in (whole, some)] == [True, False]
+
+
+def test_badges_have_no_parameters(client_of: ClientOf, rows: Board) -> None:
+    answer = client_of(None).get(f"/submissions/{submission_of('A')}/badge.svg?style=flat")
+    assert answer.status_code == 400
+    assert "Unknown parameter “style”. There are no parameters." in answer.content.decode()

@@ -197,6 +197,18 @@ def test_the_leaderboard_changes_over_by_itself(
         assert row_of(api_of(organiser), part=part) == (part, pytest.approx(expected))
     assert row_of(api_of(researcher), part="public")[0] == "public"
     assert client_of(organiser).get(f"{CSV}?part=nope").status_code == 400
+    chart = api_of(None).get("/api/v1/boards/board/charts/").json()[0]["key"]
+    for path in ("charts/", f"charts/{chart}/", "cite/"):
+        refused = api_of(researcher).get(f"/api/v1/boards/board/{path}", {"part": "private"})
+        assert refused.json() == {"part": [f"Organisers choose {PARTS} in a phase with parts."]}
+        shown = api_of(organiser).get(f"/api/v1/boards/board/{path}", {"part": "private"})
+        assert shown.status_code == 200, path
+    for path in (f"charts/{chart}.csv", "embed/"):
+        file = client_of(researcher).get(f"/boards/board/{path}?part=private")
+        assert file.status_code == 400, path
+        assert "part: Organisers choose" in file.content.decode()
+    page = page_of(client_of(organiser), "/boards/board/cite/?part=private")
+    assert "/boards/board/embed/&quot;" in page
     close(board)
     assert row_of(api_of(None)) == ("private", pytest.approx(accuracy(private)))
     assert "the private part" in page_of(client_of(None), "/boards/board/")

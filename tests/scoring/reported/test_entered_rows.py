@@ -177,7 +177,7 @@ def test_rows_by_the_api_have_rates(api_of: ApiOf, organiser: User, board: Board
     )
     assert changed.json()["scores"] == {"ffa": 0.6516}
     assert (changed.json()["size"], changed.json()["source"]) == ("7B", "A paper")
-    assert [each["name"] for each in api_of(None).get(API).json()] == ["Paper model"]
+    assert [each["name"] for each in api_of(None).get(API).json()["results"]] == ["Paper model"]
 
 
 @pytest.mark.parametrize(
