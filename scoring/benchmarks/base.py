@@ -99,6 +99,10 @@ class Column:
     figures of its group; "board" does so too and orders the whole table, which exactly one headline
     column of a table must do. `reported` is the figure that rows of publications state in place of
     this one.
+
+    `over` is "gold" if the gold alone fixes what the rate is a share or a mean of, so that a file
+    with a few guesses cannot make them count for more than their share of the gold. On hidden gold
+    only such rates are shown. A rate over what a submission answers, such as precision, is not.
     """
 
     key: str
@@ -111,6 +115,7 @@ class Column:
     headline: bool = True
     rank: Literal["", "group", "board"] = ""
     reported: str = ""
+    over: Literal["", "gold"] = ""
 
     @property
     def is_count(self) -> bool:
@@ -381,6 +386,11 @@ class Benchmark:
     def judge_model(self, options: Options) -> str:
         """Return the judge used under these options; empty if none."""
         return self.judging.model(options) if self.judging else ""
+
+    def gold_figures(self, options: Options) -> frozenset[str]:
+        """Return the keys of the rates over gold; see `Column.over`."""
+        figures = self.figures_for(options)
+        return frozenset(key for key, column in figures.items() if column.over == "gold")
 
     def figures_for(self, options: Options) -> dict[str, Column]:
         """Return every column by key: the benchmark's own, and those of its views."""

@@ -6,9 +6,10 @@ METRICS §9 of the design, with the percentile bootstrap of `scoring.metrics.int
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -29,12 +30,17 @@ _POOL = "several\n"
 
 
 class Contribution(NamedTuple):
-    """The contribution of one item to one figure: numerator and denominator of its part."""
+    """The contribution of one item to one figure: numerator and denominator of its part.
+
+    `facts` is the number of gold facts that the denominator counts, each the same; 1 if a single
+    fact may decide the item's score.
+    """
 
     figure: str
     numerator: float
     denominator: float = 1.0
     part: Part = ()
+    facts: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,71 @@ class Combined:
 
     figures: tuple[str, ...]
     function: Callable[..., Any]
+
+
+class Share(NamedTuple):
+    """The largest shares in a figure: by how much one item, or one fact, can change it."""
+
+    item: float
+    fact: float
+
+
+def largest_shares(
+    items: Iterable[Iterable[Contribution]], combined: Mapping[str, Combined]
+) -> dict[str, Share]:
+    """Return the largest shares of every figure that any of these items adds to. A combined figure
+    is a mean of others, so it has at most the largest of theirs.
+
+    >>> receipts = [[Contribution("f1", 0, 8, facts=4)], [Contribution("f1", 0, 2, facts=1)]]
+    >>> largest_shares(receipts, {})
+    {'f1': Share(item=0.8, fact=0.2)}
+    """
+    listed = [list(item) for item in items]
+    sizes: defaultdict[tuple[str, Part], float] = defaultdict(float)
+    for added in chain.from_iterable(listed):
+        sizes[added.figure, added.part] += added.denominator
+    weights = _part_weights(key for key, size in sizes.items() if size)
+    largest: dict[str, Share] = {}
+    for item in listed:
+        for figure, share in _own_shares(item, sizes, weights).items():
+            known = largest.get(figure, Share(0.0, 0.0))
+            largest[figure] = Share(max(share.item, known.item), max(share.fact, known.fact))
+    for figure, recipe in combined.items():
+        if all(part in largest for part in recipe.figures):
+            parts = [largest[part] for part in recipe.figures]
+            largest[figure] = Share(max(p.item for p in parts), max(p.fact for p in parts))
+    return largest
+
+
+def _part_weights(keys: Iterable[tuple[str, Part]]) -> dict[tuple[str, Part], float]:
+    """Return the weight of each part in the mean of means of its figure."""
+    known = list(keys)
+    inside: defaultdict[tuple[str, Part], set[str]] = defaultdict(set)
+    for figure, part in known:
+        for depth, name in enumerate(part):
+            inside[figure, part[:depth]].add(name)
+    siblings = {
+        (figure, part): [len(inside[figure, part[:depth]]) for depth in range(len(part))]
+        for figure, part in known
+    }
+    return {key: 1 / math.prod(sizes) for key, sizes in siblings.items()}
+
+
+def _own_shares(
+    item: Iterable[Contribution],
+    sizes: Mapping[tuple[str, Part], float],
+    weights: Mapping[tuple[str, Part], float],
+) -> dict[str, Share]:
+    """Return the share that one item, and the largest of its facts, have in each figure."""
+    shares: dict[str, Share] = {}
+    for added in item:
+        if not added.denominator:
+            continue
+        key = added.figure, added.part
+        own = weights[key] * added.denominator / sizes[key]
+        known = shares.get(added.figure, Share(0.0, 0.0))
+        shares[added.figure] = Share(known.item + own, max(known.fact, own / max(added.facts, 1.0)))
+    return shares
 
 
 class Observation(NamedTuple):

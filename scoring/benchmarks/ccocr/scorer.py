@@ -317,11 +317,11 @@ def contributions(result: Mapping[str, Any], _: Mapping[str, str]) -> Iterator[C
     track, op = result["track"], result["op"]
     if result["orientation"] is not None or (op not in _VALUES and op != _RECORD):
         return
-    amount = _of_subset(result)
+    amount, facts = _of_subset(result), _facts_of(result)
     # The same name may be a subset of several ops.
     subset = f"{op} {result['subset']}"
-    yield Contribution(track, *amount, part=(subset,))
-    yield Contribution(OVERALL, *amount, part=(track, subset))
+    yield Contribution(track, *amount, part=(subset,), facts=facts)
+    yield Contribution(OVERALL, *amount, part=(track, subset), facts=facts)
 
 
 def stratum(result: Mapping[str, Any]) -> str:
@@ -334,6 +334,14 @@ def _of_subset(result: Mapping[str, Any]) -> tuple[float, float]:
     if result["op"] != _RECORD:
         return result[_VALUES[result["op"]]], 1.0
     return strict_of_result(result)
+
+
+def _facts_of(result: Mapping[str, Any]) -> float:
+    """Return how many facts share the score: fields, each counted twice in F1, or words, of which a
+    single one has this share of F1 at most. Other texts are one."""
+    if result["op"] == _RECORD:
+        return strict_of_result(result).counted / 2
+    return (result["gold_units"] + 1) / 2 if result["op"] == "ocr" else 1.0
 
 
 def strict_of_result(result: Mapping[str, Any]) -> Strict:

@@ -7,6 +7,7 @@ import tomllib
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from scoring.benchmarks.base import (
 from scoring.benchmarks.items import ItemResult, Options, mean, share
 from scoring.metrics.fields import SubtaskScores, relative_scores
 
+from .comparing import by_reference
 from .scorer import (
     LEFT_OUT,
     OVERALL,
@@ -76,9 +78,14 @@ def _read(gold: Mapping[str, Any]) -> TreeItem:
 TREE = _load_tree()
 
 
-def columns_for(_: Options) -> tuple[Column, ...]:
-    """Return the seven tasks and their mean in the order of table 4, then the detail columns."""
-    return (*_TASKS, *FIGURES.columns["means"], *FIGURES.columns["details"])
+def columns_for(options: Options) -> tuple[Column, ...]:
+    """Return the seven tasks and their mean in the order of table 4, then the detail columns.
+
+    By the rules of the published evaluator, a task leaves out some answers, so that the submission
+    chooses what it is a mean of.
+    """
+    tasks = [replace(each, over="") for each in _TASKS] if by_reference(options) else _TASKS
+    return (*tasks, *FIGURES.columns["means"], *FIGURES.columns["details"])
 
 
 def headline_for(_: Options) -> Headline | None:

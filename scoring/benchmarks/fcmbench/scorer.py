@@ -214,10 +214,12 @@ def contributions(result: Mapping[str, Any], options: Mapping[str, str]) -> Iter
     """Return its scores as parts of the means of its subtask; a task is the mean of these, and each
     overall score the mean of the tasks."""
     task, subtask = result["task"], result["subtask"]
+    # An answer of one field has this share of F1 at most.
+    facts = (result["right"] + result["missed_count"] + 1) / 2
     if (score := counted(result, options)) is not None:
-        yield Contribution(task, score, part=(subtask,))
+        yield Contribution(task, score, part=(subtask,), facts=facts)
     if (strict := result["strict"]) is not None:
-        yield Contribution(OVERALL, strict, part=(task, subtask))
+        yield Contribution(OVERALL, strict, part=(task, subtask), facts=facts)
     if (published := published_score(result)) is not None:
         yield Contribution(PUBLISHED_OVERALL, published, part=(task, subtask))
 

@@ -136,7 +136,12 @@ def signed(options: Options) -> Iterator[str]:
 def columns_for(options: Options) -> tuple[Column, ...]:
     """Return the columns in the order of the papers' tables, one accuracy for each fact type."""
     accuracies = (
-        Column(*accuracy_of(label), _FACT_LEVEL, f"Share of {label} facts reproduced correctly")
+        Column(
+            *accuracy_of(label),
+            _FACT_LEVEL,
+            f"Share of {label} facts reproduced correctly",
+            over="gold",
+        )
         for label in labels_of(options)
     )
     ffa = Column(
@@ -145,6 +150,7 @@ def columns_for(options: Options) -> tuple[Column, ...]:
         _FACT_LEVEL,
         "Share of facts reproduced correctly",
         rank="board",
+        over="gold",
     )
     return (
         *_GENERAL,
@@ -245,7 +251,13 @@ def _short(label: str) -> str:
 def _matchers(options: Options) -> View:
     """Return the view of fact-level accuracy by each matcher, the board's own last."""
     beside = (
-        Column(matcher_key(name), TITLES[name], _BY_MATCHER, f"FFA with the {TITLES[name]} matcher")
+        Column(
+            matcher_key(name),
+            TITLES[name],
+            _BY_MATCHER,
+            f"FFA with the {TITLES[name]} matcher",
+            over="gold",
+        )
         for name in NAMES
         if name in other_matchers(options)
     )

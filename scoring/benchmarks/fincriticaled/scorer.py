@@ -220,9 +220,10 @@ def contributions(result: Mapping[str, Any], options: Mapping[str, str]) -> Iter
     first = first_labels(dict(options))
     for label, counts in result["types"].items():
         for figure in (accuracy_of(label)[0], "ffa", *([FIRST_FFA] if label in first else [])):
-            yield Contribution(figure, counts["correct"], counts["facts"])
+            yield Contribution(figure, counts["correct"], counts["facts"], facts=counts["facts"])
     for matcher, correct in result.get("beside", {}).items():
-        yield Contribution(matcher_key(matcher), len(correct), len(result["facts"]))
+        facts = len(result["facts"])
+        yield Contribution(matcher_key(matcher), len(correct), facts, facts=facts)
     for figure, value in page_scores(result).items():
         yield Contribution(figure, value)
 

@@ -159,12 +159,13 @@ def _contained(phrases: str) -> str:
 def columns_for(options: Options) -> tuple[Column, ...]:
     """Return the four parts, each a mean over documents, and the final score, which ranks."""
     sections, disclosures = (_listed(options, name) for name in ("sections", "disclosures"))
+    column = partial(Column, group=ACCURACY, over="gold")
     return (
-        Column("numeric_accuracy", "Numbers", ACCURACY, _NUMBERS[options["matching"]]),
-        Column("line_item_accuracy", "Line items", ACCURACY, _LINE_ITEMS),
-        Column("section_accuracy", "Sections", ACCURACY, _contained(sections)),
-        Column("disclosure_accuracy", "Disclosures", ACCURACY, _contained(disclosures)),
-        Column(FINAL, "Final", ACCURACY, _weights(), rank="board"),
+        column("numeric_accuracy", "Numbers", help=_NUMBERS[options["matching"]]),
+        column("line_item_accuracy", "Line items", help=_LINE_ITEMS),
+        column("section_accuracy", "Sections", help=_contained(sections)),
+        column("disclosure_accuracy", "Disclosures", help=_contained(disclosures)),
+        column(FINAL, "Final", help=_weights(), rank="board"),
     )
 
 
@@ -252,8 +253,12 @@ def _part(part: Containment) -> ItemResult:
 def contributions(result: Mapping[str, Any], _: Mapping[str, str]) -> Iterator[Contribution]:
     if result[FINAL] is None:
         return
-    for key in (*PARTS, FINAL):
-        yield Contribution(key, result[key])
+    totals = (result["parts"][name]["total"] for name in _PART_NAMES)
+    facts = dict(zip(PARTS, totals, strict=True))
+    for key in PARTS:
+        yield Contribution(key, result[key], facts=facts[key])
+    least = min((facts[key] / weight for key, weight in WEIGHTS.items() if facts[key]), default=1.0)
+    yield Contribution(FINAL, result[FINAL], facts=least)
 
 
 def summarise(result: Mapping[str, Any], _: Mapping[str, str]) -> ItemSummary:

@@ -234,7 +234,9 @@ def contributions(result: Mapping[str, Any], _: Mapping[str, str]) -> Iterator[C
     with every value that is not answered counted like a wrong one."""
     # Old gradings do not have it.
     if any(strict := result.get("strict", ())):
-        yield Contribution(STRICT, *strict)
+        # A gold value counts twice in the denominator.
+        right, counted = strict
+        yield Contribution(STRICT, right, counted, facts=counted / 2)
     if result["outcome"] == LEFT_OUT:
         return
     for rule in FIELDS:
