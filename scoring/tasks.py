@@ -49,6 +49,7 @@ sweep(gradings.settle_stranded)
 sweep(ranking.queue_missing)
 sweep(regrades.resume_stranded)
 sweep(chunks.summarise_older)
+sweep(gradings.measure_older)
 sweep(pictures.queue_undrawn)
 
 
@@ -111,8 +112,7 @@ def aggregate(claim: Claim) -> None:
     with claim.finish():
         gradings.finish_grading(
             grading=gradings.lock_grading(claim.payload["grading"]),
-            scores=aggregated.scores,
-            parts=aggregated.parts,
+            aggregate=aggregated,
         )
 
 

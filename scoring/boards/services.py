@@ -165,7 +165,7 @@ def edit_phase(
     *, phase: Phase, wanted: NewPhase, actor: User | None, confirm_disclosure: bool = False
 ) -> Phase:
     """Writes the settings that differ and logs their former values. Published rows are rounded
-    again if the decimals change.
+    again if the decimals or the limits change.
 
     Raises BoardRefused if settings of GRADED_BY would change although there are submissions, and
     DisclosureUnconfirmed if a board that is not a draft moves to a private release.
@@ -197,7 +197,7 @@ def edit_phase(
         record_event(
             verb="edit_phase", subject=stored.board, actor=actor, phase=stored.slug, before=logged
         )
-    if "score_decimals" in before:
+    if {"score_decimals", "per_day", "in_total"} & before.keys():
         refresh_shown_scores(stored)
     return stored
 

@@ -103,9 +103,9 @@ def _update_phase(regrade: Regrade, part: RegradedPhase) -> None:
     phase = lock_phase(part.phase_id)
     before = _ranked_by_tests(phase)
     _protect(phase, part.release_after)
-    moved = _move_entries(regrade, phase)
     phase.release = part.release_after
     phase.save(update_fields=["release"])
+    moved = _move_entries(regrade, phase)
     after = _ranked_by_tests(phase)
     # A running ranking job may have read the former entries.
     queue_ranking(phase)

@@ -10,9 +10,12 @@ item; all other items are graded. A failing item is not a missing prediction: it
 zero nor as left out, so that the grading ends without figures (docs/decisions/015).
 """
 
+import hashlib
+import json
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -30,14 +33,17 @@ from portal.jobs.models import Job
 from portal.jobs.services import cancel_group, enqueue, enqueue_many
 from scoring.access import is_release_open
 from scoring.benchmarks import Scores
+from scoring.benchmarks.items import Share, largest_shares
 from scoring.boards.limits import LimitReached, charge, give_back, hold_place
-from scoring.leaderboard.disclosure import PRIVATE, PUBLIC, public_items
-from scoring.leaderboard.services import queue_resampling
+from scoring.leaderboard.disclosure import ALL, PRIVATE, PUBLIC, public_items
+from scoring.leaderboard.services import queue_resampling, refresh_shown_scores
 from scoring.models import Grading, Phase, Regrade, Submission
 
 from .notices import queue_notice
 from .selectors import OWN_ERROR, owner_words
 from .similarity import queue_comparison
+
+logger = logging.getLogger(__name__)
 
 # The most pieces of a chunk; with the default chunk size each is a single item. A piece of several
 # items gets one attempt, because it is split again if it fails.
@@ -93,14 +99,19 @@ def _words(error: str) -> str:
 
 
 _AT_ONCE = 200
+# Gradings of earlier versions that one run of the upkeep measures.
+_MEASURED_AT_ONCE = 20
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """The scores over all items and, for a phase in parts, those of each part."""
+    """The scores over all items and, for a phase in parts, those of each part; and what limits how
+    exactly they are shown: the largest shares by part, and the hash of all predictions."""
 
     scores: Scores
-    parts: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    parts: dict[str, dict[str, float | None]]
+    shares: dict[str, dict[str, Share]]
+    answers_sha256: str
 
 
 def aggregate_grading(grading_id: int) -> Aggregate | None:
@@ -110,15 +121,72 @@ def aggregate_grading(grading_id: int) -> Aggregate | None:
         return None
     phase = grading.submission.phase
     spec = phase.board.spec
-    scores = spec.aggregate(_results(grading), grading.options)
+    sides = _sides(phase, grading)
+    return Aggregate(
+        scores=spec.aggregate(_results(grading), grading.options),
+        parts={
+            part: spec.aggregate(_results(grading, public, is_in=is_in), grading.options).scores
+            for part, (public, is_in) in sides.items()
+        },
+        shares=_shares(grading, sides),
+        answers_sha256=_answers_sha256(grading.submission),
+    )
+
+
+Sides = Mapping[str, tuple[frozenset[int], bool]]
+
+
+def _sides(phase: Phase, grading: Grading) -> Sides:
+    """The public items, and whether the part has these or all others; empty without parts."""
     if not phase.has_parts:
-        return Aggregate(scores)
+        return {}
     public = public_items(phase, grading.release_id)
-    parts = {
-        part: spec.aggregate(_results(grading, public, is_in=is_in), grading.options).scores
-        for part, is_in in ((PUBLIC, True), (PRIVATE, False))
-    }
-    return Aggregate(scores, parts)
+    return {PUBLIC: (public, True), PRIVATE: (public, False)}
+
+
+def _shares(grading: Grading, sides: Sides) -> dict[str, dict[str, Share]]:
+    """The largest shares of an item and of a fact in each figure, over all items and by part."""
+    spec = grading.submission.phase.board.spec
+
+    def added(items: frozenset[int] | None = None, *, is_in: bool = True) -> Iterator[Any]:
+        for result in _results(grading, items, is_in=is_in):
+            yield spec.contributions(result, grading.options)
+
+    by_part = {ALL: added()}
+    by_part |= {part: added(public, is_in=is_in) for part, (public, is_in) in sides.items()}
+    return {part: largest_shares(items, spec.combined) for part, items in by_part.items()}
+
+
+def _answers_sha256(submission: Submission) -> str:
+    """The SHA-256 hash of all predictions, whatever the layout and the order of the file."""
+    digest = hashlib.sha256()
+    rows = submission.predictions.order_by("item__name").values_list("item__name", "payload")
+    for row in rows.iterator(chunk_size=_AT_ONCE):
+        digest.update(json.dumps(row, sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def measure_older() -> int:
+    """Computes the shares of gradings of earlier versions of the site, newest first, and returns
+    their number. Until then, their scores on hidden gold are not shown."""
+    lacking = Grading.objects.done().filter(answers_sha256="").order_by("-pk")
+    older = list(lacking.select_related("submission__phase__board")[:_MEASURED_AT_ONCE])
+    for grading in older:
+        _measure(grading)
+    return len(older)
+
+
+def _measure(grading: Grading) -> None:
+    phase = grading.submission.phase
+    try:
+        grading.shares = _shares(grading, _sides(phase, grading))
+    except (KeyError, TypeError):
+        # An unreadable result of another version must not block all others.
+        logger.warning("grading %s has no shares: unknown form", grading.pk)
+    grading.answers_sha256 = _answers_sha256(grading.submission)
+    with transaction.atomic():
+        grading.save(update_fields=["shares", "answers_sha256"])
+        refresh_shown_scores(phase, grading)
 
 
 def _results(
@@ -285,16 +353,12 @@ def _settle_one(grading: Grading) -> None:
         fail_grading(pk=grading.pk, reason="Its jobs ended without a result")
 
 
-def finish_grading(
-    *,
-    grading: Grading,
-    scores: Scores,
-    parts: Mapping[str, Mapping[str, float | None]] | None = None,
-) -> None:
-    """Writes the scores of a locked, unfinished grading; `parts` for a phase in parts."""
+def finish_grading(*, grading: Grading, aggregate: Aggregate) -> None:
+    """Writes the scores of a locked, unfinished grading."""
     if grading.is_finished:
         return
-    grading.parts = dict(parts or {})
+    scores, grading.parts = aggregate.scores, aggregate.parts
+    grading.shares, grading.answers_sha256 = aggregate.shares, aggregate.answers_sha256
     grading.scores, grading.counts, grading.subsets = scores.scores, scores.counts, scores.subsets
     grading.state, grading.error, grading.finished_at = Grading.State.DONE, "", timezone.now()
     grading.save()

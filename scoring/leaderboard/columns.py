@@ -47,6 +47,12 @@ class BoardColumn:
     def value(self, scores: Mapping[str, Any]) -> float | None:
         return stated(scores, self.basis, self.reported)
 
+    def standing(self, scores: Mapping[str, Any]) -> float | None:
+        """What the row is ranked by: the value, or the coarser one that an entry has under the
+        rank's key because its value is withheld."""
+        value = self.value(scores)
+        return stated(scores, self.key) if value is None else value
+
 
 def board_columns(columns: Sequence[Column]) -> tuple[BoardColumn, ...]:
     """Return the headline figures of each group, followed by the ranks by them."""

@@ -3,29 +3,32 @@
 A phase may round its scores, publish them later, or publish the scores of a public part of its
 items while it is open and those of the private part after it closes. Organisers see everything.
 Figures that would undo the rounding or the split are left out: counts, figures of subsets, and
-scores of individual items.
+scores of individual items. On hidden gold, what is shown is derived from what each figure is a rate
+over, and from the number of items and facts (docs/decisions/044).
 
 No one can find out which items are in which part. They are drawn with a secret of the phase, so the
 draw is repeatable. Each subset, task or document type contributes the same share.
 """
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any, TypeVar
+from math import floor
+from typing import Any, NamedTuple, TypeVar
 
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
 from scoring.access import Viewer, are_scores_shown, is_rounding
-from scoring.benchmarks import Column, View
+from scoring.benchmarks import Benchmark, Column, Options, View, deciding_column
+from scoring.benchmarks.items import Share
 from scoring.figures import columns_of, show
 from scoring.models import Entry, Grading, Phase, Window
 
-from .columns import BoardColumn
+from .columns import RANK_PREFIX, BoardColumn
 
 PUBLIC, PRIVATE, ALL = "public", "private", "all"
 PARTS = {PUBLIC: "Public part", PRIVATE: "Private part", ALL: "All items"}
@@ -80,17 +83,176 @@ ALL_DECIMALS = 20
 AnyColumn = TypeVar("AnyColumn", Column, BoardColumn)
 
 
+def hides_gold(phase: Phase, grading: Grading | None = None) -> bool:
+    """Whether the scores of the phase are protected and say something about hidden gold: that of
+    the phase, or of the release that was graded."""
+    if phase.score_decimals is None:
+        return False
+    is_other = grading is not None and grading.release_id != phase.release_id
+    releases = [phase.release, *([grading.release] if grading and is_other else [])]
+    return not all(release.opens(phase.split) for release in releases)
+
+
+# Ten people who use up their attempts learn less than this share of the facts of hidden gold.
+ACCOUNTS, LEARNT = 10, 0.01
+# The main score may give away half of that; all other scores together the other half.
+_MAIN = LEARNT / 2
+# A score in larger steps would mislead readers.
+COARSEST = 0.05
+_DAYS = 365
+# 1, 2 and 5 times a power of ten: steps of which a whole number makes 100%.
+_LADDER = tuple(1 / (10**power * part) for power in range(6, -1, -1) for part in (5, 2, 1))
+EXACT = 0.0
+
+
+def steps(phase: Phase, grading: Grading, part: str = "") -> dict[str, float | None]:
+    """Return the step of each figure of the grading: it is shown as a multiple of this. EXACT if
+    all digits are shown, None if the figure is withheld. Units are those of the scores.
+
+    `part` is one of PARTS; by default the one that the phase shows first.
+    """
+    spec, options = _rules(phase, grading)
+    figures = spec.figures_for(options)
+    if phase.score_decimals is None:
+        return dict.fromkeys(figures, EXACT)
+    if not hides_gold(phase, grading):
+        finest = _finest(phase)
+        return {key: None if column.is_count else finest for key, column in figures.items()}
+    coarse = _coarse_steps(phase, grading, part or _first_part(phase))
+    return {key: step if (step := coarse.get(key, 1.0)) <= COARSEST else None for key in figures}
+
+
+def _rules(phase: Phase, grading: Grading) -> tuple[Benchmark, Options]:
+    spec = phase.board.spec
+    return spec, spec.check_options(grading.options)
+
+
+def _first_part(phase: Phase) -> str:
+    return PUBLIC if phase.has_parts else ALL
+
+
+def _finest(phase: Phase) -> float:
+    """The last decimal of a percentage that the phase shows, as a rate."""
+    return float(10.0 ** -((phase.score_decimals or 0) + 2))
+
+
+def _coarse_steps(phase: Phase, grading: Grading, part: str) -> dict[str, float]:
+    """Return the steps of the rates over hidden gold, however large.
+
+    One item moves a figure by one step at most. If a guess changes a figure by `share.fact`, the
+    figure shows another step with a probability of `share.fact / step`. So a number of attempts
+    decides `attempts * share.fact / step` facts, which is a share of all facts that must stay
+    within the figure's part of LEARNT.
+    """
+    spec, options = _rules(phase, grading)
+    main = deciding_column(spec.columns_for(options)).key
+    gold = spec.gold_figures(options)
+    kept = grading.shares.get(part, {})
+    shares = {key: Share(*pair) for key, pair in kept.items() if key in gold}
+    if main not in shares:
+        return {}
+    attempts = _attempts(phase)
+    rest = (LEARNT - _MAIN) / max(len(shares) - 1, 1)
+    return {
+        key: _step(
+            _finest(phase),
+            share.item,
+            attempts * share.fact * shares[main].fact / (_MAIN if key == main else rest),
+        )
+        for key, share in shares.items()
+    }
+
+
+def _attempts(phase: Phase) -> int:
+    """The scores that ACCOUNTS people get within a year; 0 if the organiser set no limit, which
+    the page warns of."""
+    each = _DAYS * (phase.per_day or 0) if phase.in_total is None else phase.in_total
+    return ACCOUNTS * each
+
+
+def _step(*least: float) -> float:
+    """Return the smallest step of the ladder that is not below any of these.
+
+    >>> _step(0.001, 0.0015), _step(0.05), _step(0.3), _step(7)
+    (0.002, 0.05, 0.5, 1.0)
+    """
+    wanted = max(least) * (1 - 1e-9)
+    return next((step for step in _LADDER if step >= wanted), 1.0)
+
+
+def rounded_scores(phase: Phase, grading: Grading, part: str = ALL) -> dict[str, Any]:
+    """Return the figures of a grading, over the items of a part, as everyone except organisers may
+    see them. Withheld figures are left out. This is the one rule for pages, files, the API, charts
+    and messages.
+
+    - Without decimals: all digits.
+    - Public gold: rounded to the phase's decimals of a percentage. Scores are rates in [0, 1], so
+      one decimal is the third decimal of the rate. Counts are left out, as they would undo it.
+    - Hidden gold: only the rates over gold whose step is small enough; see `steps`.
+    """
+    scores = grading.scores if part == ALL else grading.parts.get(part, {})
+    if phase.score_decimals is None:
+        return dict(scores)
+    if hides_gold(phase, grading):
+        coarse = _coarse_scores(phase, grading, part)
+        return {key: value for key, (value, step) in coarse.items() if step <= COARSEST}
+    places, counts = phase.score_decimals + 2, phase.counting_figures
+    return {
+        key: None if value is None else round(value, places)
+        for key, value in scores.items()
+        if key not in counts
+    }
+
+
+class _Coarse(NamedTuple):
+    value: float | None
+    step: float
+
+
+def _coarse_scores(phase: Phase, grading: Grading, part: str) -> dict[str, _Coarse]:
+    scores = grading.scores if part == ALL else grading.parts.get(part, {})
+    return {
+        key: _Coarse(
+            None
+            if (value := scores.get(key)) is None
+            else random_rounding(value, step, _draw(phase, grading, part, key)),
+            step,
+        )
+        for key, step in _coarse_steps(phase, grading, part).items()
+    }
+
+
+def random_rounding(value: float, step: float, draw: float) -> float:
+    """Round a rate to the multiple of a step below or above it. `draw`, in [0, 1), decides which.
+
+    Over all draws, the mean is the value. Who does not know the draw cannot bring a file to the
+    point where one more right answer is sure to show. 0 and 1 stay as they are. The method is
+    known from official statistics, as random rounding.
+
+    >>> [random_rounding(0.42, 0.05, draw) for draw in (0.0, 0.59, 0.61)]
+    [0.4, 0.4, 0.45]
+    """
+    places = round(1 / step)
+    return min(max(floor(value * places + draw), 0), places) / places
+
+
+def _draw(phase: Phase, grading: Grading, part: str, figure: str) -> float:
+    """Return a number in [0, 1) that no one can guess and that is the same for the same answers."""
+    message = f"round\n{part}\n{figure}\n{grading.answers_sha256}"
+    digest = hmac.digest(phase.part_salt.encode(), message.encode(), "sha256")
+    return (int.from_bytes(digest[:8]) >> 11) / 2**53
+
+
 def as_shown(user: Viewer, phase: Phase, grading: Grading) -> Grading:
     """Return the grading with the figures that this user may see. Do not save it."""
     shown = copy(grading)
     if not are_scores_shown(user, phase):
         shown.scores, shown.counts, shown.subsets = {}, {}, {}
     elif is_shown_in_parts(user, phase):
-        scores = grading.parts.get(shown_part(phase, timezone.now()), {})
-        shown.scores = rounded_scores(phase, scores)
+        shown.scores = rounded_scores(phase, grading, shown_part(phase, timezone.now()))
         shown.counts, shown.subsets = {}, {}
     elif is_rounding(user, phase):
-        shown.scores = rounded_scores(phase, grading.scores)
+        shown.scores = rounded_scores(phase, grading)
         shown.counts, shown.subsets = {}, {}
     return shown
 
@@ -130,17 +292,27 @@ def part_words(phase: Phase, part: str) -> str:
 def shown_scores(phase: Phase, grading: Grading) -> dict[str, Any]:
     """Return the scores of a new leaderboard entry. For a phase in parts, those of the public
     part."""
-    return rounded_scores(
-        phase, grading.parts.get(PUBLIC, {}) if phase.has_parts else grading.scores
-    )
+    return _entry_scores(phase, grading, _first_part(phase))
 
 
 def shown_parts(phase: Phase, grading: Grading) -> dict[str, dict[str, Any]]:
     """Return the scores by part that an entry stores, so that a phase can close automatically."""
     if not phase.has_parts:
         return {}
-    parts = {**grading.parts, ALL: grading.scores}
-    return {part: rounded_scores(phase, scores) for part, scores in parts.items()}
+    return {part: _entry_scores(phase, grading, part) for part in (*grading.parts, ALL)}
+
+
+def _entry_scores(phase: Phase, grading: Grading, part: str) -> dict[str, Any]:
+    """Return what an entry stores: the shown scores and, if the main score is withheld, its step,
+    which ranks the entry and is not shown."""
+    scores = rounded_scores(phase, grading, part)
+    if hides_gold(phase, grading):
+        spec, options = _rules(phase, grading)
+        main = deciding_column(spec.columns_for(options)).key
+        coarse = _coarse_scores(phase, grading, part)
+        if main in coarse and main not in scores:
+            scores[RANK_PREFIX + main] = coarse[main].value
+    return scores
 
 
 def entry_as_shown(entry: Entry, phase: Phase | None, now: datetime, *, part: str = "") -> Entry:
@@ -150,46 +322,33 @@ def entry_as_shown(entry: Entry, phase: Phase | None, now: datetime, *, part: st
     return entry
 
 
-def rounded_scores(phase: Phase, scores: Mapping[str, Any]) -> dict[str, Any]:
-    """Round scores to the phase's number of decimals of a percentage, if it has one.
-
-    Scores are rates in [0, 1], so one decimal of a percentage is the third decimal of the rate.
-    Counts are left out, because they would undo the rounding.
-    """
-    if phase.score_decimals is None:
-        return dict(scores)
-    places = phase.score_decimals + 2
-    counts = phase.counting_figures
-    return {
-        key: None if value is None else round(value, places)
-        for key, value in scores.items()
-        if key not in counts
-    }
-
-
 def is_withheld(phase: Phase, view: View | None) -> bool:
-    """Whether the view is hidden, because the phase rounds scores and the view only has counts."""
-    return (
-        view is not None
-        and phase.score_decimals is not None
-        and all(column.is_count for column in view.columns)
+    """Whether the view shows nothing of graded rows: all of its figures are counts, or, on hidden
+    gold, none of them is a rate over gold."""
+    if view is None or phase.score_decimals is None:
+        return False
+    gold = phase.gold_figures if hides_gold(phase) else None
+    return not any(
+        column.key in gold if gold is not None else not column.is_count for column in view.columns
     )
 
 
-def shown_views(phase: Phase, views: Iterable[View]) -> tuple[View, ...]:
-    """Return the views that are not withheld, each with `shown_columns`."""
-    return tuple(
-        replace(view, columns=shown_columns(phase, view.columns))
-        for view in views
-        if not is_withheld(phase, view)
-    )
+def shown_views(phase: Phase, views: Iterable[View], scores: Container[str]) -> tuple[View, ...]:
+    """Return the views with a figure that is shown, each with `shown_columns`."""
+    limited = (replace(view, columns=shown_columns(phase, view.columns, scores)) for view in views)
+    return tuple(view for view in limited if view.columns and not is_withheld(phase, view))
 
 
-def shown_columns(phase: Phase, columns: tuple[AnyColumn, ...]) -> tuple[AnyColumn, ...]:
-    """Limit the columns' decimals to those that the phase shows."""
+def shown_columns(
+    phase: Phase, columns: tuple[AnyColumn, ...], scores: Container[str] | None = None
+) -> tuple[AnyColumn, ...]:
+    """Limit the columns' decimals to those that the phase shows. On hidden gold, only the columns
+    of `scores`, if these are given."""
+    is_cut = scores is not None and hides_gold(phase)
     return tuple(
         replace(column, decimals=min(column.decimals, shown_decimals(phase, column.unit)))
         for column in columns
+        if not is_cut or column.key in (scores or ())
     )
 
 

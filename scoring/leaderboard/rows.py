@@ -210,7 +210,8 @@ class Row:
     @cached_property
     def unranked(self) -> str:
         """Why a row that takes part has no rank, in words; empty for others."""
-        if not self.entry.is_ranked or all(self.ranks.values()):
+        rank = next((column for column in self.columns if column.decides), None)
+        if not self.entry.is_ranked or rank is None or self.ranks[rank.key]:
             return ""
         lacking = [
             column.label
@@ -254,17 +255,16 @@ def _values(entries: Sequence[Entry], columns: Mapping[str, BoardColumn]) -> lis
 
 
 def ranked_rows(
-    entries: Sequence[Entry], columns: Sequence[BoardColumn], ranking: Sequence[BoardColumn]
+    entries: Sequence[Entry], columns: Sequence[BoardColumn], required: Sequence[BoardColumn]
 ) -> list[Row]:
     """Return the rows of a section with their ranks, in the order of `entries`.
 
-    `ranking` has all columns of the table, including hidden ones. Ranks are by significance if all
-    rows that take part were compared with each other; see `Contest.is_compared`.
+    A row needs a value in each of the `required` ranks, which the table may hide. Ranks are by
+    significance if all rows that take part were compared with each other; see
+    `Contest.is_compared`.
     """
-    shown, all_of_them = _by_basis(columns), _by_basis(ranking)
-    scored = _values(entries, all_of_them)
-    values = scored if shown.keys() == all_of_them.keys() else _values(entries, shown)
-    contests = _contests(entries, columns, values, _taking_part(entries, ranking, scored))
+    values = _values(entries, _by_basis(columns))
+    contests = _contests(entries, columns, values, _taking_part(entries, required))
     ranked = [(column.key, contests[column.key].ranks) for column in columns if column.is_rank]
     return [
         Row(
@@ -288,7 +288,7 @@ def _contests(
     values: Sequence[Values],
     taking_part: Sequence[bool],
 ) -> dict[str, Contest]:
-    found = {column.key: _contest(column, values, taking_part) for column in columns}
+    found = {column.key: _contest(column, entries, values, taking_part) for column in columns}
     for column in columns:
         if column.is_rank and (ranks := compared_ranks(entries, taking_part, column.basis)):
             found[column.key] = replace(found[column.key], ranks=ranks, is_compared=True)
@@ -300,22 +300,29 @@ def _team(entry: Entry) -> RowTeam | None:
     return RowTeam(name, getattr(entry, "team_slug", "")) if name else None
 
 
-def _taking_part(
-    entries: Sequence[Entry], columns: Sequence[BoardColumn], values: Sequence[Values]
-) -> list[bool]:
+def _taking_part(entries: Sequence[Entry], required: Sequence[BoardColumn]) -> list[bool]:
     """Return which rows take part: those that are not disqualified and have every figure that
     ranks."""
-    required = {column.basis for column in columns if column.is_rank}
     return [
-        entry.is_ranked and all(row[basis] is not None for basis in required)
-        for entry, row in zip(entries, values, strict=True)
+        entry.is_ranked and all(rank.standing(entry.scores) is not None for rank in required)
+        for entry in entries
     ]
 
 
-def _contest(column: BoardColumn, values: Sequence[Values], taking_part: Sequence[bool]) -> Contest:
+def _contest(
+    column: BoardColumn,
+    entries: Sequence[Entry],
+    values: Sequence[Values],
+    taking_part: Sequence[bool],
+) -> Contest:
+    standings = (
+        [column.standing(entry.scores) for entry in entries]
+        if column.is_rank
+        else [row[column.basis] for row in values]
+    )
     contested = [
-        row[column.basis] if takes_part else None
-        for row, takes_part in zip(values, taking_part, strict=True)
+        value if takes_part else None
+        for value, takes_part in zip(standings, taking_part, strict=True)
     ]
     best, second = best_values(contested, higher_is_better=column.higher_is_better)
     ranks = competition_ranks(contested, higher_is_better=column.higher_is_better)

@@ -40,7 +40,14 @@ from .columns import (
     main_columns,
     table_frame,
 )
-from .disclosure import PARTS, entry_as_shown, is_withheld, shown_columns, shown_part
+from .disclosure import (
+    PARTS,
+    entry_as_shown,
+    hides_gold,
+    is_withheld,
+    shown_columns,
+    shown_part,
+)
 from .filters import ALL_ROWS, RowFilter, parameters
 from .rows import (
     CATEGORY_HEADINGS,
@@ -166,7 +173,11 @@ def ranked_sections(
     come from here. Makes no query."""
     sections = [
         _section(
-            origin, rows, _shown_columns(origin, phase, frame.columns), frame.sort, frame.ranking
+            origin,
+            rows,
+            _shown_columns(origin, phase, frame.columns),
+            frame.sort,
+            _required(origin, phase, frame.ranking),
         )
         for origin, rows in _by_origin(entries).items()
     ]
@@ -236,6 +247,15 @@ def _shown_columns(
     return shown_columns(phase, columns) if phase and origin[0] == Entry.Kind.GRADED else columns
 
 
+def _required(
+    origin: Origin, phase: Phase | None, columns: Sequence[BoardColumn]
+) -> list[BoardColumn]:
+    """Return the ranks in which rows of this source need a value to take part. On hidden gold only
+    the main one counts, because other figures may be withheld."""
+    is_coarse = phase is not None and origin[0] == Entry.Kind.GRADED and hides_gold(phase)
+    return [each for each in columns if each.decides or (each.is_rank and not is_coarse)]
+
+
 def _section_order(section: Section) -> int:
     return [Entry.Kind.GRADED, Entry.Kind.HUMAN, Entry.Kind.REPORTED].index(
         Entry.Kind(section.kind)
@@ -247,10 +267,10 @@ def _section(
     entries: Sequence[Entry],
     columns: Sequence[BoardColumn],
     sort: Sort,
-    ranking: Sequence[BoardColumn],
+    required: Sequence[BoardColumn],
 ) -> Section:
     kind, key = origin
-    rows = ranked_rows(entries, columns, ranking)
+    rows = ranked_rows(entries, columns, required)
     contests = rows[0].contests
     if sort.key:
         rows = _sorted(rows, columns, sort)
@@ -310,6 +330,9 @@ def _sort_value(row: Row, columns: Sequence[BoardColumn], sort: Sort) -> float |
         return parameters(row.entry.size)
     column = next(column for column in columns if column.key == sort.key)
     value = row.values[column.basis]
+    if value is None and column.is_rank:
+        # The value is withheld.
+        return row.ranks[column.key]
     return None if value is None else -value if column.higher_is_better else value
 
 

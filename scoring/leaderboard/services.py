@@ -26,7 +26,7 @@ from scoring.metrics.text import general_score
 from scoring.models import Board, Category, Entry, Grading, Phase, Replicate, Submission
 
 from .columns import board_views
-from .disclosure import rounded_scores, shown_parts, shown_scores
+from .disclosure import hides_gold, shown_decimals, shown_parts, shown_scores
 from .rows import field_key
 
 if TYPE_CHECKING:
@@ -79,16 +79,18 @@ def paired_test(first: "Replicates | None", second: "Replicates | None") -> "Pai
 
 def shown_intervals(phase: Phase, grading_id: int | None) -> dict[str, list[float]]:
     """Return the 95% intervals of a grading by figure, as the phase shows them: rounded like
-    scores; none for a phase in parts, whose gradings are resampled as a whole. One query."""
-    if phase.has_parts:
+    scores. None on hidden gold, where they would give digits back, and for a phase in parts, whose
+    gradings are resampled as a whole. One query."""
+    if phase.has_parts or hides_gold(phase):
         return {}
     rows = Replicate.objects.filter(grading=grading_id, low__isnull=False).order_by("figure")
+    places = shown_decimals(phase, "")
     ends = {row.figure: (row.low, row.high) for row in rows.defer("values")}
-    low, high = (
-        rounded_scores(phase, {figure: pair[side] for figure, pair in ends.items()})
-        for side in (0, 1)
-    )
-    return {figure: [low[figure], high[figure]] for figure in ends}
+    return {
+        figure: [round(low, places), round(high, places)]
+        for figure, (low, high) in ends.items()
+        if low is not None and high is not None
+    }
 
 
 def grading_stamp(grading: Grading) -> str:
@@ -331,10 +333,12 @@ def set_figures(entry: Entry, phase: Phase, grading: Grading) -> None:
     show_intervals(entry, phase)
 
 
-def refresh_shown_scores(phase: Phase) -> None:
-    """Update the figures of published rows after the phase's decimals changed."""
+def refresh_shown_scores(phase: Phase, grading: Grading | None = None) -> None:
+    """Update the figures of published rows, or of that of a grading, after something changed that
+    decides how exactly they are shown, such as the phase's decimals."""
     entries = Entry.objects.select_for_update(of=("self",)).filter(phase=phase)
-    for entry in entries.filter(grading__isnull=False).order_by("pk"):
+    entries = entries.filter(grading=grading) if grading else entries.exclude(grading=None)
+    for entry in entries.select_related("grading").order_by("pk"):
         assert entry.grading is not None
         set_figures(entry, phase, entry.grading)
         if not is_ranked_by_replicates(phase):

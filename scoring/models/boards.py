@@ -236,6 +236,12 @@ class Phase(models.Model):
         return frozenset(key for key, column in figures.items() if column.is_count)
 
     @property
+    def gold_figures(self) -> frozenset[str]:
+        """The keys of all figures that are rates over gold; see `Column.over`."""
+        spec = self.board.spec
+        return spec.gold_figures(spec.check_options(self.options))
+
+    @property
     def completeness_rule(self) -> str:
         """Why a submission must answer every item, as a sentence; empty if it need not."""
         if self.board.spec.names_every_id:

@@ -127,6 +127,14 @@ class Grading(Work):
     parts = models.JSONField(
         default=dict, help_text="For a phase in parts: public and private, each column to value."
     )
+    shares = models.JSONField(
+        default=dict,
+        help_text="Part to column to the largest shares that one item and one fact have in it; "
+        "empty: not computed yet. See `scoring.leaderboard.disclosure`.",
+    )
+    answers_sha256 = models.CharField(
+        max_length=64, blank=True, help_text="Of all predictions; chooses how scores are rounded."
+    )
 
     objects = GradingQuerySet.as_manager()
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from portal.accounts.access import is_organiser
 from scoring.access import Viewer
-from scoring.leaderboard.disclosure import is_shown_in_parts, rounded_scores
+from scoring.leaderboard.disclosure import hides_gold, is_shown_in_parts
 from scoring.models import Entry, JudgeRun, Phase
 
 
@@ -21,9 +22,10 @@ def judged_submissions(user: Viewer, phase: Phase, version: str) -> list[Submiss
     """The submissions on the phase's leaderboard with the newest runs of this version, the judge's
     best first. Two queries.
 
-    Empty if the phase's scores are split in parts, because the judge's scores count all pages.
+    Empty if the phase's scores are split in parts, because the judge's scores count all pages, or
+    protect hidden gold, because they count only the pages with a verdict.
     """
-    if is_shown_in_parts(user, phase):
+    if is_shown_in_parts(user, phase) or (hides_gold(phase) and not is_organiser(user)):
         return []
     entries = Entry.objects.filter(phase=phase, kind=Entry.Kind.GRADED).select_related("grading")
     scores = {entry.grading.submission_id: entry.scores for entry in entries if entry.grading}
@@ -40,7 +42,9 @@ def judged_submissions(user: Viewer, phase: Phase, version: str) -> list[Submiss
 
 def _rounded(phase: Phase, run: JudgeRun) -> dict[str, Any]:
     """The paper's points reveal accuracy and structure, so that rounding phases leave them out."""
-    scores = rounded_scores(phase, {"entity_accuracy": run.summary.get("entity_accuracy")})
-    if phase.score_decimals is None:
-        scores |= {name: run.summary.get(name) for name in ("structure_score", "overall_score")}
-    return scores
+    accuracy = run.summary.get("entity_accuracy")
+    if phase.score_decimals is not None:
+        places = phase.score_decimals + 2
+        return {"entity_accuracy": None if accuracy is None else round(accuracy, places)}
+    points = {name: run.summary.get(name) for name in ("structure_score", "overall_score")}
+    return {"entity_accuracy": accuracy, **points}

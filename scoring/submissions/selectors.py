@@ -360,16 +360,18 @@ def _result(user: Viewer, phase: Phase, done: Grading) -> Result:
     options = spec.check_options(done.options)
     columns, views = spec.columns_for(options), spec.views_for(options)
     figures = spec.figures_for(options)
+    shown = columns
     if is_rounding(user, phase):
         columns = shown_columns(phase, columns)
-        views = shown_views(phase, views)
+        shown = shown_columns(phase, columns, done.scores)
+        views = shown_views(phase, views, done.scores)
     intervals, deciding = shown_intervals(phase, done.pk), deciding_column(columns)
     changed = changes_of(done.counts)
     return Result(
         score=figure(deciding, done.scores, done.counts, intervals),
         unit=deciding.unit,
         losses=largest_losses(spec, columns, views, done),
-        groups=figure_groups(columns, done.scores, done.counts, intervals),
+        groups=figure_groups(shown, done.scores, done.counts, intervals),
         views=view_figures(views, done.scores, done.counts),
         parts=part_tables(done, figures),
         counts=other_counts({*figures, *map(count_name, changed)}, done.counts),

@@ -248,6 +248,8 @@ def test_webhooks_and_rounding_keep_to_the_part(
     board: Board, graded: Submission, api_of: ApiOf, researcher: User
 ) -> None:
     board.phases.update(score_decimals=0)
+    # Rounded to decimals, as for public gold; see test_hidden_gold for hidden gold.
+    first_phase(board).release.dataset.releases.update(visibility=Release.Visibility.PUBLIC)
     public, _ = names_of(first_phase(board))
     grading = latest_grading(Submission.objects.get(pk=graded.pk))
     scores: Any = message(grading)["scores"]

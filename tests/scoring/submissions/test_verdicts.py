@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from portal.accounts.models import User
 from portal.accounts.teams.services import make_team
+from portal.datasets.models import Release
 from portal.jobs.worker import run_due_jobs
 from scoring.leaderboard.disclosure import rounded_scores
-from scoring.models import Board, Entry, Phase, Submission
+from scoring.models import Board, Entry, Grading, Phase, Submission
 from scoring.submissions.services import PublicationRefused, publish_submission
 from tests.fixture_types import ApiOf, ClientOf
 from tests.scoring.factories import (
@@ -138,19 +139,23 @@ def test_what_was_said_before_publishing_stands_on_the_entry(
     assert (entry.verdict, entry.is_pinned) == ("verified", True)
 
 
+PUBLIC = Release(visibility=Release.Visibility.PUBLIC)
+
+
 def test_scores_are_rounded_to_decimals_of_a_percentage() -> None:
     scores = {"ffa": 2 / 3, "missing": None, "one": 1.0}
-    phase = Phase(board=Board(benchmark="fincriticaled"), score_decimals=1)
-    assert rounded_scores(phase, scores) == {"ffa": 0.667, "missing": None, "one": 1.0}
+    phase = Phase(board=Board(benchmark="fincriticaled"), score_decimals=1, release=PUBLIC)
+    grading = Grading(scores=scores)
+    assert rounded_scores(phase, grading) == {"ffa": 0.667, "missing": None, "one": 1.0}
     phase.score_decimals = None
-    assert rounded_scores(phase, scores) == scores
+    assert rounded_scores(phase, grading) == scores
 
 
 def test_counts_among_the_scores_are_left_out_where_scores_are_rounded() -> None:
     scores = {"overall": 2 / 3, "fp_overall": 3, "reward": 0.25}
-    phase = Phase(board=Board(benchmark="receiptbench"), score_decimals=0)
+    phase = Phase(board=Board(benchmark="receiptbench"), score_decimals=0, release=PUBLIC)
     assert "fp_overall" in phase.counting_figures
-    assert rounded_scores(phase, scores) == {"overall": 0.67, "reward": 0.25}
+    assert rounded_scores(phase, Grading(scores=scores)) == {"overall": 0.67, "reward": 0.25}
 
 
 @pytest.fixture
