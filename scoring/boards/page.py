@@ -25,7 +25,7 @@ from scoring.leaderboard.columns import (
     heads,
     table_frame,
 )
-from scoring.leaderboard.disclosure import PARTS, part_words
+from scoring.leaderboard.disclosure import PARTS, WITHHELD, part_words, rounding_words
 from scoring.leaderboard.filters import ALL_ROWS, RowFilter
 from scoring.leaderboard.headline import (
     HeadlineTable,
@@ -303,6 +303,14 @@ class LeaderboardPage:
     def part_words(self) -> str:
         """Which items the graded rows count, for a phase in parts."""
         return part_words(self.phase, self.table.part) if self.phase else ""
+
+    @property
+    def rounding_words(self) -> str:
+        """How the scores of graded rows are shown, where the gold is hidden."""
+        graded = [each for each in self.table.unfiltered if each.kind == Entry.Kind.GRADED]
+        is_scored = any(section.extent for section in graded)
+        words = rounding_words(self.phase, is_scored=is_scored)
+        return WITHHELD if words and self.table.is_withheld else words
 
     @cached_property
     def rules(self) -> Rules | None:

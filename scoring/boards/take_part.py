@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from portal.datasets.models import ReleaseItem
 from scoring.access import Viewer, are_scores_due, may_open_items, may_open_release
+from scoring.leaderboard.disclosure import hides_gold
 from scoring.models import Board, Phase, Window
 from scoring.models.boards import PhaseWindow, moment, phase_windows
 
@@ -89,7 +90,9 @@ def _scores(phase: Phase) -> str:
     words = [due]
     if phase.public_share is not None:
         words.append(f"for {phase.public_share}% of the items until the phase closes")
-    if phase.score_decimals is not None:
+    if hides_gold(phase):
+        words.append("rounded at random, or only a rank where they would reveal gold")
+    elif phase.score_decimals is not None:
         decimals = phase.score_decimals
         words.append(f"rounded to {decimals} decimal{pluralize(decimals)}")
     return ", ".join(words)

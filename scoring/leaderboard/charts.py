@@ -24,7 +24,7 @@ from scoring.charts.specs import specification
 from scoring.models import Board, Entry, Grading, Phase
 from scoring.models.boards import PhaseWindow, choose_phase
 
-from .disclosure import as_shown, part_words
+from .disclosure import WITHHELD, as_shown, hides_gold, part_words
 from .rows import Row, Section, best_first, tokens_of
 from .selectors import Leaderboard, Tab, leaderboard, part_for, unknown_part, unknown_values
 from .shaping import MOST_POINTS, MOST_ROWS, ChartSource, chart_shape, spread_words
@@ -184,6 +184,8 @@ def charts_of(
     query |= {"part": part} if part else {}
     declared = declared_charts(table)
     source = _source(user, table, sections.get(chosen), declared)
+    is_graded = chosen in sections and sections[chosen].kind == Entry.Kind.GRADED
+    is_coarse = shown is not None and is_graded and hides_gold(shown)
     titles = {
         key: "Graded by Factboard" if section.kind == Entry.Kind.GRADED else section.key
         for key, section in sections.items()
@@ -197,7 +199,7 @@ def charts_of(
         kept=query,
         part=table.part,
         part_words=part_words(shown, table.part) if shown else "",
-        charts=tuple(_chart(chart, source) for chart in declared),
+        charts=tuple(_chart(chart, source, is_coarse=is_coarse) for chart in declared),
     )
 
 
@@ -253,7 +255,7 @@ def _line_words(source: ChartSource) -> str:
     return f" Token counts come from the submission file for {listed}." if names else ""
 
 
-def _chart(chart: Chart, source: ChartSource) -> BoardChart:
+def _chart(chart: Chart, source: ChartSource, *, is_coarse: bool) -> BoardChart:
     shape = chart_shape(chart, source)
     text = chart.description
     if chart.kind == "parts" and shape:
@@ -268,6 +270,9 @@ def _chart(chart: Chart, source: ChartSource) -> BoardChart:
     elif shape and len(source.entries) > MOST_ROWS:
         text = f"{text} Only the top {MOST_ROWS} of {len(source.entries):,} models are shown."
     too_little = _TO_GET.get(chart.kind, "Needs a model with these scores.")
+    scored = {key for entry in source.entries for key in entry.scores}
+    if is_coarse and not scored.intersection(chart.figures):
+        too_little = WITHHELD
     return BoardChart(chart.key, chart.title, text, shape, too_little)
 
 

@@ -48,8 +48,8 @@ class BoardColumn:
         return stated(scores, self.basis, self.reported)
 
     def standing(self, scores: Mapping[str, Any]) -> float | None:
-        """What the row is ranked by: the value, or the coarser one that an entry has under the
-        rank's key because its value is withheld."""
+        """The value that ranks the row: its own, or the coarser one that an entry has under the
+        rank's key because its own is withheld."""
         value = self.value(scores)
         return stated(scores, self.key) if value is None else value
 

@@ -322,6 +322,26 @@ def entry_as_shown(entry: Entry, phase: Phase | None, now: datetime, *, part: st
     return entry
 
 
+def rounding_words(phase: Phase | None, *, is_scored: bool) -> str:
+    """Describe in two sentences how the main score of a phase with hidden gold is shown. Empty for
+    other phases."""
+    if phase is None or not hides_gold(phase):
+        return ""
+    if is_scored:
+        return (
+            "The gold is hidden, so scores are rounded up or down at random to steps that no "
+            "single item can change by itself. Scores that would reveal gold are withheld."
+        )
+    return (
+        "The gold is hidden and has too few items to show scores: they would reveal which answers "
+        "are right. Ranks follow scores that were rounded at random to large steps, so similar "
+        "models may share a rank or change places."
+    )
+
+
+WITHHELD = "These scores are withheld, because they would reveal hidden gold."
+
+
 def is_withheld(phase: Phase, view: View | None) -> bool:
     """Whether the view shows nothing of graded rows: all of its figures are counts, or, on hidden
     gold, none of them is a rate over gold."""

@@ -46,6 +46,8 @@ def lead_of(section: Section, phase: Phase) -> Lead | None:
     others = sharing or [row for rows in following for row in rows]
     if not others:
         return Lead(first.entry.name, "is the only ranked model.")
+    if first.values[rank.basis] is None:
+        return _withheld_lead(first, sharing)
     if first.values[rank.basis] == others[0].values[rank.basis]:
         return Lead(first.entry.name, "share the top score.", others[0].entry.name)
     if not section.is_compared:
@@ -60,6 +62,16 @@ def lead_of(section: Section, phase: Phase) -> Lead | None:
         words = f"shares rank 1 with {len(sharing)} others. "
         words += f"Its lead over {other} is not significant{p_value}."
     return Lead(first.entry.name, words)
+
+
+def _withheld_lead(first: Row, sharing: Sequence[Row]) -> Lead:
+    """Who leads where the score is withheld and only ranks are shown."""
+    why = "The score is withheld to protect the hidden gold."
+    if len(sharing) == 1:
+        return Lead(first.entry.name, f"share rank 1. {why}", sharing[0].entry.name)
+    if sharing:
+        return Lead(first.entry.name, f"shares rank 1 with {len(sharing)} others. {why}")
+    return Lead(first.entry.name, f"has rank 1. {why}")
 
 
 def _p_value(first: Row, other: Row, rank: BoardColumn) -> str:

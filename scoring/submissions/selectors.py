@@ -54,6 +54,7 @@ from scoring.leaderboard.disclosure import (
     PartFigure,
     as_shown,
     part_figures,
+    rounding_words,
     shown_columns,
     shown_part,
     shown_part_words,
@@ -186,6 +187,8 @@ class SubmissionPage:
     are_scores_shown: bool
     is_rounded: bool
     """Whether the figures were rounded for this reader."""
+    rounding_words: str
+    """How the main score is shown to this reader, where the gold is hidden."""
     part_words: str
     """Which items the figures count, for a phase in parts."""
     part_figures: list[PartFigure]
@@ -308,6 +311,9 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
     if grading is not None:
         grading = grading_as_shown(user, submission.phase, grading)
     done = grading if grading and grading.state == Grading.State.DONE else None
+    are_shown = are_scores_shown(user, submission.phase)
+    result = _result(user, submission.phase, done) if done and are_shown else None
+    is_rounded = is_rounding(user, submission.phase)
     return SubmissionPage(
         submission=submission,
         grading=grading,
@@ -315,7 +321,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         if grading and not grading.is_finished
         else None,
         stages=grading_stages(grading, exact=exact) if grading and rights.is_keeper else None,
-        result=_result(user, submission.phase, done) if done and done.scores else None,
+        result=result,
         place=place_of(submission, entry, done),
         entry=entry,
         history=grading_history(user, submission, gradings, current),
@@ -330,8 +336,12 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         and rights.may_steer
         and user.is_authenticated
         and may_publish(user),
-        are_scores_shown=are_scores_shown(user, submission.phase),
-        is_rounded=is_rounding(user, submission.phase),
+        are_scores_shown=are_shown,
+        is_rounded=is_rounded,
+        rounding_words=rounding_words(
+            submission.phase if is_rounded else None,
+            is_scored=result is not None and result.score.value is not None,
+        ),
         part_words=shown_part_words(user, submission.phase),
         part_figures=part_figures(submission.phase, done) if done and organiser else [],
         similar=similar_submissions(submission) if organiser else [],

@@ -150,10 +150,11 @@ def test_the_page_does_not_offer_to_leave_items_out(researcher: User, client_of:
     assert not Grading.objects.exists()
 
 
-def test_a_complete_submission_gets_a_rounded_total_and_nothing_else(
+def test_a_complete_submission_gets_a_rank_and_nothing_else(
     researcher: User, client_of: ClientOf, api_of: ApiOf
 ) -> None:
-    """In API, page, webhook, table files, items, charts of it and comparison."""
+    """In API, page, webhook, table files, items, charts of it and comparison: of three pages with
+    six facts, every score would say which are right."""
     board = hidden_board()
     submission = make_submission(board, researcher, FLAWED)
     other = make_submission(board, researcher, PERFECT)
@@ -163,24 +164,26 @@ def test_a_complete_submission_gets_a_rounded_total_and_nothing_else(
     run_due_jobs()
     api, client = api_of(researcher), client_of(researcher)
     grading = api.get(f"/api/v1/submissions/{submission.pk}/").json()["grading"]
-    assert grading["scores"]["ffa"] == 0.667  # 4 of 6
-    assert (grading["counts"], grading["subsets"]) == ({}, {})
-    scores = message(latest_grading(submission))["scores"]
-    assert isinstance(scores, dict)
-    assert scores["ffa"] == 0.667
+    assert (grading["scores"], grading["counts"], grading["subsets"]) == ({}, {}, {})
+    assert message(latest_grading(submission))["scores"] == {}
     entry = Entry.objects.get(grading__submission=submission)
-    assert (entry.scores["ffa"], entry.ranks) == (0.667, {})
-    assert all(end == round(end, 3) for ends in entry.intervals.values() for end in ends)
+    assert entry.scores.keys() == {"rank_ffa"}
+    assert (entry.ranks, entry.intervals) == ({}, {})
     for path in (f"/submissions/{submission.pk}/items/page-1/", f"/submissions/{submission.pk}/"):
-        assert "0.66666" not in told(client.get(path).content)
+        page = told(client.get(path).content)
+        assert not any(text in page for text in ("0.667", "66.7", "66.67"))
+    assert "they would reveal which answers are right" in page
     for path in ("items/", "items/page-1/"):
         assert api.get(f"/api/v1/submissions/{submission.pk}/{path}").status_code == 404
+    table = api.get("/api/v1/boards/board/leaderboard/").json()
+    [section] = table["sections"]
+    assert {value for row in section["rows"] for value in row["values"].values()} == {None}
+    assert {row["ranks"]["rank_ffa"] for row in section["rows"]} <= {1, 2}
     csv = api.get("/api/v1/boards/board/leaderboard/?format=csv").getvalue().decode()
-    assert "0.667" in csv
-    assert "0.6666" not in csv
+    assert "0.6" not in csv
     entries = ",".join(str(pk) for pk in Entry.objects.values_list("pk", flat=True))
     compared = json.dumps(api.get(f"/api/v1/boards/board/compare/?entries={entries}").json())
-    assert "0.6666" not in compared
+    assert "0.6" not in compared
     assert "page-1" not in compared
 
 
@@ -292,8 +295,8 @@ def test_a_regrade_on_hidden_gold_protects_the_phase(
     run_due_jobs()
     phase = first_phase(board)
     assert (settings_of(phase), phase.diagnostics) == (SAFE, "aggregates")
-    assert sorted(Entry.objects.values_list("scores__ffa", flat=True)) == [0.75, 1, 1]
-    assert all(entry.scores["r1"] == round(entry.scores["r1"], 3) for entry in Entry.objects.all())
+    assert all(entry.scores.keys() == {"rank_ffa"} for entry in Entry.objects.all())
+    assert not any(entry.intervals for entry in Entry.objects.all())
     assert Event.objects.get(verb="protect_phase").data["before"]["per_day"] == "None"
 
 

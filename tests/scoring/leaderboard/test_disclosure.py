@@ -244,14 +244,14 @@ def test_the_parts_of_items_stay_secret(
                 assert first_phase(board).part_salt not in answer
 
 
-def test_webhooks_and_rounding_keep_to_the_part(
-    board: Board, graded: Submission, api_of: ApiOf, researcher: User
-) -> None:
-    board.phases.update(score_decimals=0)
-    # Rounded to decimals, as for public gold; see test_hidden_gold for hidden gold.
-    first_phase(board).release.dataset.releases.update(visibility=Release.Visibility.PUBLIC)
+def test_webhooks_and_rounding_keep_to_the_part(api_of: ApiOf, researcher: User) -> None:
+    """On public gold; see test_hidden_gold for hidden gold."""
+    totals = Phase.Diagnostics.AGGREGATES
+    board = make_board(diagnostics=totals, public_share=34, score_decimals=0)
+    graded = make_submission(board, researcher, FLAWED)
+    run_due_jobs()
     public, _ = names_of(first_phase(board))
-    grading = latest_grading(Submission.objects.get(pk=graded.pk))
+    grading = latest_grading(graded)
     scores: Any = message(grading)["scores"]
     assert scores["ffa"] == round(accuracy(public), 2)
     publish_submission(submission=graded, actor=researcher)

@@ -1,4 +1,4 @@
-"""What a phase with hidden gold shows: steps from what each figure is a rate over, and random
+"""The scores of phases with hidden gold: steps from what each figure is a rate over, and random
 rounding. The expected values are computed by hand."""
 
 from collections.abc import Mapping

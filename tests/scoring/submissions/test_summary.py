@@ -153,27 +153,44 @@ def test_hidden_gold_is_in_no_summary(
 
 
 @pytest.mark.parametrize(
-    "phase",
-    [{"score_decimals": 0}, {"public_share": 50, "diagnostics": Phase.Diagnostics.AGGREGATES}],
-    ids=["rounded", "in parts"],
+    ("visibility", "phase", "text", "lost"),
+    [
+        ("public", {"score_decimals": 0}, "67", ["17", "17"]),
+        ("gold_hidden", {"score_decimals": 0}, "–", None),
+        (
+            "gold_hidden",
+            {"public_share": 50, "diagnostics": Phase.Diagnostics.AGGREGATES},
+            None,
+            None,
+        ),
+    ],
+    ids=["rounded", "withheld", "in parts"],
 )
 def test_a_summary_does_not_undo_rounding_or_parts(
-    client_of: ClientOf, researcher: User, run_jobs: RunJobs, phase: dict[str, Any]
+    client_of: ClientOf,
+    researcher: User,
+    run_jobs: RunJobs,
+    visibility: str,
+    phase: dict[str, Any],
+    text: str | None,
+    lost: list[str] | None,
 ) -> None:
     """No counts, and the figures as the leaderboard has them."""
-    release = make_release(visibility="gold_hidden")
+    release = make_release(visibility=visibility)
     submission = make_submission(make_board(release, **phase), researcher, FLAWED)
     run_jobs()
     page = submission_page(researcher, submission)
     assert page.grading is not None
     assert page.result is not None
-    assert page.result.score.value == page.grading.scores["ffa"]
+    assert page.result.score.value == page.grading.scores.get("ffa")
     assert [figure.count for losses in page.result.losses for figure in losses.figures] == [
         None
     ] * sum(len(losses.figures) for losses in page.result.losses)
-    if "score_decimals" in phase:
-        assert page.result.score.text == "67"
-        assert [figure.text for figure in page.result.losses[0].figures] == ["17", "17"]
+    if text is not None:
+        assert page.result.score.text == text
+        assert bool(page.result.losses) == bool(lost)
+    if lost:
+        assert [figure.text for figure in page.result.losses[0].figures] == lost
 
 
 def test_before_scores_are_due_there_is_no_summary(
