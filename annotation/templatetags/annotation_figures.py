@@ -82,6 +82,7 @@ _ERRORS = {
     "key": "missing key",
     "quote": "different text",
     "text_hash": "changed document",
+    "omission": "missing labels",
 }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from annotation.adjudication.services import let_pass
 from annotation.campaigns.people import add_member
 from annotation.campaigns.services import create_campaign, open_campaign
 from annotation.models import Assignment, Campaign, CampaignDocument, Comment, Membership
@@ -139,3 +140,11 @@ def submit(assignment: Assignment, *marks: Mark) -> Assignment:
         actor=assignment.annotator,
         no_facts=True,
     )
+
+
+def accept(campaign: Campaign, number: int = 1) -> None:
+    """A lead accepts a page in validation, such as one on which no one labelled anything."""
+    lead = Membership.objects.filter(campaign=campaign, role=Membership.Role.LEAD).first()
+    assert lead
+    page = document_of(campaign, number)
+    let_pass(campaign_document=page, reason="It has no facts.", actor=lead.user)

@@ -44,7 +44,7 @@ BUDGETS = {
     "/campaigns/spring-round/qualification/": 16,
     "/campaigns/spring-round/quality/": 12,
     "/campaigns/spring-round/quality/csv/": 12,
-    "/campaigns/spring-round/release/": 22,
+    "/campaigns/spring-round/release/": 23,
 }
 API_BUDGETS = {
     "/api/v1/assignments/": 2,

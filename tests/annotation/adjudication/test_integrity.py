@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from annotation.adjudication.settling import structural_faults, value_problem
+from annotation.adjudication.settling import omission, structural_faults, value_problem
 from portal.facts import FactValue
+from tests.factories import empty_dataset, make_document
 
 TEXT = "Loss (310) in 2025 \U0001f4b6 12"
 LABELS = ["Number", "Date", "Note"]
@@ -74,3 +75,29 @@ def test_value_of_an_agreed_fact(
 
 def test_wrong_form_of_a_value_is_told() -> None:
     assert value_problem([FactValue("12th of May", "")], "Date")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("numbers", "marked", "message"),
+    [
+        (0, 0, ""),
+        (1, 0, "no one labelled anything, but the page has 1 number or date"),
+        (40, 0, "no one labelled anything, but the page has 40 numbers and dates"),
+        (40, 9, "no one labelled 31 of 40 numbers and dates"),
+        (40, 10, ""),
+        # A cover page: few facts among few numbers.
+        (12, 3, ""),
+        (13, 3, "no one labelled 10 of 13 numbers and dates"),
+    ],
+)
+def test_pages_with_most_facts_unlabelled_are_named(
+    numbers: int, marked: int, message: str
+) -> None:
+    cells = "".join(f"<td>{n},000</td>" for n in range(1, numbers + 1))
+    document = make_document(empty_dataset(), "page", f"<p>Net</p><table><tr>{cells}</tr></table>")
+    text = document.content.text
+    places = [text.index(f"{n},000") for n in range(1, marked + 1)]
+    marks = [Mark("k", "Number", at, at + 5, text[at : at + 5]) for at in places]
+    assert omission(document, marks, ["Number", "Date"]) == message
+    assert omission(document, marks, ["Concept"]) == ""

@@ -15,7 +15,7 @@ from annotation.models import Assignment, Campaign, CampaignDocument, FirstSubmi
 from annotation.workbench.services import submit_assignment
 from portal.accounts.models import User
 from portal.audit.models import Event
-from tests.annotation.factories import document_of, make_campaign, save, submit, work_of
+from tests.annotation.factories import accept, document_of, make_campaign, save, submit, work_of
 from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
@@ -161,6 +161,7 @@ def test_two_untouched_submissions_are_both_returned(
 ) -> None:
     for user in (ann, ben):
         untouched(work_of(user, campaign))
+    accept(campaign)
     assert document_of(campaign).stage == Stage.GOLD
     for user in (ann, ben):
         return_submission(assignment=work_of(user, campaign), reason="Empty.", actor=lead)

@@ -100,7 +100,7 @@ def test_settled_document_is_no_calibration(draft: Campaign, lead: User) -> None
     open_campaign(campaign=draft, actor=lead)
     for work in document_of(draft, 1).assignments.all():
         submit(work)
-    with pytest.raises(Refused, match="page-001 is in the stage “gold”"):
+    with pytest.raises(Refused, match="page-001 is in the stage “validation”"):
         choose_calibration(campaign=draft, names=["page-001"], actor=lead)
 
 

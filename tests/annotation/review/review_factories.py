@@ -6,7 +6,7 @@ from typing import Any
 from annotation.models import Campaign, GoldSpan, ReviewItem, ReviewRound
 from annotation.review.services import decide_item
 from portal.accounts.models import User
-from tests.annotation.factories import Mark, document_of, make_campaign, submit
+from tests.annotation.factories import Mark, accept, document_of, make_campaign, submit
 
 # Four facts a page, in text order.
 MARKS: tuple[Mark, ...] = (
@@ -30,6 +30,8 @@ def make_gold(campaign: Campaign, number: int, marks: Sequence[Mark] = MARKS) ->
     page = document_of(campaign, number)
     for assignment in page.assignments.order_by("id"):
         submit(assignment, *marks)
+    if not marks:
+        accept(campaign, number)
     assert document_of(campaign, number).stage == "gold"
 
 

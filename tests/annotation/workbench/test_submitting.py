@@ -13,7 +13,7 @@ from annotation.models import Assignment, Campaign, CampaignDocument, Case, Gold
 from annotation.workbench.services import submit_assignment
 from portal.accounts.models import User
 from portal.audit.models import Event
-from tests.annotation.factories import document_of, make_campaign, save, submit, work_of
+from tests.annotation.factories import accept, document_of, make_campaign, save, submit, work_of
 from tests.fixture_types import ApiOf, ClientOf
 
 pytestmark = pytest.mark.django_db
@@ -142,9 +142,17 @@ def test_full_agreement_is_gold_at_once(campaign: Campaign, ann: User, ben: User
     assert document_of(campaign, 2).stage == Stage.ANNOTATION
 
 
-def test_two_who_marked_nothing_agree(campaign: Campaign, ann: User, ben: User) -> None:
+def test_page_on_which_no_one_marked_anything_is_gold_only_if_a_lead_accepts_it(
+    campaign: Campaign, ann: User, ben: User
+) -> None:
     submit(work_of(ann, campaign))
     submit(work_of(ben, campaign))
+    page = document_of(campaign)
+    assert page.stage == Stage.VALIDATION
+    assert {(fault["code"], fault["message"]) for fault in page.faults} == {
+        ("omission", "no one labelled anything, but the page has 4 numbers and dates")
+    }
+    accept(campaign)
     assert document_of(campaign).stage == Stage.GOLD
     assert not GoldSpan.objects.exists()
 
