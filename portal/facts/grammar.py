@@ -93,8 +93,8 @@ def with_borders(text: str, marks: Sequence[tuple[int, str]]) -> str:
 MINUS = "\\-\u2212\u2010\u2011\u2012\u2013\ufe63\uff0d"
 NEGATIVE = f"{MINUS}△▲"
 CURRENCY = "$€£¥₹₩₽₣₺¢"
-# Written before an amount without a space. Other characters before a figure make it a name, as in B2,
-# unless the figure has groups.
+# Written before an amount without a space. Other characters before a figure make it a name, as in
+# B2, unless the figure has groups.
 _CODES = (
     "USD US EUR GBP JPY CNY RMB CHF SEK NOK DKK ISK CAD AUD NZD HKD SGD TWD KRW INR IDR MYR PHP "
     "THB VND BRL MXN ARS CLP COP ZAR NGN KES Ksh KSh TRY RUB UAH PLN CZK HUF RON BGN ILS NIS AED "

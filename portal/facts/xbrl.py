@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 from .canonical import Canonical
 from .cleaning import ixbrl_prefixes
 from .file_reading import open_envelope
+from .grammar import CURRENCY, NEGATIVE
 from .markup import Kind, TagError, Token, tokens
 from .spans import trim_span
 from .tags import TaggedPart, locate, tagged_part
@@ -326,7 +327,9 @@ class XbrlPage(NamedTuple):
 def read_xbrl_details(html: str, canonical: Canonical, resources: XbrlResources) -> XbrlPage:
     """Return the facts of `read_xbrl` in the same order, with their details.
 
-    `resources` are those of the whole filing; `html` may be one page of it. Raises TagError.
+    A fact that is negative to the filer includes a sign in front of its element, even one behind a
+    space: only the filer can say that a dash between a word and a figure is a minus. `resources`
+    are those of the whole filing; `html` may be one page of it. Raises TagError.
 
     >>> from portal.facts import canonicalise
     >>> page = '<p>Loss <ix:nonFraction name="a:Loss" sign="-" scale="6">12</ix:nonFraction></p>'
@@ -334,10 +337,19 @@ def read_xbrl_details(html: str, canonical: Canonical, resources: XbrlResources)
     (XbrlFact(start=5, end=7, kind='number', concept='a:Loss'), '-', 6)
     """
     elements = locate_elements(html, canonical)
-    return XbrlPage(
-        [_detail(one.fact, _attributes(one.opening), resources) for one in elements.shown],
-        elements.hidden,
-    )
+    details = [_detail(one.fact, _attributes(one.opening), resources) for one in elements.shown]
+    return XbrlPage([_with_sign(detail, canonical.text) for detail in details], elements.hidden)
+
+
+_SIGN_BEFORE = re.compile(rf"(?<![0-9])[{NEGATIVE}][ \xa0]?[{CURRENCY}]?[ \xa0]?\Z")
+
+
+def _with_sign(detail: XbrlDetail, text: str) -> XbrlDetail:
+    start = detail.fact.start
+    sign = _SIGN_BEFORE.search(text, max(start - 4, 0), start)
+    if detail.sign != "-" or sign is None:
+        return detail
+    return detail._replace(fact=detail.fact._replace(start=sign.start()))
 
 
 def _detail(fact: XbrlFact, given: dict[str, str], resources: XbrlResources) -> XbrlDetail:

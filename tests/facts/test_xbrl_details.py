@@ -100,3 +100,21 @@ def test_reading_grows_with_the_filing() -> None:
         assert read_resources(html).contexts
 
     assert growth(read, 200) <= LINEAR
+
+
+@pytest.mark.parametrize(
+    ("before", "sign", "quote"),
+    [
+        ("Result \u2011 ", "-", "\u2011 154"),
+        ("Loss \u25b3", "-", "\u25b3154"),
+        ("Loss -$", "-", "-$154"),
+        ("Result \u2011 ", "", "154"),
+        ("Loss ", "-", "154"),
+        ("10\u2013", "-", "154"),
+    ],
+)
+def test_sign_in_front_of_a_negative_fact_belongs_to_it(before: str, sign: str, quote: str) -> None:
+    html = f'<p>{before}<ix:nonFraction name="a:Loss" sign="{sign}">154</ix:nonFraction></p>'
+    canonical = canonicalise(html)
+    (detail,) = read_xbrl_details(html, canonical, XbrlResources()).details
+    assert canonical.text[detail.fact.start : detail.fact.end] == quote
