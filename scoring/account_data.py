@@ -78,8 +78,8 @@ class SubmissionData:
         if scored := sum(map(_is_on_hidden_gold, _going(user).select_related("phase__release"))):
             stays.append(
                 f"For {counted(scored, 'unpublished submission')} to hidden gold: when it was "
-                "graded, the hash of its file and a keyed hash of your email address. They keep "
-                "the limits of the phase in force if you sign up again."
+                "graded, the hash of its file, and keyed hashes of your email address and network. "
+                "They keep the limits of the phase in force if you sign up again."
             )
         if shared := mine.private().count() - private:
             stays.append(
@@ -206,6 +206,8 @@ def _attempts(user: User) -> Iterator[dict[str, Any]]:
             "phase": row.phase.slug,
             "team": row.team.name if row.team else None,
             "state": row.state,
+            "file_sha256": row.file_sha256,
+            "network": row.network,
             "held": _shown(user, row.phase, row.held_at),
             "settled": _shown(user, row.phase, row.settled_at),
         }

@@ -11,7 +11,7 @@ from portal.jobs.handlers import Claim, Retry, handler
 from portal.jobs.leases import describe
 from portal.jobs.models import Work
 from portal.jobs.worker import sweep
-from scoring.grading import chunks, notices, regrades, similarity
+from scoring.grading import chunks, notices, regrades, similarity, traces
 from scoring.grading import services as gradings
 from scoring.grading.selectors import owner_words
 from scoring.judging import runs as judging
@@ -120,8 +120,10 @@ def aggregate(claim: Claim) -> None:
 def compare_submission(claim: Claim) -> None:
     """Finds submissions with almost the same predictions. Safe to run again."""
     similarity.write_digests(claim.payload["submission"])
+    traces.trace_answers(claim.payload["submission"])
     with claim.finish():
         similarity.flag_similar(claim.payload["submission"])
+        traces.flag_alike_words(claim.payload["submission"])
 
 
 def _advance_failed(payload: dict[str, Any], error: str) -> None:

@@ -310,12 +310,13 @@ def askers(phases: Sequence[Phase]) -> list[Asker]:
 def _asker(attempts: Sequence[Attempt]) -> Asker:
     states = Counter(attempt.state for attempt in attempts)
     users = {attempt.user_id: attempt.user for attempt in attempts}
+    deleted = [attempt for attempt in attempts if attempt.submission_id is None]
     return Asker(
         names=[display_name(user) if user else FORMER_MEMBER for user in users.values()],
         scored=states[State.CHARGED],
         failed=states[State.FAILED],
         last=attempts[-1].held_at,
-        files=[attempt.file_sha256 for attempt in attempts if attempt.file_sha256],
+        files=[attempt.file_sha256 for attempt in deleted if attempt.file_sha256],
     )
 
 

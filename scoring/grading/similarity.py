@@ -4,6 +4,9 @@ Two predictions for an item are the same if their texts are equal without case, 
 and punctuation: independent systems rarely agree on a whole page. Predictions that prove nothing
 are not counted: those with very little text, and those that most owners have for the item.
 Submissions of one owner, or of members of one team, are not compared.
+
+On hidden gold, submissions of other people whose words differ in about one percent are flagged as
+well (`traces`): who tries the gold with several accounts changes few facts from file to file.
 """
 
 import hashlib
@@ -34,7 +37,7 @@ COMMON_OWNERS = 3
 _AT_ONCE = 500
 _TAG = re.compile(r"<[^<>]*>")
 # Keys that name the item and are not part of the prediction.
-_NO_ANSWER = frozenset({"id", "subset"})
+NO_ANSWER = frozenset({"id", "subset"})
 
 
 def queue_comparison(submission_id: int) -> None:
@@ -56,7 +59,7 @@ def answer_digest(payload: Mapping[str, Any]) -> str:
     >>> answer_digest({"id": "a", "html": "<p></p>"})
     ''
     """
-    answer = {key: value for key, value in payload.items() if key not in _NO_ANSWER}
+    answer = {key: value for key, value in payload.items() if key not in NO_ANSWER}
     parts = list(_parts(answer))
     # The keys come from the format, so that only the values count.
     if sum(len(text) for is_key, text in parts if not is_key) < FEWEST_CHARACTERS:
@@ -77,10 +80,11 @@ def _parts(value: Any) -> Iterator[tuple[bool, str]]:
         elif isinstance(part, list):
             waiting += [(False, each) for each in reversed(part)]
         elif part is not None:
-            yield is_key, _normalised(str(part))
+            yield is_key, normalised(str(part))
 
 
-def _normalised(text: str) -> str:
+def normalised(text: str) -> str:
+    """Only letters and digits, without case and markup."""
     plain = unicodedata.normalize("NFKC", _TAG.sub("", text)).casefold()
     return "".join(character for character in plain if character.isalnum())
 

@@ -299,7 +299,8 @@ class Attempt(models.Model):
     """One use of a phase's limits: held during grading, charged with the score.
 
     An attempt without a score is released and counts as failed. An attempt on hidden gold outlives
-    its submission and its account, because what was learnt from its score does too.
+    its submission and its account, because what was learnt from its score does too. It also has
+    traces that reveal several accounts of one person; see `scoring.boards.alike`.
     """
 
     class State(models.TextChoices):
@@ -323,8 +324,21 @@ class Attempt(models.Model):
         blank=True,
         help_text="Keyed hash of the user's email address; see `person_key`.",
     )
-    file_sha256 = models.CharField(
-        max_length=64, blank=True, help_text="Of the file, once it is deleted with its account."
+    file_sha256 = models.CharField(max_length=64, blank=True, help_text="Of the file.")
+    network = models.CharField(
+        max_length=64,
+        blank=True,
+        help_text="Keyed hash of the network that sent it; see `network_key`.",
+    )
+    items = models.PositiveIntegerField(null=True, help_text="How many items there are.")
+    answered = models.PositiveIntegerField(
+        null=True, help_text="How many items have an answer that is not empty."
+    )
+    repeated = models.PositiveIntegerField(
+        null=True, help_text="How many items have the most common answer of the file."
+    )
+    sketch = models.CharField(
+        max_length=64, blank=True, help_text="Of the words of its answers; see `word_sketch`."
     )
     team = models.ForeignKey(
         "accounts.Team",
@@ -403,7 +417,10 @@ class Approval(models.Model):
 
 
 class Similarity(models.Model):
-    """Two submissions with `same` equal predictions among `compared` items that both answered."""
+    """Two submissions with `same` equal predictions among `compared` items that both answered.
+
+    On hidden gold, `words` is the share of words that differ, if it is very small.
+    """
 
     submission = models.ForeignKey(
         Submission, on_delete=models.CASCADE, related_name="similarities"
@@ -411,6 +428,7 @@ class Similarity(models.Model):
     counterpart = models.ForeignKey(Submission, on_delete=models.CASCADE, related_name="+")
     same = models.PositiveIntegerField()
     compared = models.PositiveIntegerField()
+    words = models.FloatField(null=True, help_text="Estimated share of words that differ.")
     found_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

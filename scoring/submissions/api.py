@@ -23,6 +23,7 @@ from rest_framework.views import APIView
 from portal.accounts.access import IsOrganiser
 from portal.accounts.emails import origin_of
 from portal.accounts.models import Team, User
+from portal.accounts.networks import network_key
 from portal.accounts.teams.selectors import teams_of
 from portal.files.uploads import upload_limit_message, was_too_large
 from portal.web.answers import ListingView
@@ -330,6 +331,7 @@ def _take(
             replaces=earlier,
             accepts_terms=wanted["accept_terms"],
             manifest=manifest,
+            network=network_key(request._request),
             email_origin=f"{request.scheme}://{request.get_host()}" if wanted["letter"] else "",
         )
     return Response(shown(request, submission), status.HTTP_201_CREATED)

@@ -23,6 +23,7 @@ from scoring.access import is_own
 from scoring.boards.limits import attempts_of, give_back, phases_on_same_gold
 from scoring.boards.protection import is_gold_hidden
 from scoring.grading.services import lock_phase, start_grading
+from scoring.grading.similarity import queue_comparison
 from scoring.models import Approval, Attempt, Board, Phase, Submission
 
 State = Approval.State
@@ -68,6 +69,8 @@ def request_approval(submission: Submission) -> Approval:
         submission=submission,
     )
     record_event(verb="request_approval", subject=submission, actor=submission.owner)
+    # Organisers see before they decide whether it is like the submission of another account.
+    queue_comparison(submission.pk)
     return approval
 
 

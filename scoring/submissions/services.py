@@ -17,10 +17,11 @@ from scoring.access import are_scores_due, is_own, may_open_items, may_publish
 from scoring.answering.manifest import RunManifest
 from scoring.benchmarks import Payload
 from scoring.boards.limits import LimitReached, hold_place, lock_team
+from scoring.boards.protection import is_gold_hidden
 from scoring.grading.selectors import latest_grading
 from scoring.grading.services import cancel_grading, lock_phase, retry_grading, start_grading
 from scoring.leaderboard.services import bump_board, queue_ranking, set_figures
-from scoring.models import Entry, Grading, Phase, Prediction, Submission
+from scoring.models import Attempt, Entry, Grading, Phase, Prediction, Submission
 from scoring.models.boards import moment
 
 from .approvals import awaits_approval, drop_request, request_approval
@@ -37,6 +38,7 @@ from .uploads import (
     check_team,
     check_terms,
     check_waiting,
+    file_sha256,
 )
 
 PREDICTIONS_AT_ONCE = 200
@@ -63,6 +65,7 @@ def create_submission(
     team: Team | None = None,
     replaces: Submission | None = None,
     email_origin: str = "",
+    network: str = "",
     is_sample: bool = False,
     sample: tuple[int, Sequence[str]] | None = None,
     accepts_terms: bool = False,
@@ -73,7 +76,8 @@ def create_submission(
 
     `replaces` is the previous version, of the same team or owner, which is kept. `sample` is the
     seed and the ids of a human run, which a closed phase takes too. `manifest` is checked by
-    `check_manifest` and has filled the card. `rerun_of` is the submission that organisers
+    `check_manifest` and has filled the card. `network` is that of the request, as `network_key`
+    gives it. `rerun_of` is the submission that organisers
     repeat. If the form was already sent, its submission is returned. Raises SubmissionRefused, with
     nothing stored, if the upload has faults or lacks required ids, the phase is closed, the board's
     terms are not accepted, the gold is hidden and the owner's email address not confirmed, their
@@ -109,11 +113,14 @@ def create_submission(
         rerun_of=rerun_of,
         **card,
     )
+    traces = {}
+    if is_gold_hidden(phase.release, phase.split):
+        traces = {"file_sha256": file_sha256(File(file)), "network": network}
     file.seek(0)
     submission.upload.save(_stored_name(filename), File(file), save=False)
     try:
         with transaction.atomic():
-            _store(submission, checked.predictions, manifest)
+            _store(submission, checked.predictions, manifest, traces)
     except IntegrityError:
         submission.upload.delete(save=False)
         first = find_submission(owner=owner, form_key=form_key)
@@ -138,7 +145,10 @@ def _stored_name(filename: str) -> str:
 
 
 def _store(
-    submission: Submission, predictions: dict[int, Payload], manifest: RunManifest | None
+    submission: Submission,
+    predictions: dict[int, Payload],
+    manifest: RunManifest | None,
+    traces: Mapping[str, str],
 ) -> None:
     # Lock first, so that no one leaves or closes the team from here on.
     lock_team(submission)
@@ -162,7 +172,9 @@ def _store(
     )
     # Lock the phase before the account, as everywhere. A concurrent re-grade waits or is finished.
     lock_phase(submission.phase_id)
-    hold_place(submission=submission, actor=submission.owner)
+    attempt = hold_place(submission=submission, actor=submission.owner)
+    if traces:
+        Attempt.objects.filter(pk=attempt.pk).update(**traces)
     if awaits_approval(submission.phase, submission.owner):
         # Again, now that the account is locked.
         check_waiting(phase=submission.phase, user=submission.owner)

@@ -163,12 +163,12 @@ def _is_identical(submission: Submission, file: "UploadedFile[bytes]") -> bool:
         if submission.upload.size != file.size:
             return False
         with submission.upload.open("rb") as stored:
-            return _digest(stored) == _digest(file)
+            return file_sha256(stored) == file_sha256(file)
     except FileNotFoundError:
         return False
 
 
-def _digest(file: "File[bytes]") -> str:
+def file_sha256(file: "File[bytes]") -> str:
     """Of an open file, from its beginning."""
     digest = hashlib.sha256()
     for block in file.chunks():

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from portal.accounts.access import UserRequest, is_organiser, organiser_required
 from portal.accounts.emails import origin_of
 from portal.accounts.models import User, display_name
+from portal.accounts.networks import network_key
 from portal.accounts.teams.selectors import teams_of
 from portal.datasets.responses import file_response
 from portal.files.uploads import was_too_large
@@ -30,6 +31,7 @@ from scoring.access import (
     submission_to_replace,
     submission_to_withdraw,
 )
+from scoring.boards.alike import signs
 from scoring.boards.forms import BoardStateForm
 from scoring.boards.limits import askers, phase_quotas, team_quotas
 from scoring.boards.protection import all_warnings, disclosures
@@ -329,6 +331,7 @@ def _take(
             team=form.cleaned_data["team"],
             replaces=earlier,
             email_origin=origin_of(request) if form.cleaned_data.get("letter") else "",
+            network=network_key(request),
             accepts_terms=form.cleaned_data.get("accept_terms", False),
             manifest=manifest,
         )
@@ -485,6 +488,7 @@ def manage(request: UserRequest, slug: str) -> HttpResponse:
         "disclosures": disclosures(phases) if board.is_draft else [],
         "regrades": board_regrades(board)[:REGRADES_SHOWN],
         "askers": askers(phases),
+        "signs": signs(phases),
         **_approvals(request, board, phases),
         "similar": similar_on_board(board, request.GET.get("alike", "1")),
         **_listed(request, Submission.objects.filter(phase__board=board)),
