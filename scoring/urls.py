@@ -150,6 +150,7 @@ _board_api = [
     path("model-endpoint/", judging_api.BoardModelEndpoint.as_view(), name="model-endpoint"),
     path("submissions/", submissions_api.BoardSubmissions.as_view(), name="board-submissions"),
     path("approvals/", submissions_api.BoardApprovals.as_view(), name="board-approvals"),
+    path("signs/", boards_api.BoardSigns.as_view(), name="board-signs"),
     path("likenesses/", submissions_api.BoardSimilarities.as_view(), name="board-likenesses"),
     path("check/", submissions_api.BoardCheck.as_view(), name="board-check"),
     path("rows/", reported_api.RowList.as_view(), name="rows"),

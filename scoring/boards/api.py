@@ -30,6 +30,7 @@ from scoring.models.boards import local_time, phase_window, phase_windows
 from scoring.models.submissions import CARD_FIELDS
 from scoring.web import ConflictError, DetailSerializer, OrganisersChange, actor_of
 
+from .alike import KINDS, Sign, signs
 from .limits import Allowance, Quota, quota, team_quotas
 from .protection import (
     PHASE_SETTINGS,
@@ -399,6 +400,26 @@ def _phase_shown(request: Request, phase: Phase) -> Response:
     shown: Any = phase_window(phase)
     context = {"for_organisers": is_organiser(request.user)}
     return Response(PhaseSerializer(shown, context=context).data)
+
+
+SignSerializer = answer(
+    Sign,
+    kind=serializers.ChoiceField(choices=[(kind, kind) for kind in KINDS]),
+    words="The sign as a sentence.",
+)
+
+
+class BoardSigns(APIView):
+    """Signs that several accounts on the hidden gold of a board are one person, or that a file only
+    tries the gold. They prove nothing. For organisers."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=SignSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        windows = phase_windows(board_for(request.user, slug))
+        found = signs(window.phase for window in windows)
+        return Response(SignSerializer(found, many=True).data)
 
 
 class PhaseList(APIView):

@@ -26,6 +26,7 @@ from scoring.access import (
 )
 from scoring.benchmarks import Benchmark, Column, View, deciding_column
 from scoring.benchmarks.answers import changes_of, count_name
+from scoring.boards.alike import Sign, signs_of
 from scoring.figures import (
     Figure,
     FigureGroup,
@@ -199,6 +200,8 @@ class SubmissionPage:
     """How it was made, if it has a run manifest."""
     approval: Approval | None
     """For keepers: the request of a first submission to hidden gold, waiting or decided."""
+    signs: list[Sign]
+    """Those that name it, for organisers while it waits for approval."""
 
     @property
     def card(self) -> list[tuple[str, str]]:
@@ -271,8 +274,7 @@ class SubmissionPage:
     @property
     def may_decide(self) -> bool:
         """Whether an organiser can approve or reject it now."""
-        waits = self.approval is not None and self.approval.state == Approval.State.WAITING
-        return self.is_organiser and waits
+        return self.is_organiser and is_waiting(self.approval)
 
     @property
     def may_replace(self) -> bool:
@@ -301,6 +303,7 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
     """
     rights, organiser = rights_for(user, submission), is_organiser(user)
     exact = sees_exact_times(user, submission.phase)
+    approval = getattr(submission, "approval", None)
     entry = Entry.objects.filter(grading__submission=submission).select_related("grading").first()
     gradings = gradings_in_force(submission)
     current = next(iter(gradings), None)
@@ -346,8 +349,13 @@ def submission_page(user: Viewer, submission: Submission, wanted: str = "") -> S
         part_figures=part_figures(submission.phase, done) if done and organiser else [],
         similar=similar_submissions(submission) if organiser else [],
         run=run_of(submission, is_keeper=rights.is_keeper),
-        approval=getattr(submission, "approval", None) if rights.is_keeper else None,
+        approval=approval if rights.is_keeper else None,
+        signs=signs_of(submission) if organiser and is_waiting(approval) else [],
     )
+
+
+def is_waiting(approval: Approval | None) -> bool:
+    return approval is not None and approval.state == Approval.State.WAITING
 
 
 def card_lines(card: ModelCard) -> list[tuple[str, str]]:

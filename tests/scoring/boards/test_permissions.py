@@ -262,6 +262,7 @@ GET_API = {
     "submission-refuse": API_NO_GET_ORGANISERS,
     "board-check": API_NO_GET,
     "board-likenesses": (401, 403, 403, 200),
+    "board-signs": (401, 403, 403, 200),
     "board-approvals": (401, 403, 403, 200),
     "board-judge": ANYBODY,
     # The board has none of its own: see test_judge_endpoint_api.
@@ -323,6 +324,7 @@ POST_API = {
     "submission-refuse": (401, 403, 403, 400),
     "board-check": (401, 400, 400, 400),
     "board-likenesses": (401, 403, 403, 405),
+    "board-signs": (401, 403, 403, 405),
     "board-approvals": (401, 403, 403, 400),
     "board-judge": API_NO_POST,
     "judge-endpoint": (401, 403, 403, 405),
