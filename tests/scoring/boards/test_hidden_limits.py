@@ -115,6 +115,35 @@ def test_a_team_has_one_limit_for_all_boards_of_the_release(ann: User, ben: User
     assert total.left == 0
 
 
+def test_a_team_of_five_has_one_quota_and_its_members_keep_their_own() -> None:
+    board = make_hidden_board(in_total=3)
+    phase, people = first_phase(board), [make_user(f"p{n}@example.org") for n in range(5)]
+    team = team_of(*people)
+    for sender in (people[0], people[0], people[1]):
+        make_submission(board, sender, team=team)
+    for sender in people:
+        with pytest.raises(SubmissionRefused, match="The team “Fact finders” has reached its"):
+            make_submission(board, sender, team=team)
+    assert [used(phase, person) for person in people] == [2, 1, 0, 0, 0]
+    for person in people:
+        make_submission(board, person)
+
+
+def test_more_teams_of_the_same_people_give_no_more_than_their_own_quotas(
+    ann: User, ben: User
+) -> None:
+    board, scores = make_hidden_board(in_total=2), 0
+    for number in range(4):
+        team = team_of(ann, ben, name=f"Team {number}")
+        for sender in (ann, ben, ann, ben):
+            try:
+                make_submission(board, sender, team=team)
+            except SubmissionRefused:
+                continue
+            scores += 1
+    assert scores == 4
+
+
 def test_an_account_that_is_deleted_and_made_again_has_used_its_attempts(
     run_jobs: RunJobs, client_of: ClientOf, organiser: User
 ) -> None:
