@@ -16,7 +16,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
-from math import floor
+from math import floor, sqrt
 from typing import Any, NamedTuple, TypeVar
 
 from django.utils import timezone
@@ -95,8 +95,8 @@ def hides_gold(phase: Phase, grading: Grading | None = None) -> bool:
 
 # Ten people who use up their attempts learn less than this share of the facts of hidden gold.
 ACCOUNTS, LEARNT = 10, 0.01
-# The main score may give away half of that; all other scores together the other half.
-_MAIN = LEARNT / 2
+# The main score may give away most of that; all other scores together the rest.
+_MAIN = LEARNT * 3 / 4
 # A score in larger steps would mislead readers.
 COARSEST = 0.05
 _DAYS = 365
@@ -139,10 +139,8 @@ def _finest(phase: Phase) -> float:
 def _coarse_steps(phase: Phase, grading: Grading, part: str) -> dict[str, float]:
     """Return the steps of the rates over hidden gold, however large.
 
-    One item moves a figure by one step at most. If a guess changes a figure by `share.fact`, the
-    figure shows another step with a probability of `share.fact / step`. So a number of attempts
-    decides `attempts * share.fact / step` facts, which is a share of all facts that must stay
-    within the figure's part of LEARNT.
+    One item moves a figure by one step at most, and all attempts together say no more about the
+    facts than the figure's part of LEARNT; see `_informing_step`.
     """
     spec, options = _rules(phase, grading)
     main = deciding_column(spec.columns_for(options)).key
@@ -151,16 +149,34 @@ def _coarse_steps(phase: Phase, grading: Grading, part: str) -> dict[str, float]
     shares = {key: Share(*pair) for key, pair in kept.items() if key in gold}
     if main not in shares:
         return {}
-    attempts = _attempts(phase)
+    attempts, facts = _attempts(phase), 1 / shares[main].fact
     rest = (LEARNT - _MAIN) / max(len(shares) - 1, 1)
     return {
         key: _step(
             _finest(phase),
             share.item,
-            attempts * share.fact * shares[main].fact / (_MAIN if key == main else rest),
+            _informing_step(share.fact, attempts, facts * (_MAIN if key == main else rest)),
         )
         for key, share in shares.items()
     }
+
+
+def _informing_step(fact: float, attempts: int, most: float) -> float:
+    """Return the step at which this number of attempts says no more than `most` facts are worth.
+
+    `fact` is what one fact adds to the figure. The best files of an attacker guess as many facts as
+    there are attempts, each with an even chance, and solve the linear equations. The sum of a file
+    has the variance `attempts * fact**2 / 4`, random rounding adds `step**2 / 6`, and such a value
+    says at most `log2(1 + ratio) / 2` bits, the capacity of a channel with noise. A fact with two
+    readings is worth one bit.
+
+    >>> [round(_informing_step(1 / 4000, attempts, most=30), 4) for attempts in (20, 200, 2000)]
+    [0.0005, 0.009, 0.0945]
+    """
+    if not attempts:
+        return 0.0
+    ratio: float = 2 ** (2 * most / attempts) - 1
+    return fact * sqrt(1.5 * attempts / ratio)
 
 
 def _attempts(phase: Phase) -> int:
