@@ -241,12 +241,18 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"] |= {"CONN_MAX_AGE": None, "OPTIONS": _SQLITE}
 else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    # Requests must not wait for a server that does not answer.
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- cache ----------------------------------------------------------------------------------
 REDIS_URL: str = env.str("REDIS_URL", default="")
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    "default": {
+        "BACKEND": "portal.web.redis_cache.SteadyRedisCache",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 2},
+    }
     if REDIS_URL
     else {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
@@ -290,6 +296,15 @@ WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [
     *("jpg", "jpeg", "png", "gif", "webp", "woff", "woff2", "gz", "zip", "map")
 ]
 S3_BUCKET: str = env.str("S3_BUCKET", default="")
+
+
+def _store_limits() -> Any:
+    """A store that hangs must not hold the threads that serve pages."""
+    from botocore.config import Config
+
+    return Config(connect_timeout=3, read_timeout=10, retries={"total_max_attempts": 2})
+
+
 STORAGES = {
     "default": {
         "BACKEND": "storages.backends.s3.S3Storage",
@@ -299,6 +314,7 @@ STORAGES = {
             "region_name": env.str("S3_REGION", default="") or None,
             "default_acl": "private",
             "file_overwrite": False,
+            "client_config": _store_limits(),
         },
     }
     if S3_BUCKET

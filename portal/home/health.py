@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import structlog
-from django.core.cache import cache
+from django.core.cache import cache, caches
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -26,11 +26,17 @@ def healthz(_request: HttpRequest) -> JsonResponse:
     database, waited = _answer("database", _oldest_due_job)
     has_cache, _ = _answer("cache", _write_and_read_cache)
     has_schema, _ = _answer("schema", _check_schema)
-    # The queue does not decide the status code: pages work without workers.
-    can_serve = database and has_cache and has_schema
+    # Neither the queue nor Redis decides the status code: pages work without them.
+    can_serve = database and has_schema and (has_cache or _is_redis_away())
     is_late = waited is not None and waited > QUEUE_WAIT
     report = {
-        "status": "down" if not can_serve else "work is not taken up" if is_late else "ok",
+        "status": "down"
+        if not can_serve
+        else "the cache does not answer"
+        if not has_cache
+        else "work is not taken up"
+        if is_late
+        else "ok",
         "database": database,
         "cache": has_cache,
         "schema": has_schema,
@@ -66,6 +72,13 @@ def _write_and_read_cache() -> None:
     cache.set("health", "written", timeout=60)
     if cache.get("health") != "written":
         raise RuntimeError("the cache did not store a value")
+    if _is_redis_away():
+        raise RuntimeError("redis does not answer; each process has a cache of its own")
+
+
+def _is_redis_away() -> bool:
+    """Whether the memory of each process replaces the cache; see `portal.web.redis_cache`."""
+    return bool(getattr(caches["default"], "is_away", False))
 
 
 class HealthMiddleware:

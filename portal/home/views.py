@@ -5,6 +5,7 @@ name the operator from the settings.
 """
 
 import re
+import sys
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from urllib.parse import urlencode
@@ -146,6 +147,12 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:  # no
 
 def server_error(request: HttpRequest) -> HttpResponse:
     # Pages are rendered without the request: looking up the user may fail if the database is down.
-    is_program = request.path.startswith(API)
-    text = "The error was logged. Please try again."
-    return _page(request if is_program else None, 500, "Server error", text)
+    # Imports the libraries of storage and cache, which few processes need.
+    from .outages import RETRY_AFTER, outage
+
+    asked = request if request.path.startswith(API) else None
+    if (found := outage(sys.exc_info()[1])) is None:
+        return _page(asked, 500, "Server error", "The error was logged. Please try again.")
+    response = _page(asked, found.status, "Not available at the moment", found.message)
+    response["Retry-After"] = str(RETRY_AFTER)
+    return response
