@@ -4,7 +4,6 @@ import json
 import math
 import os
 import platform
-import re
 from argparse import ArgumentTypeError, Namespace, _ArgumentGroup
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from urllib.parse import urlsplit
 
 from factboard.programs import EngineMissing
 from scoring.answering.core import Engine
-from scoring.judge.endpoint import NO_KEY, Backoff, Budget, Endpoint
+from scoring.judge.endpoint import KEY, NO_KEY, Backoff, Budget, Endpoint, read_header
 from scoring.offline.terminal import BadInput, key_and_value, positive
 
 # --- options ------------------------------------------------------------------------------------
@@ -55,24 +54,11 @@ def _no_number(name: str) -> None:
     raise ArgumentTypeError(f"{name} is not a number")
 
 
-# The runner sets them, or the HTTP library does.
-_OWN_HEADERS = frozenset(
-    "accept accept-encoding connection content-length content-type host transfer-encoding".split()
-)
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-KEY = "{key}"
-
-
 def header(text: str) -> tuple[str, str]:
-    """`api-key: {key}`. The messages quote no value, because it may be a secret."""
-    name, colon, value = (part.strip() for part in text.partition(":"))
-    if not colon or not _HEADER_NAME.fullmatch(name):
-        raise ArgumentTypeError("expected NAME: VALUE, such as 'api-key: {key}'")
-    if name.lower() in _OWN_HEADERS:
-        raise ArgumentTypeError(f"the header {name} cannot be set")
-    if not value.isascii() or not value.isprintable():
-        raise ArgumentTypeError(f"the value of {name} contains invalid characters")
-    return name, value
+    try:
+        return read_header(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from error
 
 
 def add_calls(group: _ArgumentGroup, unit: str) -> None:

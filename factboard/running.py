@@ -19,7 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import ValidationError
 
 from factboard.asking import ask, budget_of, plain_name, prices_of, say
-from factboard.engines import KEY, NAMES, Choice, add_calls, check_budget, choose
+from factboard.engines import NAMES, Choice, add_calls, check_budget, choose
 from factboard.log import FileLog, open_log
 from factboard.targets import add_target, open_target
 from scoring.answering.core import RunItem, RunTotals
@@ -39,7 +39,7 @@ from scoring.answering.prompts import (
     system_prompts,
 )
 from scoring.answering.rendering import Outcome, write_atomically, write_submission
-from scoring.judge.endpoint import Budget, Prices, Usage
+from scoring.judge.endpoint import KEY, Budget, Prices, Usage
 from scoring.offline.terminal import BadInput, add_command, positive
 
 # --- a run --------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ compression, and redirects are not followed. Keys never get into answers, reason
 
 import asyncio
 import json
-import re
 import time
 from collections.abc import Collection, Mapping
 from concurrent.futures import CancelledError
@@ -20,7 +19,7 @@ import httpx2
 from portal.files.archives import MEGABYTE
 from scoring.judge.endpoint import (
     INSTEAD,
-    NO_KEY,
+    SECRET_NAME,
     Budget,
     Caller,
     Endpoint,
@@ -50,7 +49,6 @@ _LONGEST_MESSAGE = 200
 # A shorter key, such as EMPTY, is no secret, and can be a word of an answer.
 _SHORTEST_KEY = 8
 _MASK = "[key]"
-_SECRET = re.compile("auth|key|token|secret|passw|credential|cookie|sig", re.IGNORECASE)
 _BEARER = "Bearer "
 _PATH = "/chat/completions"
 _NO_COMPLETION = "the response is not a chat completion"
@@ -97,26 +95,21 @@ def secrets_of(endpoint: Endpoint) -> frozenset[str]:
     """The key, and values of headers and of the query that have the name of a secret. Others, such
     as the version of the API, can be words of an answer."""
     values = [*endpoint.headers.items(), *parse_qsl(urlsplit(endpoint.base_url).query)]
-    secrets = {value.removeprefix(_BEARER) for name, value in values if _SECRET.search(name)}
+    secrets = {value.removeprefix(_BEARER) for name, value in values if SECRET_NAME.search(name)}
     return frozenset({endpoint.api_key, *secrets})
 
 
 def _headers_of(endpoint: Endpoint) -> dict[str, str]:
-    """Those of every request. The key has one header only: some endpoints refuse a second one."""
+    """Those of every request. The key has one header only."""
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json",
         "Accept-Encoding": "identity",
         **endpoint.headers,
     }
-    key = endpoint.api_key
-    has_own = any(
-        name.lower() == "authorization"
-        or value.endswith(key)
-        or (key == NO_KEY and _SECRET.search(name))
-        for name, value in endpoint.headers.items()
-    )
-    return headers if has_own else {"Authorization": _BEARER + key, **headers}
+    if endpoint.has_own_authorization:
+        return headers
+    return {"Authorization": _BEARER + endpoint.api_key, **headers}
 
 
 class _Hostile(Exception):

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qsl
 
 import httpx2
 import openai
@@ -40,15 +41,20 @@ class Client:
         self._caller = Caller(endpoint, budget, sleep)
         self._form = 0
         # No retries in the library, because the budget must count each attempt.
+        base_url, _, query = endpoint.base_url.partition("?")
         self._api = openai.OpenAI(
-            base_url=endpoint.base_url,
+            base_url=base_url,
             api_key=endpoint.api_key,
             timeout=endpoint.timeout,
             max_retries=0,
+            default_query=dict(parse_qsl(query, keep_blank_values=True)),
         )
         # Do not send values of OPENAI_… variables to another endpoint.
         self._api.organization = self._api.project = None
         self._api._custom_headers = {}
+        self._headers: dict[str, Any] = dict(endpoint.headers)
+        if endpoint.has_own_authorization and "authorization" not in map(str.lower, self._headers):
+            self._headers["Authorization"] = openai.Omit()
 
     def close(self) -> None:
         self._api.close()
@@ -79,7 +85,9 @@ class Client:
 
     def _call(self, request: dict[str, Any], ticket: Ticket) -> Reply:
         try:
-            completion = self._api.chat.completions.create(model=self.model, **request)
+            completion = self._api.chat.completions.create(
+                model=self.model, extra_headers=self._headers, **request
+            )
         except openai.APIConnectionError as error:
             if not isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout):
                 ticket.broke_off()

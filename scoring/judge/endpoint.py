@@ -69,6 +69,32 @@ class Pacer:
 
 # Local endpoints take it as a key. It is no secret.
 NO_KEY = "none"
+KEY = "{key}"
+"""Replaced by the key in the value of a header."""
+# The client sets them, or the HTTP library does.
+_OWN_HEADERS = frozenset(
+    "accept accept-encoding connection content-length content-type host transfer-encoding".split()
+)
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+SECRET_NAME = re.compile("auth|key|token|secret|passw|credential|cookie|sig", re.IGNORECASE)
+"""Names of headers and parameters whose values are secrets."""
+
+
+def read_header(text: str) -> tuple[str, str]:
+    """Name and value of a request header. Raises ValueError without the value, which may be a
+    secret.
+
+    >>> read_header("api-key: {key}")
+    ('api-key', '{key}')
+    """
+    name, colon, value = (part.strip() for part in text.partition(":"))
+    if not colon or not _HEADER_NAME.fullmatch(name):
+        raise ValueError("expected NAME: VALUE, such as 'api-key: {key}'")
+    if name.lower() in _OWN_HEADERS:
+        raise ValueError(f"the header {name} cannot be set")
+    if not value.isascii() or not value.isprintable():
+        raise ValueError(f"the value of {name} contains invalid characters")
+    return name, value
 
 
 @dataclass(frozen=True)
@@ -83,6 +109,16 @@ class Endpoint:
     backoff: Backoff = field(default_factory=Backoff)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Additional headers of every request, by name."""
+
+    @property
+    def has_own_authorization(self) -> bool:
+        """Whether a header carries the key: some endpoints refuse a second one."""
+        return any(
+            name.lower() == "authorization"
+            or value.endswith(self.api_key)
+            or (self.api_key == NO_KEY and bool(SECRET_NAME.search(name)))
+            for name, value in self.headers.items()
+        )
 
 
 class Reply(NamedTuple):

@@ -18,6 +18,7 @@ from scoring.models import Board, JudgeEndpoint
 from scoring.models.judging import (
     MOST_AMOUNT,
     MOST_CALLS,
+    MOST_HEADERS,
     MOST_KEY,
     MOST_URL,
     NO_PRICES,
@@ -25,8 +26,9 @@ from scoring.models.judging import (
     check_amount,
     check_key,
     check_model_name,
-    check_url,
-    normalised_url,
+    check_url_and_query,
+    parted_url,
+    read_headers,
 )
 from scoring.web import DetailSerializer, actor_of, conflicts
 
@@ -65,14 +67,19 @@ class JudgeEndpointSerializer(serializers.ModelSerializer[JudgeEndpoint]):
     is_key_lost = serializers.BooleanField(
         help_text="Whether the key must be entered again because SECRET_KEY has changed."
     )
+    extra_names = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Names of the query's parameters and of additional headers. Values are never "
+        "returned.",
+    )
     set_by = serializers.SerializerMethodField()
     this_month = serializers.SerializerMethodField()
 
     class Meta:
         model = JudgeEndpoint
         fields = (
-            "base_url model has_key is_key_lost price_input price_output calls_per_minute "
-            "budget set_by set_at this_month"
+            "base_url model has_key is_key_lost extra_names price_input price_output "
+            "calls_per_minute budget set_by set_at this_month"
         ).split()
 
     def get_set_by(self, endpoint: JudgeEndpoint) -> str | None:
@@ -87,7 +94,12 @@ class JudgeEndpointSerializer(serializers.ModelSerializer[JudgeEndpoint]):
 class NewJudgeEndpointSerializer(serializers.Serializer[Any]):
     """A new endpoint. Fields that are left out get their defaults, except the key."""
 
-    base_url = serializers.CharField(max_length=MOST_URL, validators=[check_url])
+    base_url = serializers.CharField(
+        max_length=MOST_URL,
+        validators=[check_url_and_query],
+        help_text="It may have a query, which is never returned. Without “?”, the current query is "
+        "kept; it is deleted if the rest of the URL changes, or if the URL ends with “?”.",
+    )
     model = serializers.CharField(max_length=MOST_NAME, validators=[check_model_name])
     key = serializers.CharField(
         required=False,
@@ -97,6 +109,15 @@ class NewJudgeEndpointSerializer(serializers.Serializer[Any]):
         validators=[check_key],
         help_text="Leave out to keep the current key; it is deleted if the URL changes. Empty: "
         "delete it.",
+    )
+    headers = serializers.ListField(
+        child=serializers.CharField(max_length=MOST_HEADERS),
+        required=False,
+        write_only=True,
+        max_length=20,
+        help_text="Additional headers of every request, such as `api-key: {key}`, where `{key}` is "
+        "replaced by the key. Leave out to keep the current ones; they are deleted if the URL "
+        "changes. Empty: delete them.",
     )
     price_input = serializers.FloatField(
         default=0, help_text="Money per million tokens.", **_AMOUNT
@@ -115,7 +136,10 @@ class NewJudgeEndpointSerializer(serializers.Serializer[Any]):
     def validate_base_url(self, url: str) -> str:
         if fault := host_fault(url):
             raise serializers.ValidationError(fault)
-        return normalised_url(url)
+        return url
+
+    def validate_headers(self, lines: list[str]) -> dict[str, str]:
+        return read_headers("\n".join(lines))
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["budget"] is not None and not (attrs["price_input"] or attrs["price_output"]):
@@ -155,9 +179,16 @@ class BoardJudgeEndpoint(APIView):
         wanted = NewJudgeEndpointSerializer(data=request.data)
         wanted.is_valid(raise_exception=True)
         values = dict(wanted.validated_data)
-        key = values.pop("key", None)
-        actor = actor_of(request)
-        set_endpoint(board=board, values=values, key=key, actor=actor, purpose=self.purpose)
+        values["base_url"], query = parted_url(values["base_url"])
+        set_endpoint(
+            board=board,
+            key=values.pop("key", None),
+            query=query,
+            headers=values.pop("headers", None),
+            values=values,
+            actor=actor_of(request),
+            purpose=self.purpose,
+        )
         return _answer(board, self.purpose)
 
     @extend_schema(responses={204: None})

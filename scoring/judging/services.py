@@ -28,10 +28,10 @@ from portal.web.fields import Unsealable
 from scoring.benchmarks.base import Judging
 from scoring.benchmarks.items import ItemResult, Options, Payload
 from scoring.judge.asking import Asker, FolderCache, Record
-from scoring.judge.endpoint import Backoff, Budget, Endpoint, Prices, Stopped, Unscored, Usage
+from scoring.judge.endpoint import KEY, Backoff, Budget, Endpoint, Prices, Stopped, Unscored, Usage
 from scoring.judge.questions import FIELDS, FieldAnswer, Question
 from scoring.models import Board, JudgeEndpoint, JudgeSpending
-from scoring.models.judging import JudgeSpendingQuerySet, Purpose, month_of_now
+from scoring.models.judging import Extras, JudgeSpendingQuerySet, Purpose, month_of_now
 
 if TYPE_CHECKING:
     from scoring.judge.client import Client
@@ -255,13 +255,15 @@ def own_judge(own: JudgeEndpoint) -> BoardJudge:
     if fault := host_fault(own.base_url):
         raise JudgingRefused(fault)
     try:
-        key = own.read_key()
+        key, extras = own.read_key(), own.read_extras()
     except Unsealable as error:
         raise JudgingRefused(
             "The key of the board's endpoint cannot be read, because SECRET_KEY has changed. Enter "
-            "the key again."
+            "the key again, and the query and headers if it needs any."
         ) from error
-    endpoint = _endpoint(own.base_url, own.model, key, own.calls_per_minute)
+    url = f"{own.base_url}?{extras.query}" if extras.query else own.base_url
+    headers = {name: value.replace(KEY, key) for name, value in extras.headers.items()}
+    endpoint = replace(_endpoint(url, own.model, key, own.calls_per_minute), headers=headers)
     return BoardJudge(endpoint, Prices(own.price_input, own.price_output), is_own=True)
 
 
@@ -397,11 +399,13 @@ def set_endpoint(
     key: str | None,
     actor: User | None,
     purpose: Purpose = Purpose.JUDGE,
+    query: str | None = None,
+    headers: Mapping[str, str] | None = None,
 ) -> JudgeEndpoint:
     """Sets the board's endpoint. `values` has all of SETTINGS, validated by the caller's form.
 
-    `key` None keeps the current key, an empty one removes it. If the URL changes the key is
-    removed, so that no organiser can have it sent to their own endpoint.
+    `key`, `query` and `headers` are kept if they are None, and removed if they are empty. If the
+    URL changes they are removed, so that no organiser can have them sent to their own endpoint.
     """
     # Lock the board, so that concurrent calls see each other's changes.
     Board.objects.select_for_update(no_key=True).get(pk=board.pk)
@@ -416,6 +420,7 @@ def set_endpoint(
     elif not endpoint.is_key_lost:
         # Seal it again with the current SECRET_KEY.
         endpoint.keep_key(endpoint.read_key())
+    _keep_extras(endpoint, query, headers, is_moved=is_moved)
     endpoint.set_by, endpoint.set_at = actor, timezone.now()
     endpoint.save()
     record_event(
@@ -424,8 +429,28 @@ def set_endpoint(
         actor=actor,
         **{name: values[name] for name in SETTINGS},
         key=_key_act(key, had_key=had_key, has_key=endpoint.has_key),
+        extras=list(endpoint.extra_names),
     )
     return endpoint
+
+
+def _keep_extras(
+    endpoint: JudgeEndpoint,
+    query: str | None,
+    headers: Mapping[str, str] | None,
+    *,
+    is_moved: bool,
+) -> None:
+    """Seals them again with the current SECRET_KEY, unless they are lost and not given."""
+    try:
+        old = Extras() if is_moved else endpoint.read_extras()
+    except Unsealable:
+        if query is None and headers is None:
+            return
+        old = Extras()
+    endpoint.keep_extras(
+        Extras(old.query if query is None else query, old.headers if headers is None else headers)
+    )
 
 
 def _key_act(key: str | None, *, had_key: bool, has_key: bool) -> str:

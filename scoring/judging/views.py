@@ -16,14 +16,16 @@ from scoring.models import JudgeEndpoint
 from scoring.models.judging import (
     MOST_AMOUNT,
     MOST_CALLS,
+    MOST_HEADERS,
     MOST_KEY,
     MOST_URL,
     NO_PRICES,
     Purpose,
     check_key,
     check_model_name,
-    check_url,
-    normalised_url,
+    check_url_and_query,
+    parted_url,
+    read_headers,
 )
 from scoring.web import warnings_of
 
@@ -45,10 +47,10 @@ class EndpointForm(forms.Form):
 
     base_url = forms.CharField(
         max_length=MOST_URL,
-        validators=[check_url],
+        validators=[check_url_and_query],
         label="URL",
         help_text="An OpenAI-compatible API, such as https://api.example.org/v1. With http:// the "
-        "key is sent unencrypted.",
+        "key is sent unencrypted. A query, such as ?api-version=1, is not shown again.",
         widget=forms.URLInput(attrs={"class": "mono", "autocomplete": "off"}),
     )
     model = forms.CharField(
@@ -63,6 +65,13 @@ class EndpointForm(forms.Form):
         widget=forms.PasswordInput(attrs={"class": "mono", "autocomplete": "new-password"}),
     )
     forget_key = forms.BooleanField(required=False, label="Delete the key")
+    headers = forms.CharField(
+        required=False,
+        max_length=MOST_HEADERS,
+        label="Additional headers",
+        widget=forms.Textarea(attrs={"class": "mono", "rows": 2, "autocomplete": "off"}),
+    )
+    forget_extras = forms.BooleanField(required=False, label="Delete the query and the headers")
     price_input = forms.FloatField(
         min_value=0,
         max_value=MOST_AMOUNT,
@@ -93,6 +102,19 @@ class EndpointForm(forms.Form):
         if endpoint is not None:
             kwargs["initial"] = {name: _typed(getattr(endpoint, name)) for name in SETTINGS}
         super().__init__(*args, **kwargs)
+        self.query: str | None = None
+        has_extras = endpoint is not None and bool(endpoint.sealed_extras)
+        if not has_extras:
+            del self.fields["forget_extras"]
+        names = ", ".join(endpoint.extra_names) if endpoint is not None else ""
+        self.fields["headers"].help_text = (
+            "One per line, such as api-key: {key}, where {key} is replaced by the key. "
+        ) + (
+            f"Stored: {names or 'unreadable values'}. Leave empty to keep them. If the URL "
+            "changes, they are deleted."
+            if has_extras
+            else "Stored encrypted and never shown again."
+        )
         has_key = endpoint is not None and endpoint.has_key
         if not has_key:
             del self.fields["forget_key"]
@@ -104,7 +126,7 @@ class EndpointForm(forms.Form):
         )
 
     def clean_base_url(self) -> str:
-        url = normalised_url(self.cleaned_data["base_url"])
+        url, self.query = parted_url(self.cleaned_data["base_url"])
         if fault := host_fault(url):
             raise forms.ValidationError(fault)
         return url
@@ -113,6 +135,8 @@ class EndpointForm(forms.Form):
         data = super().clean() or self.cleaned_data
         if data.get("key") and data.get("forget_key"):
             self.add_error("forget_key", "Enter a new key or delete the key, not both.")
+        if data.get("forget_extras") and (self.query or data.get("headers")):
+            self.add_error("forget_extras", "Enter new values or delete them, not both.")
         prices = data.get("price_input"), data.get("price_output")
         if data.get("budget") is not None and None not in prices and not any(prices):
             self.add_error("budget", NO_PRICES)
@@ -121,6 +145,26 @@ class EndpointForm(forms.Form):
     def values(self) -> dict[str, Any]:
         """The values for `set_endpoint`."""
         return {name: self.cleaned_data[name] for name in SETTINGS}
+
+    def hide_secrets(self) -> None:
+        """The page never shows them, so they must be entered again after an error."""
+        url, mark, _ = self.data.get("base_url", "").partition("?")
+        headers = self.data.get("headers")
+        self.data = {**dict(self.data.items()), "base_url": url, "headers": ""}
+        if mark:
+            self.add_error("base_url", "Enter the query again, which is not shown.")
+        if headers:
+            self.add_error("headers", "Enter the headers again, which are not shown.")
+
+    def clean_headers(self) -> dict[str, str]:
+        return read_headers(self.cleaned_data["headers"])
+
+    def secrets(self) -> dict[str, Any]:
+        """The other arguments of `set_endpoint`; None keeps what is stored."""
+        if self.cleaned_data.get("forget_extras"):
+            return {"key": self.new_key(), "query": "", "headers": {}}
+        headers = self.cleaned_data["headers"] or None
+        return {"key": self.new_key(), "query": self.query, "headers": headers}
 
     def new_key(self) -> str | None:
         """None keeps the current key, an empty text deletes it."""
@@ -134,7 +178,7 @@ def _typed(value: Any) -> Any:
     return f"{value:.15g}" if isinstance(value, float) else value
 
 
-@sensitive_post_parameters("key")
+@sensitive_post_parameters("key", "headers", "base_url")
 @organiser_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def endpoint(request: UserRequest, slug: str, purpose: Purpose = Purpose.JUDGE) -> HttpResponse:
@@ -146,12 +190,14 @@ def endpoint(request: UserRequest, slug: str, purpose: Purpose = Purpose.JUDGE) 
         saved = set_endpoint(
             board=board,
             values=form.values(),
-            key=form.new_key(),
+            **form.secrets(),
             actor=request.user,
             purpose=purpose,
         )
         _confirm_saved(request, own, saved)
         return redirect(f"scoring:{purpose}-endpoint", slug)
+    if form.errors:
+        form.hide_secrets()
     context = {
         "board": board,
         "own": own,
@@ -167,10 +213,14 @@ def endpoint(request: UserRequest, slug: str, purpose: Purpose = Purpose.JUDGE) 
 def _confirm_saved(
     request: HttpRequest, before: JudgeEndpoint | None, saved: JudgeEndpoint
 ) -> None:
-    if before and before.has_key and not saved.has_key and before.base_url != saved.base_url:
+    is_lost = before and (
+        (before.has_key and not saved.has_key) or (before.sealed_extras and not saved.sealed_extras)
+    )
+    if before and is_lost and before.base_url != saved.base_url:
         messages.warning(
             request,
-            "Saved. The URL has changed, so the key was deleted. Enter the key for the new URL.",
+            "Saved. The URL has changed, so its key, query and headers were deleted. Enter those "
+            "of the new URL.",
         )
     else:
         is_judge = saved.purpose == Purpose.JUDGE

@@ -1,8 +1,10 @@
 """The LLM judge: a board's endpoint and spending, its verdicts, and experts' reviews of them."""
 
+import json
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -17,11 +19,12 @@ from portal.datasets.models import Release, ReleaseItem
 from portal.jobs.models import Work
 from portal.web.fields import SealedField, Unsealable, seal, unseal
 from scoring.benchmarks.options import MOST_NAME, read_judge
+from scoring.judge.endpoint import read_header
 
 from .boards import Board, Phase
 from .submissions import Submission
 
-MOST_URL, MOST_KEY = 300, 500
+MOST_URL, MOST_KEY, MOST_HEADERS = 300, 500, 4_000
 MOST_AMOUNT = 1_000_000
 MOST_CALLS = 100_000
 NO_PRICES = "A budget needs prices: calls that cost nothing would never reach it."
@@ -46,8 +49,40 @@ def check_url(url: str) -> None:
         raise ValidationError("The URL must not contain “?”, “#” or spaces.")
 
 
+def check_url_and_query(url: str) -> None:
+    """Validates a URL that may have a query, which is stored apart and never shown."""
+    base, _, query = url.partition("?")
+    if "#" in url or " " in url or not url.isprintable():
+        raise ValidationError("The URL must not contain “#” or spaces.")
+    check_url(base)
+    if not query.isascii():
+        raise ValidationError("The query must contain only ASCII characters.")
+
+
 def normalised_url(url: str) -> str:
     return url.rstrip("/")
+
+
+def parted_url(url: str) -> tuple[str, str | None]:
+    """The URL without its query, and the query; None if the URL has no “?”.
+
+    >>> parted_url("https://h.example/v1/?api-version=1"), parted_url("https://h.example/v1")
+    (('https://h.example/v1', 'api-version=1'), ('https://h.example/v1', None))
+    """
+    base, mark, query = url.partition("?")
+    return normalised_url(base), query if mark else None
+
+
+def read_headers(text: str) -> dict[str, str]:
+    """Request headers, one per line. Raises ValidationError, without the values."""
+    headers = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                name, headers[name] = read_header(line)
+            except ValueError as error:
+                raise ValidationError(f"Line {number}: {error}.") from error
+    return headers
 
 
 def check_model_name(name: str) -> None:
@@ -79,6 +114,14 @@ class Purpose(models.TextChoices):
     MODEL = "model", "models that organisers run"
 
 
+class Extras(NamedTuple):
+    """The query and headers of every request. `{key}` in the value of a header is replaced by the
+    key."""
+
+    query: str = ""
+    headers: Mapping[str, str] = {}
+
+
 class JudgeEndpoint(models.Model):
     """An endpoint of one board: of its judge, used instead of the one in the settings, or of the
     models that organisers run."""
@@ -92,6 +135,7 @@ class JudgeEndpoint(models.Model):
         help_text="The name of the model at the endpoint.",
     )
     sealed_key = SealedField(blank=True, editable=False)
+    sealed_extras = SealedField(blank=True, editable=False)
     price_input = models.FloatField(
         default=0, validators=[check_amount], help_text="Money per million tokens."
     )
@@ -125,9 +169,10 @@ class JudgeEndpoint(models.Model):
 
     @property
     def is_key_lost(self) -> bool:
-        """Whether the key cannot be read because SECRET_KEY has changed."""
+        """Whether the key, query or headers cannot be read because SECRET_KEY has changed."""
         try:
             self.read_key()
+            self.read_extras()
         except Unsealable:
             return True
         return False
@@ -139,6 +184,26 @@ class JudgeEndpoint(models.Model):
     def read_key(self) -> str:
         """Only for calls to the judge. Raises `portal.web.fields.Unsealable`."""
         return unseal(self.sealed_key) if self.sealed_key else ""
+
+    def keep_extras(self, extras: Extras) -> None:
+        """Stores the query and the headers sealed, because they may contain keys."""
+        is_set = extras.query or extras.headers
+        self.sealed_extras = seal(json.dumps(extras._asdict())) if is_set else ""
+
+    def read_extras(self) -> Extras:
+        """Only for calls to the endpoint. Raises `portal.web.fields.Unsealable`."""
+        return Extras(**json.loads(unseal(self.sealed_extras))) if self.sealed_extras else Extras()
+
+    @property
+    def extra_names(self) -> Sequence[str]:
+        """The names of the parameters of the query and of the headers; their values stay hidden."""
+        try:
+            extras = self.read_extras()
+        except Unsealable:
+            return ()
+        return [name for name, _ in parse_qsl(extras.query, keep_blank_values=True)] + [
+            *extras.headers
+        ]
 
 
 def month_of_now() -> date:

@@ -182,7 +182,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        reply = self.judge.take(body, {name.lower(): value for name, value in self.headers.items()})
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        reply = self.judge.take(body, {**headers, ":path": self.path})
         if reply is None:
             self.close_connection = True
             return

@@ -40,6 +40,7 @@ class TestEndpoint:
             "base_url": ADDRESS,
             "has_key": True,
             "is_key_lost": False,
+            "extra_names": [],
             "set_by": "Olga",
             "this_month": {
                 "month": month_of_now().isoformat(),
@@ -79,7 +80,7 @@ class TestEndpoint:
         ("field", "value"),
         [
             ("base_url", "ftp://x"),
-            ("base_url", "https://a.example/?k=1"),
+            ("base_url", "https://a.example/?k=ü"),
             ("model", "two words"),
             ("model", None),
             ("key", "sk ü"),

@@ -2,6 +2,7 @@
 
 import io
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from scoring.judging.services import (
 )
 from scoring.judging.views import EndpointForm
 from scoring.models import Board, JudgeEndpoint, JudgeRun, JudgeSpending, Submission
-from tests.fixture_types import ClientOf, RunJobs
+from scoring.models.judging import Extras, read_headers
+from tests.fixture_types import ApiOf, ClientOf, RunJobs
 from tests.scoring.factories import make_board
 from tests.scoring.judge.server import MODEL, JudgeServer, Reply, Script, status
 from tests.scoring.judges import COST, endpoint_values
@@ -46,8 +48,22 @@ def _settings(settings: Any, tmp_path: Path) -> None:
     settings.JUDGE_CONCURRENCY = 2
 
 
-def give(board: Board, url: str, key: str | None = KEY, **changes: Any) -> JudgeEndpoint:
-    return set_endpoint(board=board, values=endpoint_values(url, **changes), key=key, actor=None)
+def give(
+    board: Board,
+    url: str,
+    key: str | None = KEY,
+    query: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    **changes: Any,
+) -> JudgeEndpoint:
+    return set_endpoint(
+        board=board,
+        values=endpoint_values(url, **changes),
+        key=key,
+        actor=None,
+        query=query,
+        headers=headers,
+    )
 
 
 def same(call: Any) -> Reply:
@@ -221,8 +237,8 @@ class TestForm:
             ("base_url", "a.example/v1", "http:// or https://"),
             ("base_url", "http:///v1", "name a host"),
             ("base_url", "http://me:word@a.example/v1", "must not contain a user name"),
-            ("base_url", "https://a.example/v1?key=sk-1", "“?”"),
-            ("base_url", "https://a.example/v1#x", "“?”"),
+            ("base_url", "https://a.example/v1?key=schlüssel", "only ASCII"),
+            ("base_url", "https://a.example/v1#x", "“#”"),
             ("base_url", "https://a.example/v 1", "spaces"),
             ("base_url", "http://a.example:99999/v1", "valid URL"),
             ("base_url", "http://[::1/v1", "valid URL"),
@@ -328,7 +344,7 @@ class TestPage:
         client = client_of(organiser)
         assert "If the URL changes" in client.get(URL).content.decode()
         told = client.post(URL, sent("http://b.example/v1"), follow=True).content.decode()
-        assert "the key was deleted" in told
+        assert "its key, query and headers were deleted" in told
         assert not JudgeEndpoint.objects.get().has_key
 
     def test_a_lost_key_is_told(
@@ -417,3 +433,109 @@ class TestTrying:
         assert "No judge endpoint is configured" in client.get(URL).content.decode()
         page = client.post(f"{URL}try/", follow=True).content.decode()
         assert "JUDGE_MODEL is not set" in page
+
+
+QUERY = "api-version=2024-10-21&sig=query-secret-1"
+HEADERS = "api-key: {key}\nX-Team: header-secret-2"
+VALUES = ("2024-10-21", "query-secret-1", "header-secret-2", KEY)
+NAMES = "api-version, sig, api-key, X-Team"
+
+
+class TestQueryAndHeaders:
+    @in_threads
+    def test_calls_send_them_and_the_key_once(self, server: JudgeServer, board: Board) -> None:
+        server.script = same
+        give(board, server.url, query=QUERY, headers=read_headers(HEADERS))
+        assert try_judge(board=board, actor=None).fault == ""
+        [call] = server.calls
+        assert call.headers[":path"].endswith(f"/chat/completions?{QUERY}")
+        assert call.headers["api-key"] == KEY
+        assert call.headers["x-team"] == "header-secret-2"
+        assert "authorization" not in call.headers
+
+    @pytest.mark.parametrize("purpose", ["judge", "model"])
+    def test_page_and_api_show_names_and_never_values(
+        self, board: Board, client_of: ClientOf, api_of: ApiOf, organiser: User, purpose: str
+    ) -> None:
+        api = f"/api/v1/boards/board/{purpose}-endpoint/"
+        page = f"/boards/board/{'judge/endpoint' if purpose == 'judge' else 'runs/endpoint'}/"
+        form = sent(f"https://a.example/v1?{QUERY}", key=KEY, headers=HEADERS)
+        assert client_of(organiser).post(page, form).status_code == 302
+        row = JudgeEndpoint.objects.get(purpose=purpose)
+        assert row.base_url == "https://a.example/v1"
+        assert row.read_extras() == Extras(QUERY, read_headers(HEADERS))
+        shown = client_of(organiser).get(page).content.decode()
+        assert f"Stored: {NAMES}." in shown
+        answer = api_of(organiser).get(api)
+        assert answer.json()["extra_names"] == NAMES.split(", ")
+        dump = io.StringIO()
+        call_command("dumpdata", "scoring.judgeendpoint", stdout=dump)
+        events = str([event.data for event in Event.objects.all()])
+        for text in (shown, answer.content.decode(), dump.getvalue(), events, str(row.__dict__)):
+            assert [value for value in VALUES if value in text] == []
+
+    def test_they_are_kept_replaced_and_deleted(
+        self, board: Board, client_of: ClientOf, organiser: User
+    ) -> None:
+        client, page = client_of(organiser), "/boards/board/judge/endpoint/"
+
+        def extras(url: str, **changes: str) -> Extras:
+            answer = client.post(page, sent(url, **changes))
+            assert answer.status_code == 302, answer.content.decode()
+            return JudgeEndpoint.objects.get().read_extras()
+
+        url, headers = "https://a.example/v1", {"X-Team": "1"}
+        assert extras(f"{url}?a=1", headers="X-Team: 1") == Extras("a=1", headers)
+        assert extras(url, model="other") == Extras("a=1", headers)
+        assert extras(f"{url}?a=2") == Extras("a=2", headers)
+        assert extras(url, forget_extras="on") == Extras()
+        extras(f"{url}?a=1", headers="X-Team: 1")
+        assert extras("https://b.example/v1") == Extras()
+
+    def test_a_page_with_an_error_does_not_show_them(
+        self, board: Board, client_of: ClientOf, organiser: User
+    ) -> None:
+        form = sent(f"https://a.example/v1?{QUERY}", headers=HEADERS, model="two words")
+        shown = client_of(organiser).post(URL, form).content.decode()
+        assert [value for value in VALUES if value in shown] == []
+        assert "Enter the query again" in shown
+        assert "Enter the headers again" in shown
+
+    def test_api_keeps_replaces_and_deletes_them(
+        self, board: Board, api_of: ApiOf, organiser: User
+    ) -> None:
+        def extras(url: str, **changes: Any) -> Extras:
+            body = {"base_url": url, "model": MODEL, **changes}
+            answer = api_of(organiser).put("/api/v1/boards/board/judge-endpoint/", body)
+            assert answer.status_code == 200, answer.json()
+            return JudgeEndpoint.objects.get().read_extras()
+
+        url = "https://a.example/v1"
+        assert extras(f"{url}?a=1", headers=["X-Team: 1"]) == Extras("a=1", {"X-Team": "1"})
+        assert extras(url) == Extras("a=1", {"X-Team": "1"})
+        assert extras(f"{url}?", headers=[]) == Extras()
+
+    @pytest.mark.parametrize(
+        ("line", "fault"),
+        [
+            ("no colon", "Line 1: expected NAME: VALUE"),
+            ("Host: x", "Line 1: the header Host cannot be set."),
+            ("X-Key: schlüssel", "Line 1: the value of X-Key contains invalid characters."),
+        ],
+    )
+    def test_faulty_headers_are_refused_without_their_value(
+        self,
+        board: Board,
+        client_of: ClientOf,
+        api_of: ApiOf,
+        organiser: User,
+        line: str,
+        fault: str,
+    ) -> None:
+        form = sent("https://a.example/v1", headers=line)
+        answer = client_of(organiser).post("/boards/board/judge/endpoint/", form)
+        assert (answer.status_code, fault in answer.content.decode()) == (400, True)
+        assert line not in answer.content.decode()
+        body = {"base_url": "https://a.example/v1", "model": MODEL, "headers": [line]}
+        refused = api_of(organiser).put("/api/v1/boards/board/judge-endpoint/", body)
+        assert (refused.status_code, fault in str(refused.json()["headers"])) == (400, True)
