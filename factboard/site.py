@@ -328,7 +328,7 @@ def _progress(submission: Submission) -> str:
 
 
 def _score_lines(client: Client, submission: Submission) -> Iterator[str]:
-    """The figures of the board's own table. Scores may be hidden until a date."""
+    """The figures of the board's own table. Scores may be hidden until a date, or withheld."""
     scores = submission.grading.scores if submission.grading else {}
     columns = client.leaderboard(submission.board, phase=submission.phase).columns
     rows = [
@@ -339,7 +339,7 @@ def _score_lines(client: Client, submission: Submission) -> Iterator[str]:
     if rows:
         yield from table(rows)
     else:
-        yield "Scores are not available yet."
+        yield "This phase shows no scores, or not yet."
 
 
 def _card(args: Namespace, manifest: RunManifest | None) -> ModelCard:

@@ -26,6 +26,7 @@ from portal.accounts.models import User
 from portal.web.queries import Parameter, Prepared
 from portal.web.requests import one_at_a_time
 from scoring.benchmarks import BENCHMARKS
+from scoring.figures import NO_FIGURE
 from scoring.leaderboard.columns import GROUPED, BoardColumn, TableFrame, table_frame
 from scoring.leaderboard.disclosure import entry_as_shown, shown_columns
 from scoring.leaderboard.rows import Row, best_first
@@ -60,6 +61,11 @@ class BoardAtAGlance:
     """The best of the comparable rows; see `_comparable`."""
     graded: int
     reported: int
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether any of the places has a score that is shown."""
+        return any(place.score != NO_FIGURE for place in self.places)
 
 
 @dataclass(frozen=True)

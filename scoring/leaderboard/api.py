@@ -61,6 +61,7 @@ class RowTeamSerializer(serializers.Serializer[Any]):
 
 class RowSerializer(serializers.ModelSerializer[Entry]):
     """A leaderboard row. Rates are in [0, 1] and unrounded; null means not scored or not ranked.
+    On hidden gold, rates are rounded at random to steps, and null also means withheld.
 
     The organisation of a graded row is the submitter's claim until its verdict is `verified`.
 

@@ -359,20 +359,23 @@ WITHHELD = "These scores are withheld, because they would reveal hidden gold."
 
 
 def is_withheld(phase: Phase, view: View | None) -> bool:
-    """Whether the view shows nothing of graded rows: all of its figures are counts, or, on hidden
-    gold, none of them is a rate over gold."""
+    """Whether the view shows nothing of graded rows: on hidden gold, if it ranks by another figure
+    than a rate over gold; else, where scores are rounded, if it has only counts."""
     if view is None or phase.score_decimals is None:
         return False
-    gold = phase.gold_figures if hides_gold(phase) else None
-    return not any(
-        column.key in gold if gold is not None else not column.is_count for column in view.columns
-    )
+    if hides_gold(phase):
+        return deciding_column(view.columns).key not in phase.gold_figures
+    return all(column.is_count for column in view.columns)
 
 
 def shown_views(phase: Phase, views: Iterable[View], scores: Container[str]) -> tuple[View, ...]:
     """Return the views with a figure that is shown, each with `shown_columns`."""
-    limited = (replace(view, columns=shown_columns(phase, view.columns, scores)) for view in views)
-    return tuple(view for view in limited if view.columns and not is_withheld(phase, view))
+    limited = (
+        replace(view, columns=shown_columns(phase, view.columns, scores))
+        for view in views
+        if not is_withheld(phase, view)
+    )
+    return tuple(view for view in limited if view.columns)
 
 
 def shown_columns(

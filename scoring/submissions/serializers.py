@@ -36,7 +36,11 @@ class GradingSerializer(serializers.ModelSerializer[Grading]):
 
     release = serializers.CharField(source="release.version")
     items_done = serializers.SerializerMethodField()
-    scores = serializers.DictField(child=serializers.FloatField(allow_null=True))
+    scores = serializers.DictField(
+        child=serializers.FloatField(allow_null=True),
+        help_text="Rates in [0, 1] by column. On hidden gold, they are rounded at random to steps, "
+        "and withheld ones are missing.",
+    )
     counts = serializers.DictField(child=serializers.IntegerField())
     subsets = serializers.DictField(
         child=serializers.DictField(child=serializers.FloatField(allow_null=True))

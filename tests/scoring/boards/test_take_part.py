@@ -99,7 +99,8 @@ def test_rounded_scores_of_hidden_gold_hide_the_items() -> None:
     board = make_board(make_release(visibility=Release.Visibility.GOLD_HIDDEN))
     change(board, diagnostics=Phase.Diagnostics.ITEMS, score_decimals=1)
     seen = sights(board)
-    assert seen["Overall scores"] == ("once graded, rounded to 1 decimal", "once you publish")
+    words = "once graded, rounded at random, or only a rank where they would reveal gold"
+    assert seen["Overall scores"] == (words, "once you publish")
     assert seen["Per-item results"] == ("no", "no")
     assert seen["Gold"] == ("no", "no")
 

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from portal.accounts.models import User
 from portal.datasets.models import Release
+from portal.jobs.worker import run_due_jobs
 from scoring.benchmarks import BENCHMARKS, deciding_column, get_benchmark
 from scoring.benchmarks.items import Combined, Contribution, Share, largest_shares
+from scoring.grading.services import measure_older
 from scoring.leaderboard.disclosure import (
     EXACT,
     random_rounding,
@@ -17,7 +20,16 @@ from scoring.leaderboard.disclosure import (
     shown_scores,
     steps,
 )
-from scoring.models import Board, Grading, Phase
+from scoring.models import Board, Entry, Grading, Phase
+from scoring.submissions.services import publish_submission
+from tests.fixture_types import ApiOf, ClientOf
+from tests.scoring.factories import (
+    first_phase,
+    latest_grading,
+    make_board,
+    make_release,
+    make_submission,
+)
 
 HIDDEN = Release(visibility=Release.Visibility.GOLD_HIDDEN)
 
@@ -220,3 +232,100 @@ def test_a_withheld_main_score_ranks_in_its_step_and_is_not_shown() -> None:
     assert rounded_scores(phase, grading) == {}
     assert shown_scores(phase, grading).keys() == {"rank_ffa"}
     assert shown_scores(phase, grading)["rank_ffa"] in {0.0, 1.0}
+
+
+# --- a phase, from upload to page --------------------------------------------------------------
+
+# 20 pages of 10 numbers and a date, no two of which are the same: one page has 5% of them.
+PAGES = {
+    f"page-{page}": "".join(
+        f"<p>In <Date>{1900 + page}</Date></p>"
+        if fact == 10
+        else f"<p>Line {chr(97 + fact)} <Number>{page + 11}{fact},{300 + page}</Number></p>"
+        for fact in range(11)
+    )
+    for page in range(20)
+}
+
+
+def read(right: int) -> dict[str, str]:
+    """The first pages right, and nothing on the others."""
+    marks = ("<Number>", "</Number>", "<Date>", "</Date>")
+    answers = dict(PAGES)
+    for place, (name, page) in enumerate(PAGES.items()):
+        for mark in marks:
+            page = page.replace(mark, "")
+        answers[name] = page if place < right else "<p>Nothing</p>"
+    return answers
+
+
+@pytest.fixture
+def board(organiser: User) -> Board:
+    """Hidden gold, and one attempt for each person except organisers: 10 · (1/220)² / 0.005 is
+    0.041, so that the main score has steps of 5%."""
+    limits: dict[str, Any] = {"score_decimals": 1, "per_day": 1, "in_total": 1}
+    release = make_release(PAGES, visibility=Release.Visibility.GOLD_HIDDEN)
+    board = make_board(release, diagnostics=Phase.Diagnostics.AGGREGATES, **limits)
+    for right in (20, 13, 0):
+        submission = make_submission(board, organiser, read(right), name=f"Reads {right}")
+        run_due_jobs()
+        publish_submission(submission=submission, actor=None)
+    run_due_jobs()
+    return board
+
+
+@pytest.mark.django_db
+def test_shown_scores_are_steps_everywhere(
+    board: Board, api_of: ApiOf, client_of: ClientOf, organiser: User
+) -> None:
+    entries = {entry.name: entry for entry in Entry.objects.select_related("grading")}
+    assert latest_grading(entries["Reads 13"].grading.submission).scores["ffa"] == 0.65  # type: ignore[union-attr]
+    assert {name: entry.scores["ffa"] for name, entry in entries.items()} == {
+        "Reads 20": 1.0,
+        "Reads 13": 0.65,
+        "Reads 0": 0.0,
+    }
+    assert {key for entry in entries.values() for key in entry.scores} == {"ffa"}
+    assert not any(entry.intervals or entry.ranks for entry in entries.values())
+    table = api_of(None).get("/api/v1/boards/board/leaderboard/").json()
+    [section] = table["sections"]
+    rows = [
+        (row["name"], row["values"]["ffa"], row["ranks"]["rank_ffa"]) for row in section["rows"]
+    ]
+    assert rows == [("Reads 20", 1.0, 1), ("Reads 13", 0.65, 2), ("Reads 0", 0.0, 3)]
+    assert {row["values"]["n_ffa"] for row in section["rows"]} == {None}
+    page = client_of(None).get("/boards/board/").content.decode()
+    assert "rounded up or down at random" in page
+    assert "No rank" not in page
+    precision = client_of(None).get("/boards/board/?view=found_facts").content.decode()
+    assert "withheld" in precision
+    mine = entries["Reads 13"].grading
+    assert mine is not None
+    url = f"/api/v1/submissions/{mine.submission_id}/"
+    assert api_of(None).get(url).json()["grading"]["scores"] == {"ffa": 0.65}
+    assert "n_ffa" in api_of(organiser).get(url).json()["grading"]["scores"]
+
+
+@pytest.mark.django_db
+def test_more_attempts_round_published_scores_again(
+    board: Board, api_of: ApiOf, organiser: User
+) -> None:
+    """1,000 attempts: 1,000 · (1/220)² / 0.005 = 4.1, so that the main score only ranks."""
+    changed = api_of(organiser).patch(
+        "/api/v1/boards/board/phases/test/", {"in_total": 100, "per_day": 100}, format="json"
+    )
+    assert changed.status_code == 200
+    assert all(entry.scores.keys() == {"rank_ffa"} for entry in Entry.objects.all())
+    assert Entry.objects.get(name="Reads 20").scores == {"rank_ffa": 1.0}
+    assert Entry.objects.get(name="Reads 0").scores == {"rank_ffa": 0.0}
+
+
+@pytest.mark.django_db
+def test_gradings_of_earlier_versions_are_measured_by_the_upkeep(board: Board) -> None:
+    before = dict(Entry.objects.values_list("name", "scores"))
+    Grading.objects.update(shares={}, answers_sha256="")
+    Entry.objects.update(scores={})
+    assert rounded_scores(first_phase(board), Grading.objects.first()) == {}  # type: ignore[arg-type]
+    assert measure_older() == 3
+    assert dict(Entry.objects.values_list("name", "scores")) == before
+    assert measure_older() == 0
