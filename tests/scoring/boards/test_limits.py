@@ -1,9 +1,11 @@
 """Limits of a phase: charging and releasing attempts, and the messages."""
 
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.utils import timezone
 
 from portal.accounts.models import User
@@ -259,3 +261,14 @@ def test_times_are_told_in_the_phases_zone(zone: str, told: str) -> None:
 def test_two_tabs_cannot_both_take_the_last_place(researcher: User) -> None:
     phase = first_phase(limited(in_total=1))
     assert places_taken([waiting(phase, researcher) for _ in range(8)]) == 1
+
+
+def test_limits_of_zero_that_were_stored_are_replaced() -> None:
+    """Phases of earlier versions refused everything, and their forms could not be saved."""
+    phase = first_phase(limited())
+    Phase.objects.filter(pk=phase.pk).update(failed_per_day=0, per_day=0, in_total=0)
+    other = first_phase(make_board(slug="other"))
+    Phase.objects.filter(pk=other.pk).update(failed_per_day=3, per_day=None, in_total=2)
+    import_module("scoring.migrations.0008_limits_without_zero").replace_zeros(apps, None)
+    limits = Phase.objects.order_by("pk").values_list("failed_per_day", "per_day", "in_total")
+    assert list(limits) == [(None, 1, 1), (3, None, 2)]
