@@ -94,14 +94,16 @@ def _similar(keys: set[int]) -> Iterator[Sign]:
     pairs = Similarity.objects.filter(submission__phase__in=keys, counterpart__phase__in=keys)
     for pair in pairs.select_related("submission__owner", "counterpart__owner")[:SHOWN]:
         names = [display_name(pair.counterpart.owner), display_name(pair.submission.owner)]
-        share = "" if pair.words is None else f"in about {pair.words:.1%} of their words, and "
-        differ = pair.compared - pair.same
-        yield Sign(
-            "similar_answers",
-            f"The answers of {_listed(names)} differ {share}in {differ:,} of {pair.compared:,} "
-            "items.",
-            (pair.counterpart_id, pair.submission_id),
-        )
+        words = f"The answers of {_listed(names)} {_difference(pair)}."
+        yield Sign("similar_answers", words, (pair.counterpart_id, pair.submission_id))
+
+
+def _difference(pair: Similarity) -> str:
+    differ = pair.compared - pair.same
+    if not differ:
+        return f"are the same in all {pair.compared:,} compared items"
+    share = f"in about {pair.words:.1%} of their words, and " if pair.words else ""
+    return f"differ {share}in {differ:,} of {pair.compared:,} compared items"
 
 
 def _simultaneous(attempts: QuerySet[Attempt]) -> Iterator[Sign]:

@@ -179,7 +179,7 @@ def test_files_of_two_people_that_differ_in_one_fact_of_each_page(
     assert pair.words < 0.02
     words = kinds(hidden)["similar_answers"]
     assert words.startswith(f"The answers of {researcher} and Sam Stranger differ in about ")
-    assert words.endswith("% of their words, and in 10 of 10 items.")
+    assert words.endswith("% of their words, and in 10 of 10 compared items.")
 
 
 def test_files_that_differ_in_few_items_are_one_pair(
@@ -191,7 +191,18 @@ def test_files_that_differ_in_few_items_are_one_pair(
     apart()
     pair = Similarity.objects.get()
     assert (pair.same, pair.compared, pair.words is not None) == (9, 10, True)
-    assert "in 1 of 10 items" in kinds(hidden)["similar_answers"]
+    assert "in 1 of 10 compared items" in kinds(hidden)["similar_answers"]
+
+
+def test_files_with_the_same_answers_and_other_markup(
+    hidden: Board, researcher: User, stranger: User, run_jobs: RunJobs
+) -> None:
+    send(hidden, researcher)
+    send(hidden, stranger, {name: f"<div>{html.upper()}</div>" for name, html in PERFECT.items()})
+    run_jobs()
+    apart()
+    same = f"The answers of {researcher} and Sam Stranger are the same in all 10 compared items."
+    assert kinds(hidden) == {"similar_answers": same}
 
 
 def test_words_of_team_mates_and_of_public_gold_are_not_compared(
