@@ -54,8 +54,9 @@ def _visible_nodes(html: str, unwrapped: frozenset[str]) -> Iterator[str]:
             continue
         if token.name in unwrapped:
             continue
-        yield "".join(pieces)
-        pieces.clear()
+        if pieces:
+            yield "".join(pieces)
+            pieces.clear()
         if token.name in HIDDEN_NESTING:
             track_hidden(hidden, token)
     yield "".join(pieces)

@@ -167,7 +167,7 @@ def _text_scores(
             return text_scores(page.text, other.text)
         names = labels_of(options)
         read = plain_text(_joined_text(prediction, other, names))
-        return text_scores(_plain_gold(_joined_text(gold, page, names)), read, word_tokens)
+        return text_scores(_plain_gold(gold, names), read, word_tokens)
     labels = frozenset(label.lower() for label in labels_of(options))
     return text_scores(_without_tags(gold, labels), _without_tags(prediction, labels))
 
@@ -183,8 +183,10 @@ def _joined_text(html: str, page: Page, labels: tuple[str, ...]) -> str:
     return visible_text(html, (*KNOWN_LABELS, *labels, *joining)) if joining else page.text
 
 
-# The entries of a board are often graded one after the other.
-_plain_gold = lru_cache(maxsize=64)(plain_text)
+@lru_cache(maxsize=64)
+def _plain_gold(html: str, labels: tuple[str, ...]) -> str:
+    """Return the text of a gold page without markup. Cached like the page."""
+    return plain_text(_joined_text(html, gold_page(html, labels), labels))
 
 
 def _without_tags(html: str, labels: frozenset[str]) -> str:

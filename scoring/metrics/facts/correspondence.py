@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +27,17 @@ _MOST_ALIKE = 8
 _TOKEN = re.compile(r"[^\W\d_]+|\d+")
 
 
-def tokens_of(header: str) -> set[str]:
-    return set(_TOKEN.findall(normalise_value(header).lower()))
+@lru_cache(maxsize=4096)
+def tokens_of(header: str) -> frozenset[str]:
+    return frozenset(_TOKEN.findall(normalise_value(header).lower()))
 
 
 def header_likeness(gold: Sequence[str], other: Sequence[str]) -> NDArray[np.float64]:
     """Return how well the headers of the prediction's columns say which gold column they are, in
     [0, 1]; 0 if they do not say."""
     own = [tokens_of(header) for header in gold]
-    common = set.intersection(*own) if own else set()
-    known = set().union(*own) - common
+    common = frozenset.intersection(*own) if own else frozenset()
+    known = frozenset().union(*own) - common
     read = [tokens_of(header) & known for header in other]
     likeness = np.zeros((len(gold), len(other)))
     for i, mine in enumerate(own):

@@ -9,10 +9,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby, pairwise, zip_longest
 
 from .headers import split_header
-from .layout import LEADER, Line, Word
+from .layout import LEADER, LEADING, Line, Word
 from .normalise import CURRENCY, INVISIBLE
 from .page import Cell, Page
 
@@ -70,7 +71,10 @@ _ESCAPE = re.compile(r"\\(?=[$%&#_{}|*~])")
 
 def _cell(text: str, left: int, right: int, start: int, end: int) -> GridCell | None:
     """Return the cell `[start, end)`; None if nothing in it is visible."""
-    content = _ESCAPE.sub("", INVISIBLE.sub("", text[start:end])).strip()
+    content = text[start:end]
+    if not content.isascii():
+        content = INVISIBLE.sub("", content)
+    content = _ESCAPE.sub("", content).strip()
     return GridCell(left, right, start, end, content) if content else None
 
 
@@ -96,8 +100,12 @@ def _single(text: str, left: int, right: int, start: int, end: int) -> Iterator[
 
 def _words(text: str, start: int, end: int) -> Iterator[Word]:
     """Yield the words of a cell, between spaces and leaders."""
+    has_leaders = LEADER.search(text, start, end)
     for stretch in _WORD.finditer(text, start, end):
         at = stretch.start()
+        if not has_leaders:
+            yield Word(at, stretch.end(), at, 0)
+            continue
         for leader in [*LEADER.finditer(text, *stretch.span()), None]:
             stop = leader.start() if leader else stretch.end()
             if at < stop:
@@ -149,8 +157,9 @@ def _innermost(cells: Sequence[Cell]) -> Iterator[Cell]:
 
 
 # --- lines -------------------------------------------------------------------------------------
-_PIPE = re.compile(r"(?<!\\)\|")
-_AMPERSAND = re.compile(r"(?<!\\)&")
+# Each begins with its sign, which is fast to search.
+_PIPE = re.compile(r"\|(?<!\\\|)")
+_AMPERSAND = re.compile(r"&(?<!\\&)")
 _ROW_END = re.compile(r"\\\\(?:\[[^\]]*\])?|\\(?:tabularnewline|cr)\b")
 _RULE = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
 _LATEX_COMMAND = re.compile(
@@ -346,17 +355,19 @@ def _split_line(text: str, line: Line) -> list[GridCell]:
     """Return the cells of a line: words that are one space apart are one cell, except a value
     behind its label or another value."""
     cells: list[list[Word]] = []
-    last = None
+    reached, last_field = -GAP, 0
     for word in line:
-        if LEADER.fullmatch(text, word.start, word.end):
-            last = None
+        start, end, column, field = word
+        if text[start] in LEADING and LEADER.fullmatch(text, start, end):
+            reached = -GAP
             continue
-        if last is None or word.field != last.field or _gap(last, word) >= GAP:
+        if column - reached >= GAP or field != last_field:
             cells.append([word])
         else:
             cells[-1].append(word)
-        last = word
-    last_value = max((k for k, cell in enumerate(cells) if _is_apart(text, cell)), default=-1)
+        reached, last_field = column + end - start, field
+    backwards = range(len(cells) - 1, -1, -1)
+    last_value = next((k for k in backwards if _is_apart(text, cells[k])), -1)
     parts = (
         part
         for k, cell in enumerate(cells)
@@ -370,10 +381,6 @@ def _cell_of(text: str, words: Sequence[Word]) -> GridCell | None:
     right = last.column + last.end - last.start
     cell = _cell(text, first.column, right, first.start, last.end)
     return cell and replace(cell, field=first.field)
-
-
-def _gap(before: Word, word: Word) -> int:
-    return word.column - before.column - (before.end - before.start)
 
 
 def _is_apart(text: str, words: list[Word]) -> bool:
@@ -454,12 +461,21 @@ def is_mark(text: str) -> bool:
 def is_value(text: str) -> bool:
     """Whether a cell holds a value rather than words: a number, or a dash for none; not a year or a
     date, which are headers."""
+    # Only cells of ordinary length are cached, so that junk cannot fill the memory.
+    return _cached_is_value(text) if len(text) <= _CACHED_LENGTH else _is_value(text)
+
+
+def _is_value(text: str) -> bool:
     text = text.strip()
     if _NIL.fullmatch(text):
         return True
     letters = sum(map(str.isalpha, text))
     digits = sum(map(str.isdigit, text))
     return digits > 2 * letters and not _YEARS.fullmatch(text) and not _DATE.search(text)
+
+
+_CACHED_LENGTH = 400
+_cached_is_value = lru_cache(maxsize=20_000)(_is_value)
 
 
 def _is_value_or_scrap(word: str) -> bool:

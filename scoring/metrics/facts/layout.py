@@ -14,7 +14,8 @@ _TAB = 8
 _MOST_WORDS = 100_000
 _PIPE = "|"
 # Dots that lead the eye from a label to its value.
-LEADER = re.compile(r"[._·…]{4,}|…+")
+LEADER = re.compile(r"[._·…](?:[._·…]{3,}|(?<=…)…*)")
+LEADING = "._·…"
 
 
 class Word(NamedTuple):
@@ -53,6 +54,23 @@ class LineReader:
         if self._is_new and not self._words:
             text = _without_break(text)
         self._is_new = self._is_new and not places
+        is_plain = " ".join(text.split()) == text.strip(" ") and not LEADER.search(text)
+        if places and is_plain and all(start < end for start, end in places):
+            self._plain_text(text, places)
+        else:
+            self._set_text(text, places)
+
+    def _plain_text(self, text: str, places: list[tuple[int, int]]) -> None:
+        """Add words with single spaces between them, so that their places show their columns."""
+        if not self._words:
+            self._is_piped = text.lstrip().startswith(_PIPE)
+        shift = self._column + len(text) - len(text.lstrip()) - places[0][0]
+        field = self._field
+        self._words += [Word(start, end, start + shift, field) for start, end in places]
+        self._column = places[-1][1] + shift + len(text) - len(text.rstrip())
+
+    def _set_text(self, text: str, places: list[tuple[int, int]]) -> None:
+        """Add words with other gaps between them."""
         line_start = -self._column
         words = iter(places)
         for match in _PARTS.finditer(text):

@@ -121,8 +121,8 @@ class Surroundings:
         `bounds` of it, and those behind it, where a line may end before them."""
         low, high = bounds or (0, len(self._text))
         low, high = max(low, start - _REACH), min(high, end + _REACH)
-        while low < start and self._rows[low] != self._rows[start]:
-            low += 1
+        rows = self._rows[low : start + 1].tolist()
+        low += next(k for k, row in enumerate(rows) if row == rows[-1])
         return marks_beside(self._text[low:start], self._text[end:high], self._text[start:end])
 
     def scraps(self, start: int, end: int) -> frozenset[str]:
@@ -199,8 +199,8 @@ def _as_scale(word: str) -> str:
 
 def marks_in(text: str) -> frozenset[Mark]:
     """Return all marks in a text, such as the header of a column."""
-    found = (match.group() for match in _MARK.finditer(text.lower()))
-    return frozenset(_MEANING[word] for word in found if word in _MEANING and word not in _LETTERS)
+    found = _MEANING.keys() & set(_MARK.findall(text.lower())) - _LETTERS
+    return frozenset(map(_MEANING.__getitem__, found))
 
 
 def differ(

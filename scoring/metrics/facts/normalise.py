@@ -97,8 +97,7 @@ class Normalised:
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the stretch of the normalised text that came from `[start, end)` of the source."""
-        first = int(np.searchsorted(self.ends, start, side="right"))
-        return first, int(np.searchsorted(self.starts, end, side="left"))
+        return int(self.ends.searchsorted(start, "right")), int(self.starts.searchsorted(end))
 
 
 def normalise(text: str) -> Normalised:
@@ -115,9 +114,9 @@ def normalise(text: str) -> Normalised:
     else:
         folded, starts, ends = _fold(text)
     folded, starts, ends = _collapse_spaces(folded, starts, ends)
-    for dropped in (_LATEX, _SPACE_TO_DROP):
-        folded, starts, ends = _drop(dropped, folded, starts, ends)
-    return Normalised(folded, starts, ends)
+    if "\\" in folded or "{" in folded:
+        folded, starts, ends = _drop(_LATEX, folded, starts, ends)
+    return Normalised(*_drop(_SPACE_TO_DROP, folded, starts, ends))
 
 
 def _drop(
@@ -210,8 +209,7 @@ class Condensed:
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the stretch of `chars` that came from `[start, end)` of the text."""
-        first, last = np.searchsorted(self.places, (start, end))
-        return int(first), int(last)
+        return int(self.places.searchsorted(start)), int(self.places.searchsorted(end))
 
 
 def condense(text: str) -> Condensed:

@@ -46,6 +46,9 @@ class TableJudge:
         self._column_maps: dict[
             tuple[int, int, int, int], tuple[dict[int, int], frozenset[int]]
         ] = {}
+        self._places: dict[tuple[int, int], list[Located]] = {}
+        self._likenesses: dict[tuple[int, int, int, int], NDArray[np.float64]] = {}
+        self._orders: dict[tuple[RowKey, RowKey], RowOrder] = {}
         self._pairs = self._mapped_rows()
         self._counterparts: defaultdict[RowKey, list[RowKey]] = defaultdict(list)
         for (t, u), rows in self._pairs.items():
@@ -117,12 +120,20 @@ class TableJudge:
 
     def place_of(self, own: Located | None) -> list[Located]:
         """Return the cells of the prediction that are the gold value's."""
-        rows = self._counterparts.get(own[:2], ()) if own else ()
+        if own is None:
+            return []
+        key = own[0], own[2].start
+        if key not in self._places:
+            self._places[key] = self._in_rows(own, self._counterparts.get(own[:2], ()))
+        return self._places[key]
+
+    def _in_rows(self, own: Located, rows: Iterable[RowKey]) -> list[Located]:
+        """Return the cells of rows of the prediction that are in the gold value's column."""
         return [
             (u, s, cell)
             for u, s in rows
             for cell in self._other.tables[u].values[s]
-            if own and self._in_column(own, (u, s, cell)) > 0
+            if self._in_column(own, (u, s, cell)) > 0
         ]
 
     def repeated(self, own: Located | None) -> list[Located]:
@@ -131,12 +142,10 @@ class TableJudge:
         key = label_key(self._gold.tables[own[0]].label(own[1])) if own else ""
         if not own or len(self._labels.get(key, ())) != 1:
             return []
-        return [
-            (u, s, cell)
-            for u, s in self._other.labels.get(key, ())
-            for cell in self._other.tables[u].values[s]
-            if self._in_column(own, (u, s, cell)) > 0
-        ]
+        rows = self._other.labels.get(key, ())
+        if rows == self._counterparts.get(own[:2]):
+            return self.place_of(own)
+        return self._in_rows(own, rows)
 
     def is_next_to(self, own: Located | None, other: Located) -> bool:
         """Whether a cell of the prediction has another value of the gold row, in a line with a part
@@ -177,8 +186,7 @@ class TableJudge:
         gold = next((i for i, j in columns.items() if j == column), None)
         if gold is None:
             return set()
-        headers = self._gold.tables[t].bands[band].headers
-        likeness = header_likeness(headers, self._other.tables[u].bands[other_band].headers)[gold]
+        likeness = self._likeness(t, band, u, other_band)[gold]
         return {
             j
             for j, likely in enumerate(likeness)
@@ -236,8 +244,11 @@ class TableJudge:
     def _order(self, own: Located, other: Located) -> RowOrder:
         t, r, _ = own
         u, s, _ = other
-        wanted = [cell.text for cell in self._gold.tables[t].values[r]]
-        return row_order(self._other.tables[u].grid.rows[s], wanted)
+        key = (t, r), (u, s)
+        if key not in self._orders:
+            wanted = [cell.text for cell in self._gold.tables[t].values[r]]
+            self._orders[key] = row_order(self._other.tables[u].grid.rows[s], wanted)
+        return self._orders[key]
 
     def _is_exchanged(self, own: Located, other: Located) -> bool:
         (t, r, gold_cell), (u, s, cell) = own, other
@@ -300,8 +311,15 @@ class TableJudge:
         is_sure = read.is_aligned and not (read.grid.is_spaced and len(read.columns) == 1)
         if len(read.columns) < len(table.columns) and not is_sure:
             return {}
-        likeness = header_likeness(table.bands[band].headers, read.bands[other_band].headers)
+        likeness = self._likeness(t, band, u, other_band)
         return match_columns(likeness, self._contents(table, read, rows))
+
+    def _likeness(self, t: int, band: int, u: int, other_band: int) -> NDArray[np.float64]:
+        key = (t, band, u, other_band)
+        if key not in self._likenesses:
+            own, read = self._gold.tables[t].bands[band], self._other.tables[u].bands[other_band]
+            self._likenesses[key] = header_likeness(own.headers, read.headers)
+        return self._likenesses[key]
 
     def _contents(
         self, table: Table, read: Table, rows: Iterable[tuple[int, int]]
@@ -356,8 +374,8 @@ class TableJudge:
             at = at[self._alignment.same[start:end]]
             faced = rows[self._alignment.to_gold[at]]
             total += len(at)
-            for row in faced[faced >= 0].tolist():
-                votes[self._numbered[row]] += 1
+            for row, count in Counter(faced[faced >= 0].tolist()).items():
+                votes[self._numbered[row]] += count
         return votes, total
 
     def _same_labels(
