@@ -45,7 +45,7 @@ from .occurrences import (
 )
 from .page import Page
 from .places import FormFinder, PlaceJudge, Span
-from .readings import Beside, Occurring, in_other_copies, is_reading
+from .readings import Beside, Occurring, Place, in_other_copies, is_reading
 from .table_judge import TableJudge
 from .tables import Located
 
@@ -395,15 +395,15 @@ class _Matcher:
             verdict = self._verdicts.get(fact.n)
             if verdict is None:
                 continue
-            place = self._places[fact.n], self._gold_span(fact), self._bounds(fact)
+            place = self._place(fact)
             if verdict.correct:
                 is_hedged = (
-                    beside.another(fact, *place)
+                    beside.another(fact, place)
                     or self._differs_in_place(fact)
                     or self._differs_in_cells(fact)
                 )
             else:
-                is_hedged = fact.kind == "number" and beside.has_value(fact, *place)
+                is_hedged = fact.kind == "number" and beside.has_value(fact, place)
             if is_hedged:
                 self._verdicts[fact.n] = _hedged(verdict)
         read = [fact for fact in self._facts if fact.n in self._verdicts]
@@ -415,11 +415,14 @@ class _Matcher:
             if verdict.correct != reading.is_value:
                 self._verdicts[reading.n] = _hedged(verdict)
 
-    def _bounds(self, fact: GoldFact) -> Span | None:
+    def _place(self, fact: GoldFact) -> Place:
+        span, own = self._places[fact.n], self._gold_span(fact)
         if self._cell_of(fact) is None:
-            return None
-        cell = self._tables.bounds_at(*self._prediction.source_span(*self._places[fact.n]))
-        return cell and self._prediction.span(*cell)
+            # The first rows are the lines outside of tables.
+            is_line = self._rows[0][fact.place.start] < len(self._pages[0].lines)
+            return Place(span, own, None, in_sentence=bool(is_line))
+        cell = self._tables.bounds_at(*self._prediction.source_span(*span))
+        return Place(span, own, cell and self._prediction.span(*cell), in_sentence=False)
 
     def _differs_in_place(self, fact: GoldFact) -> bool:
         """Whether the words aligned with a fact that was found elsewhere are another reading."""

@@ -9,6 +9,7 @@ a difference says nothing new.
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,6 +90,16 @@ def differs(value: str, reading: str, kind: FactKind) -> bool:
     return explain(value, reading, kind) not in _SAME_READING
 
 
+class Place(NamedTuple):
+    """Where a fact was read: at `span` of the prediction, within `cell` if that is known. `own` is
+    its stretch of the condensed gold text. A fact `in_sentence` may be read over several lines."""
+
+    span: Span
+    own: Span
+    cell: Span | None
+    in_sentence: bool
+
+
 class Beside:
     """Finds second readings next to a value, in the same cell or line of the prediction."""
 
@@ -102,25 +113,24 @@ class Beside:
         self._rows = rows
         self._taken = taken
 
-    def another(self, fact: GoldFact, span: Span, own: Span, cell: Span | None) -> bool:
-        """Whether there is another reading of `fact` next to its value, which is at `span` of the
-        text, within `cell`. `own` is the fact's stretch of the condensed gold text."""
+    def another(self, fact: GoldFact, place: Place) -> bool:
+        """Whether there is another reading of `fact` next to its value, which is at `place`."""
         return any(
-            self._has_reading(fact, list(self._free(words, span, own)), in_cell=bool(cell))
-            for words in self._around(span, cell)
+            self._has_reading(fact, list(self._free(words, place)), in_cell=bool(place.cell))
+            for words in self._around(place)
         )
 
-    def has_value(self, fact: GoldFact, span: Span, own: Span, cell: Span | None) -> bool:
-        """Whether the fact's value is next to another reading of it, which is at `span`."""
-        return _may_be_read(self._text[slice(*span)], fact.kind) and any(
+    def has_value(self, fact: GoldFact, place: Place) -> bool:
+        """Whether the fact's value is next to another reading of it, which is at `place`."""
+        return _may_be_read(self._text[slice(*place.span)], fact.kind) and any(
             self._text[start:end].strip(_EDGE).strip("()") == fact.value.strip("()")
-            for words in self._around(span, cell)
-            for start, end in self._free(words, span, own)
+            for words in self._around(place)
+            for start, end in self._free(words, place)
         )
 
-    def _around(self, span: Span, cell: Span | None) -> tuple[list[Span], list[Span]]:
-        start, end = span
-        low, high = cell or (max(0, start - _REACH), min(len(self._text), end + _REACH))
+    def _around(self, place: Place) -> tuple[list[Span], list[Span]]:
+        start, end = place.span
+        low, high = place.cell or (max(0, start - _REACH), min(len(self._text), end + _REACH))
         before = [word.span() for word in _WORD.finditer(self._text, low, start)][::-1]
         return before, [word.span() for word in _WORD.finditer(self._text, end, high)]
 
@@ -136,13 +146,12 @@ class Beside:
         is_apart = bool(_APART.search(around)) or (in_cell and not alnum_of(around))
         return any(_is_alike(fact.value, reading, is_apart=is_apart) for reading in readings)
 
-    def _free(self, words: Sequence[Span], span: Span, own: Span) -> Iterator[Span]:
+    def _free(self, words: Sequence[Span], place: Place) -> Iterator[Span]:
         """Yield the words from the value outwards, up to one that belongs to something else."""
-        row = self._row(span)
+        row = self._row(place.span)
         for start, end in words[:_MOST_WORDS]:
-            if self._taken[start:end].any() or self._row((start, end)) != row:
-                return
-            if self._is_gold(start, end, own):
+            is_beyond = not place.in_sentence and self._row((start, end)) != row
+            if is_beyond or self._taken[start:end].any() or self._is_gold(start, end, place.own):
                 return
             yield start, end
 
@@ -247,7 +256,8 @@ def in_other_copies(
             fit = judge.fit(own, [alignment.prediction.span(*form)])
             at = alignment.prediction.span(*form)
             reading = text[slice(*form)].strip(_EDGE)
-            if reading != fact.value and (
+            is_value = says(fact, reading)
+            if not is_value and (
                 reading in values
                 or not _may_be_read(reading, fact.kind)
                 or not known.is_more(reading)
@@ -255,7 +265,7 @@ def in_other_copies(
                 continue
             sure = judge.surely_same & seen[alignment.to_gold]
             if fit[0] >= _SURE and _is_copy(alignment, sure, own, at):
-                yield Reading(fact.n, says(fact, reading))
+                yield Reading(fact.n, is_value)
         if not (alignment.to_gold >= 0).any():
             return
         seen |= alignment.to_prediction >= 0

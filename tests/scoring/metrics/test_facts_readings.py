@@ -85,6 +85,14 @@ def test_notes_and_emphasis_are_no_second_readings(shown: str) -> None:
     assert errors(STATEMENT, PLAIN.replace("1,200", shown) + TEXT)[0] == "ok"
 
 
+@together("shown", ["1,203<br>1,200", "1,203<br>or 1,200", "1,200 or<br>1,203", "1,200<br>(1,203)"])
+def test_two_readings_in_lines_of_a_sentence_are_no_reading(shown: str) -> None:
+    gold = f"<p>Sales of {number('1,200')} were reported for the year.</p>"
+    assert errors(gold, f"<p>Sales of {shown} were reported for the year.</p>") == ["hedged"]
+    alone = "<p>Sales of<br>1,200<br>were reported for the year.</p>"
+    assert errors(gold, alone) == ["ok"]
+
+
 def test_two_dates_in_one_place_are_no_reading() -> None:
     gold = f"<p>As of {date('March 31, 2023')} it had offices.</p>"
     assert errors(gold, "As of March 31, 2023 or March 31, 2028 it had offices.") == ["hedged"]
@@ -104,6 +112,13 @@ def test_a_second_copy_is_right_only_without_a_difference() -> None:
     expected = ["ok", "hedged", *["ok"] * (facts - 2)]
     assert errors(STATEMENT, page + other) == expected
     assert errors(STATEMENT, other + page) == expected
+
+
+def test_a_second_copy_may_have_the_marks_that_the_tag_leaves_out() -> None:
+    gold = STATEMENT.replace(number("1,100"), f"${number('1,100')}")
+    page = f"Statement of operations\n{PLAIN}{TEXT}".replace("1,100", "$1,100")
+    found = errors(gold, page.replace("1,100", "1,900") + page)
+    assert found == ["ok", "hedged", *["ok"] * (len(found) - 2)]
 
 
 def test_a_second_table_is_right_only_without_a_difference() -> None:
