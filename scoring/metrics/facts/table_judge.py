@@ -30,6 +30,8 @@ _LABEL_WORD = re.compile(r"[^\W\d_]{4}")
 # Rows whose values are compared, to see which columns correspond.
 _MOST_ROWS = 200
 _NUMBER = re.compile(r"\d[\d.,]*")
+# Spaces and marks that may be added to a value.
+_LOOSE = 4
 
 
 class TableJudge:
@@ -209,9 +211,8 @@ class TableJudge:
         mine, others = table.order[r], read.order[s]
         if _holds_several(cell.text):
             return 0
-        # Broken values look like more columns, in text.
         is_split = len(mine) == len(others) == len(table.columns) < len(read.columns)
-        told = 0 if is_split and read.grid.is_spaced else self._by_header(own, other)
+        told = 0 if is_split and _is_broken_up(read, s) else self._by_header(own, other)
         if told > 0 or cell.start not in others:
             return told
         is_full = len(mine) == len(others)
@@ -226,7 +227,9 @@ class TableJudge:
         if not len(others) < len(mine) <= len(read.columns) or self._is_broken(own, other):
             return 0
         lost = mine[gold_cell.start] - self._order(own, other).places.get(cell.start, 0)
-        return -1 if lost > 0 else 1 if lost == 0 else 0
+        if lost > 0:
+            return 0 if self._goes_on_behind(own[:2], other[:2]) else -1
+        return 1 if lost == 0 else 0
 
     def _by_header(self, own: Located, other: Located) -> int:
         """Return what the columns say that headers show; 0 if these are not known."""
@@ -269,7 +272,7 @@ class TableJudge:
             return True
         order = self._order(own, other)
         if order.places.get(cell.start) != table.order[r][gold_cell.start]:
-            return False
+            return self._goes_on_behind(own[:2], other[:2])
         i, j = table.column_of(r, gold_cell), read.column_of(s, cell)
         columns, _ = self._columns(t, table.band_of[r], u, read.band_of[s])
         in_order = [columns[k] for k in sorted(columns)]
@@ -289,6 +292,20 @@ class TableJudge:
         return any(
             0 < len(read.values[k]) <= lost and _letters(read.label(k)) < _WORD for k in near
         )
+
+    def _goes_on_behind(self, gold: RowKey, other: RowKey) -> bool:
+        """Whether a row is the last of its table, and the text behind it begins with the values
+        that the row has lost."""
+        (t, r), (u, s) = gold, other
+        read = self._other.tables[u]
+        if s + 1 < len(read.values):
+            return False
+        kept = Counter(digits_of(cell.text) for cell in read.values[s])
+        lost = [c for c in self._gold.tables[t].values[r] if not kept[digits_of(c.text)]]
+        digits = "".join(digits_of(cell.text) for cell in lost)
+        start = read.grid.rows[s][-1].end
+        reach = start + sum(_LOOSE + cell.end - cell.start for cell in lost)
+        return bool(digits) and digits_of(self._pages[1].text[start:reach]).startswith(digits)
 
     def _columns(
         self, t: int, band: int, u: int, other_band: int
@@ -455,6 +472,16 @@ class TableJudge:
 def _holds_several(text: str) -> bool:
     """Whether a cell holds several numbers, of which the columns are unknown."""
     return len(_NUMBER.findall(text)) > 1
+
+
+def _is_broken_up(table: Table, row: int) -> bool:
+    """Whether a table in text may have more columns than headers, since broken values and numbers
+    in labels look like several."""
+    if not table.grid.is_spaced:
+        return False
+    headers = set(map(str.strip, table.bands[table.band_of[row]].headers)) - {""}
+    first = min(cells[0].left for cells in table.grid.rows if cells)
+    return len(headers) < len(table.columns) or table.columns[0][0] <= first
 
 
 def _is_behind(label: Sequence[GridCell], values: Sequence[GridCell]) -> bool:

@@ -59,8 +59,8 @@ SHORT: dict[str, dict[str, float]] = {
     "struck through": {"wrong": 0.95, "right": 0.9, "error": 0.75},
     "slash": {"wrong": 0.9, "right": 0.9, "error": 0.85},
     "corrected": {"wrong": 0.9, "right": 0.9, "error": 0.4},
-    "page again": {"wrong": 0.95, "right": 0.9, "error": 0.8},
-    "table again": {"wrong": 0.9, "right": 0.95, "error": 0.9},
+    "page again": {"wrong": 0.95, "right": 0.9, "error": 0.95},
+    "table again": {"wrong": 0.9, "right": 0.95},
     "row again": {"wrong": 0.8, "right": 0.95},
 }
 SHORT_IN_SPACES: dict[str, dict[str, float]] = {
@@ -79,8 +79,6 @@ SHORT_IN_SPACES: dict[str, dict[str, float]] = {
 }
 # A centred header is read as that of fewer columns than it has.
 UNREADABLE = ("ai_10q_p015", "spaced")
-# Not seen yet: in lines with as many values as the gold, order decides and headers do not.
-UNSEEN = {("headers exchanged", "sample-st-02", "spaced")}
 
 
 def goals_of(name: str, *, spaced: bool) -> Goals:
@@ -180,9 +178,7 @@ def check(name: str, pages: Iterable[Gold], forms: int = 1) -> None:
         if edited := edit(gold.page, number):
             known = [f for f in forms_of(gold, edit) if shows_columns(edited.page, f)]
             for form in Random(number).sample(known, min(forms, len(known))):
-                if (gold.page.name, form) == UNREADABLE:
-                    continue
-                if (name, gold.page.name, form) not in UNSEEN:
+                if (gold.page.name, form) != UNREADABLE:
                     judge(gold, edit, edited, form, tallies[form in SPACED])
     assert tallies, f"no page has a place for the edit {name}"
     for spaced, tally in tallies.items():

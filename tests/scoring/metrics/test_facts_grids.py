@@ -317,6 +317,23 @@ def test_values_under_the_caption_of_another_table_are_misplaced() -> None:
     assert errors(TAGGED_PARTS, parts_of(dict(reversed(exchanged.items())))) == ["misplaced"] * 6
 
 
+@pytest.mark.parametrize(
+    ("heads", "expected"), [("sole  shared", "ok"), ("shared  sole", "misplaced")]
+)
+def test_headers_of_lines_decide_beside_a_number_in_a_label(heads: str, expected: str) -> None:
+    rows = [
+        ["Acorn", "COM", "1,204", "8,830"],
+        ["Birch", "EXP 061530", "2,417", "7,725"],
+        ["Cedar", "COM", "3,691", "9,048"],
+    ]
+    head = ["Issuer", "Class", "sole", "shared"]
+    gold = table([head, *([*row[:2], *map(number, row[2:])] for row in rows)])
+    lines = [["Issuer", "Class", *heads.split()], *rows]
+    shown = "\n".join(f"{a:8}{b:>12}{c:>9}{d:>9}" for a, b, c, d in lines)
+    found = errors(gold, shown)
+    assert found[:2] + found[4:] == [expected] * 4
+
+
 def test_headers_with_dates_move_with_their_table() -> None:
     def page(years: tuple[int, ...], *, tagged: bool = False) -> str:
         mark = date if tagged else str

@@ -74,6 +74,13 @@ def test_a_row_over_two_lines_has_its_values_in_place() -> None:
     assert judged(broken) == ["ok"] * 6
 
 
+def test_values_behind_their_table_are_not_lost() -> None:
+    rows = table([HEADS, WANTED[1], ["Net sales", "7,837", "16,003"]])
+    gold = table([HEADS, *([row[0], *map(number, row[1:])] for row in reversed(WANTED))])
+    assert errors(gold, f"{rows}<p>(48)<br>Other text</p>")[4:] == ["ok", "ok"]
+    assert errors(gold, f"{rows}<p>Other text</p>")[4:] == ["misplaced"] * 2
+
+
 def test_marks_in_cells_of_their_own_move_no_column() -> None:
     gold = table([HEADS, *([row[0], *(f"${number(v)}" for v in row[1:])] for row in WANTED)])
     shown = [["Net sales", "$", "(48)$", "7,837$16,003"], [WANTED[1][0], *WANTED[1][1:]]]
