@@ -350,8 +350,8 @@ class _Aligner:
     def _characters(self, free_g: NDArray[np.int64], free_p: NDArray[np.int64]) -> None:
         if not len(free_g) or not len(free_p):
             return
-        gold = "".join(self.gold.chars[g] for g in free_g)
-        prediction = "".join(self.prediction.chars[p] for p in free_p)
+        gold = "".join(map(self.gold.chars.__getitem__, free_g.tolist()))
+        prediction = "".join(map(self.prediction.chars.__getitem__, free_p.tolist()))
         for op in Levenshtein.opcodes(gold, prediction):
             if op.tag in {"equal", "replace"}:
                 g = free_g[op.src_start : op.src_end]
@@ -458,7 +458,7 @@ def _pair_scores(gold: list[str], prediction: list[str]) -> NDArray[np.float32]:
 
 
 def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))
+    return not word.isalpha() and any(map(str.isdigit, word))
 
 
 def _as_number(word: str) -> str:

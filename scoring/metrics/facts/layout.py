@@ -65,8 +65,9 @@ class LineReader:
         if not self._words:
             self._is_piped = text.lstrip().startswith(_PIPE)
         shift = self._column + len(text) - len(text.lstrip()) - places[0][0]
-        field = self._field
-        self._words += [Word(start, end, start + shift, field) for start, end in places]
+        field, new = self._field, tuple.__new__
+        # A page has thousands of words: they are created without calling the NamedTuple.
+        self._words += [new(Word, (start, end, start + shift, field)) for start, end in places]
         self._column = places[-1][1] + shift + len(text) - len(text.rstrip())
 
     def _set_text(self, text: str, places: list[tuple[int, int]]) -> None:
