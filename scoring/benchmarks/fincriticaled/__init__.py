@@ -10,7 +10,7 @@ FINCRITICALED = Benchmark.of(
     scorer,
     figures,
     key="fincriticaled",
-    version="5",
+    version="6",
     title="FinCriticalED",
     part_name="Document type",
     combined=scorer.COMBINED,

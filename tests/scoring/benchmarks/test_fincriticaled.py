@@ -41,7 +41,7 @@ def graded(pairs: list[tuple[dict[str, Any], dict[str, Any] | None]], **options:
 
 def test_signature_names_every_option() -> None:
     assert BENCHMARK.signature(DEFAULTS) == (
-        "fincriticaled|v5|labels:Number,Date|matcher:aligned|unit:beside|text:visible"
+        "fincriticaled|v6|labels:Number,Date|matcher:aligned|unit:beside|text:visible"
         "|text_rules:factboard|missing:zero|severity:4|answer:shown"
     )
     assert "labels:Number,Temporal,MonetaryUnit" in BENCHMARK.signature(

@@ -104,7 +104,7 @@ def test_scores_are_those_of_the_known_flaws(graded: Submission) -> None:
     assert grading.counts["facts"] == 6
     assert (grading.counts["err_sign"], grading.counts["err_date"]) == (1, 1)
     assert grading.signature == (
-        "fincriticaled|v5|labels:Number,Date|matcher:aligned|unit:beside|text:visible"
+        "fincriticaled|v6|labels:Number,Date|matcher:aligned|unit:beside|text:visible"
         "|text_rules:factboard|missing:zero|severity:4|answer:shown"
     )
 

@@ -44,7 +44,7 @@ def test_json_holds_verdicts_and_summary(server: JudgeServer, run: Judge, tmp_pa
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["signature"].startswith(
-        f"fincriticaled|v5|labels:Number,Date|matcher:judge({MODEL},facts-1)|"
+        f"fincriticaled|v6|labels:Number,Date|matcher:judge({MODEL},facts-1)|"
     )
     assert (found["items"], found["missing"], found["unscored"]) == (3, 1, [])
     assert found["scores"]["ffa"] == 0.5

@@ -170,7 +170,7 @@ def test_results_have_the_shape_of_other_matchers(server: JudgeServer, asker_of:
     assert result["text"] == other["text"]
     assert result["types"] == other["types"]
     assert FINCRITICALED.signature(OPTIONS) == (
-        "fincriticaled|v5|labels:Number,Date|matcher:judge(scripted-1,facts-1)|unit:beside|text:visible"
+        "fincriticaled|v6|labels:Number,Date|matcher:judge(scripted-1,facts-1)|unit:beside|text:visible"
         "|text_rules:factboard|missing:zero|override:paper|severity:4|answer:whole"
     )
 
