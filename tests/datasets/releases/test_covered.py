@@ -210,3 +210,15 @@ def test_the_same_release_gives_the_same_bytes() -> None:
     release = frozen()
     first, second = (b"".join(release_archive(release, ALL_GOLD, images=True)) for _ in range(2))
     assert first == second
+
+
+def test_the_citation_key_of_earlier_versions_is_accepted(tmp_path: Path) -> None:
+    """It turned underscores into hyphens, so that two datasets shared a key."""
+    release = split_world(slug="my_set")
+    members = members_of(release)
+    citation = members["citation.bib"]
+    assert citation.startswith(b"@misc{my_set-")
+    for key, is_right in ((b"my-set", True), (b"my+set", False)):
+        former = citation.replace(b"{my_set-", b"{" + key + b"-")
+        edited = corrected(members | {"citation.bib": former})
+        assert is_found(edited, release.sha256, tmp_path) is not is_right, key

@@ -1,5 +1,7 @@
 """Every role, visibility and split: which page, download and endpoint of a release is open."""
 
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -53,7 +55,8 @@ def test_what_is_open(
     kind: int, cast: dict[str, User | None], client_of: ClientOf, api_of: ApiOf
 ) -> None:
     visibility, in_splits = KINDS[kind]
-    split_world(visibility, **({} if in_splits else {"splits": None}))
+    terms: dict[str, Any] = {} if in_splits else {"splits": None}
+    split_world(visibility, **terms)
     enrol(cast)
     wanted = {
         (role, root + path): (organisers if role == "organiser" else others)[kind]

@@ -48,9 +48,9 @@ def titled_png() -> bytes:
     return stream.getvalue()
 
 
-def split_world(visibility: str = "gold_hidden", **terms: Any) -> Release:
+def split_world(visibility: str = "gold_hidden", slug: str = "world", **terms: Any) -> Release:
     """The dataset `world`: `open` is development, `secret` is test."""
-    dataset = empty_dataset(slug="world", title="World", visibility="public")
+    dataset = empty_dataset(slug=slug, title="World", visibility="public")
     secret = secret_document(dataset)
     secret.images.all().delete()
     add_image(secret, titled_png())

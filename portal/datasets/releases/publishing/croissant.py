@@ -69,8 +69,8 @@ def read_citation(value: object) -> Citation:
     )
 
 
-def bibtex(release: PublishedRelease) -> str:
-    """A BibTeX entry in UTF-8, ending with a line break."""
+def bibtex(release: PublishedRelease, *, has_former_key: bool = False) -> str:
+    """A BibTeX entry in UTF-8, ending with a line break. Earlier versions wrote the former key."""
     citation = release.citation
     fields = {
         "title": f"{{{escape(release.title)}}}",
@@ -83,7 +83,8 @@ def bibtex(release: PublishedRelease) -> str:
         "url": quote(_url(release), safe="/:;?&=#%+,.@!~*'()[]_-$"),
     }
     lines = [f"  {key} = {{{value}}}" for key, value in fields.items() if value]
-    return f"@misc{{{_key(release)},\n" + ",\n".join(lines) + "\n}\n"
+    key = _former_key(release) if has_former_key else _key(release)
+    return f"@misc{{{key},\n" + ",\n".join(lines) + "\n}\n"
 
 
 def citation_cff(release: PublishedRelease) -> str:
@@ -186,7 +187,11 @@ def _url(release: PublishedRelease) -> str:
 
 
 def _key(release: PublishedRelease) -> str:
-    """The citation key: alphanumerics and hyphens, such as `set-1-0-0`."""
+    """The citation key, such as `my_set-1-0-0`: underscores are kept, so that slugs differ."""
+    return re.sub("[^A-Za-z0-9_]+", "-", f"{release.dataset}-{release.version}").strip("-")
+
+
+def _former_key(release: PublishedRelease) -> str:
     return re.sub("[^A-Za-z0-9]+", "-", f"{release.dataset}-{release.version}").strip("-")
 
 

@@ -34,7 +34,7 @@ def cff(**fields: Any) -> dict[str, Any]:
 def test_bibtex_has_every_field() -> None:
     entry = bibtex(release(title="Q&A: 50% of {facts}", dataset="my_set", citation=FULL))
     assert entry == (
-        "@misc{my-set-1-0-0,\n"
+        "@misc{my_set-1-0-0,\n"
         "  title = {{Q\\&A: 50\\% of \\textbraceleft{}facts\\textbraceright{}}},\n"
         "  author = {Doe, Jane and van der Berg, R. and {Institute of Records and Sons}},\n"
         "  year = {2023},\n"
