@@ -152,6 +152,7 @@ _board_api = [
     path("approvals/", submissions_api.BoardApprovals.as_view(), name="board-approvals"),
     path("signs/", boards_api.BoardSigns.as_view(), name="board-signs"),
     path("likenesses/", submissions_api.BoardSimilarities.as_view(), name="board-likenesses"),
+    path("hidden-scores/", boards_api.BoardAskers.as_view(), name="board-hidden-scores"),
     path("check/", submissions_api.BoardCheck.as_view(), name="board-check"),
     path("rows/", reported_api.RowList.as_view(), name="rows"),
     path("rows/table/", reported_api.RowTable.as_view(), name="row-table"),

@@ -31,7 +31,7 @@ from scoring.models.submissions import CARD_FIELDS
 from scoring.web import ConflictError, DetailSerializer, OrganisersChange, actor_of
 
 from .alike import KINDS, Sign, signs
-from .limits import Allowance, Quota, quota, team_quotas
+from .limits import Allowance, Asker, Quota, askers, quota, team_quotas
 from .protection import (
     PHASE_SETTINGS,
     PROTECTED,
@@ -184,6 +184,10 @@ class NewBoardSerializer(serializers.Serializer[Any]):
     per_day = _limit("Scores within 24 hours; null: no limit.")
     in_total = _limit("Scores in total; null: no limit.")
     score_decimals = _limit("Decimals of percentages; null: all.", least=0)
+    closing_share = _limit(
+        "Percent of the facts of hidden gold that a person can have learnt before the phase closes "
+        "to them; null: no limit."
+    )
     takes_incomplete = serializers.BooleanField(
         required=False, help_text="Whether a file may lack predictions for some items."
     )
@@ -312,13 +316,13 @@ _REFUSAL = serializers.CharField(
 TeamQuotaSerializer = answer(
     Quota,
     "TeamQuota",
-    leave_out=["phase", "holder"],
+    leave_out=["phase", "holder", "learnt"],
     refusal=_REFUSAL,
     team=serializers.SlugField(source="team.slug"),
 )
 QuotaSerializer = answer(
     Quota,
-    leave_out=["phase", "holder", "team"],
+    leave_out=["phase", "holder", "team", "learnt"],
     refusal=_REFUSAL,
     teams=TeamQuotaSerializer(many=True, help_text="The user's teams, each with its own quota."),
 )
@@ -420,6 +424,32 @@ class BoardSigns(APIView):
         windows = phase_windows(board_for(request.user, slug))
         found = signs(window.phase for window in windows)
         return Response(SignSerializer(found, many=True).data)
+
+
+AskerSerializer = answer(
+    Asker,
+    "BoardAsker",
+    names="The accounts of the person.",
+    scored="Scores on the hidden gold of this board.",
+    failed="Attempts without a score.",
+    files="SHA-256 of the files that were deleted with an account.",
+    facts="The most facts that all scores on this gold can have revealed, on any board; null for "
+    "scores from before this was counted.",
+    share="Their share of the facts of the gold.",
+)
+
+
+class BoardAskers(APIView):
+    """Who received scores on the hidden gold of a board, and how much these can have revealed at
+    most. For organisers."""
+
+    permission_classes = [IsOrganiser]
+
+    @extend_schema(responses=AskerSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        windows = phase_windows(board_for(request.user, slug))
+        found = askers([window.phase for window in windows])
+        return Response(AskerSerializer(found, many=True).data)
 
 
 class PhaseList(APIView):

@@ -211,6 +211,7 @@ class PhaseForm(_WithOptions):
             "failed_per_day": "Failed attempts per day",
             "takes_incomplete": "Accept incomplete files",
             "score_decimals": "Decimal places of scores",
+            "closing_share": "Close to a person after (% of facts)",
             "scores_after": "Show scores from",
             "public_share": "Public share (%)",
             "approves_first": "Organisers approve a submitter’s first submission",
@@ -225,6 +226,8 @@ class PhaseForm(_WithOptions):
             "failed_per_day": "Leave empty for no limit.",
             "takes_incomplete": "",
             "score_decimals": "Leave empty to show exact scores. Organisers always see them.",
+            "closing_share": "Only for hidden gold: the share of its facts that a person can have "
+            "learnt from scores. Leave empty for no limit.",
             "scores_after": "Leave empty to show scores as soon as they are computed.",
             "public_share": "Until the phase closes, scores cover only this percentage of the "
             "items; afterwards they cover the rest. Leave empty to score all items.",

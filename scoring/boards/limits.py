@@ -13,10 +13,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, F, Min, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from portal.accounts.access import is_organiser
@@ -25,6 +27,7 @@ from portal.accounts.models import FORMER_MEMBER, Team, User, display_name
 from scoring.models import Attempt, Phase, Submission
 from scoring.models.boards import moment
 
+from .ledger import Learnt
 from .protection import is_gold_hidden
 
 State = Attempt.State
@@ -51,14 +54,15 @@ class Allowance:
 
 
 class Holder(NamedTuple):
-    """The words for the owner of the limits in a refusal, such as “You have” and “your”."""
+    """The words for the owner of the limits in a refusal, such as “You have”, “your”, “you”."""
 
     has: str
     whose: str
+    whom: str
 
 
-YOU = Holder("You have", "your")
-SUBMITTER = Holder("The submitter has", "their")
+YOU = Holder("You have", "your", "you")
+SUBMITTER = Holder("The submitter has", "their", "the submitter")
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,14 @@ class Quota:
     day: Allowance | None
     total: Allowance | None
     failed: Allowance | None
+    learnt: float = 0.0
+    """The most that the scores can have given away, as a share of the facts of hidden gold."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the scores can have given away so much that the phase is closed."""
+        share = self.phase.closing_share
+        return share is not None and self.learnt >= share / 100
 
     @property
     def allowances(self) -> Sequence[Allowance]:
@@ -92,6 +104,13 @@ class Quota:
     @property
     def refusal(self) -> str:
         """Why another submission is refused, in one or two sentences; empty if it is not."""
+        if self.is_closed:
+            # The exact share would show how many facts there are.
+            return (
+                f"“{self.phase.title}” is closed to {self.holder.whom}: {self.holder.whose} scores "
+                f"can have revealed {self.phase.closing_share}% of its hidden gold or more. Ask "
+                "the organisers to raise this limit."
+            )
         spent = self.spent
         if spent is None:
             return ""
@@ -150,8 +169,12 @@ def phases_on_same_gold(phase: Phase) -> set[int]:
     its gold is public. One query, or none."""
     if not is_gold_hidden(phase.release, phase.split):
         return set()
-    others = _hidden_phases({_source(phase)})
-    return {phase.pk, *(other.pk for other in others if _grade_same_items(phase, other))}
+    return set(_on_same_gold(phase, _hidden_phases({_source(phase)})))
+
+
+def _on_same_gold(phase: Phase, hidden: Iterable[Phase]) -> frozenset[int]:
+    """The keys of the phase, and of those that grade the same items."""
+    return frozenset([phase.pk, *(other.pk for other in hidden if _grade_same_items(phase, other))])
 
 
 def _hidden_phases(datasets: Collection[int]) -> list[Phase]:
@@ -197,14 +220,14 @@ def _added(
 ) -> Mapping[str, Any]:
     """The counts of all phases that share their attempts with this one."""
     rows = [counts[key] for key in shared.get(phase.pk, ()) if key in counts]
-    added: dict[str, Any] = {name: sum(row[name] for row in rows) for name in _SUMS}
+    added: dict[str, Any] = {name: sum(row[name] or 0 for row in rows) for name in _SUMS}
     for name in _FIRSTS:
         added[name] = min((row[name] for row in rows if row[name]), default=None)
     return added
 
 
 def _team(team: Team) -> Holder:
-    return Holder(f"The team “{team.name}” has", "its")
+    return Holder(f"The team “{team.name}” has", "its", f"the team “{team.name}”")
 
 
 def refusal_for(phase: Phase, user: User, team: Team | None, *, holder: Holder = YOU) -> str:
@@ -215,10 +238,11 @@ def refusal_for(phase: Phase, user: User, team: Team | None, *, holder: Holder =
 
 
 def _has_limits(phase: Phase) -> bool:
-    return any(limit is not None for limit in (phase.per_day, phase.in_total, phase.failed_per_day))
+    limits = (phase.per_day, phase.in_total, phase.failed_per_day, phase.closing_share)
+    return any(limit is not None for limit in limits)
 
 
-_SUMS = ("held", "charged", "charged_today", "failed_today")
+_SUMS = ("held", "charged", "charged_today", "failed_today", "learnt")
 _FIRSTS = ("first_today", "first_failed")
 
 
@@ -236,6 +260,7 @@ def _counted(attempts: QuerySet[Attempt], *by: str) -> QuerySet[Attempt, dict[st
             first_today=Min("settled_at", filter=charged_today),
             failed_today=Count("pk", filter=failed_today),
             first_failed=Min("settled_at", filter=failed_today),
+            learnt=Sum(F("bits") / F("facts")),
         )
     )
     return counted
@@ -262,6 +287,7 @@ def _quota(phase: Phase, team: Team | None, holder: Holder, counts: Mapping[str,
             0,
             counts["first_failed"],
         ),
+        learnt=counts["learnt"],
     )
 
 
@@ -286,28 +312,65 @@ def _full_minute(at: datetime) -> datetime:
 class Asker:
     """A person who received scores on the hidden gold of a board: the names of the accounts of one
     mailbox, and their attempts. `files` are the SHA-256 hashes of files that were deleted with an
-    account."""
+    account.
+
+    `facts` is the most facts that the scores can have revealed, also those on other boards with the
+    same gold, and `share` is their share of all. Both are None for scores from before these were
+    counted."""
 
     names: Sequence[str]
     scored: int
     failed: int
     last: datetime
     files: Sequence[str]
+    facts: int | None
+    share: float | None
+
+    @property
+    def share_words(self) -> str:
+        """Such as “12.5%”; empty if it is not known."""
+        return "" if self.share is None else f"{self.share:.1%}"
+
+
+class _Revealed(NamedTuple):
+    share: float
+    bits: float
 
 
 def askers(phases: Sequence[Phase]) -> list[Asker]:
-    """Everyone with attempts on the hidden gold of these phases, the most scores first. One query,
-    or none if no phase has hidden gold."""
+    """Everyone with attempts on the hidden gold of these phases, first those who can have learnt
+    most. Two queries, or none if no phase has hidden gold."""
     hidden = [phase for phase in phases if is_gold_hidden(phase.release, phase.split)]
+    if not hidden:
+        return []
+    near = _hidden_phases({_source(phase) for phase in hidden})
+    golds = {_on_same_gold(phase, near) for phase in hidden}
+    own = {phase.pk for phase in hidden}
     by_person: defaultdict[str, list[Attempt]] = defaultdict(list)
-    attempts = Attempt.objects.filter(phase__in=hidden).select_related("user").order_by("held_at")
-    for attempt in attempts if hidden else ():
+    attempts = Attempt.objects.filter(phase__in=frozenset().union(*golds))
+    for attempt in attempts.select_related("user").order_by("held_at"):
         by_person[attempt.person or f"user {attempt.user_id}"].append(attempt)
-    people = [_asker(attempts) for attempts in by_person.values()]
-    return sorted(people, key=lambda asker: (-asker.scored, -asker.failed, asker.names))
+    people = [
+        _asker(here, _most_learnt(everywhere, golds))
+        for everywhere in by_person.values()
+        if (here := [attempt for attempt in everywhere if attempt.phase_id in own])
+    ]
+    return sorted(people, key=lambda asker: (-(asker.share or 0), -asker.scored, asker.names))
 
 
-def _asker(attempts: Sequence[Attempt]) -> Asker:
+def _most_learnt(attempts: Sequence[Attempt], golds: Iterable[frozenset[int]]) -> _Revealed | None:
+    """The most that scores can have revealed of one of these golds, each the keys of its phases."""
+    found = []
+    for gold in golds:
+        known = [(each.bits, each.facts) for each in attempts if each.phase_id in gold]
+        given = [(bits, facts) for bits, facts in known if bits is not None and facts]
+        if given:
+            share = sum(bits / facts for bits, facts in given)
+            found.append(_Revealed(share, sum(bits for bits, _ in given)))
+    return max(found, default=None)
+
+
+def _asker(attempts: Sequence[Attempt], revealed: _Revealed | None) -> Asker:
     states = Counter(attempt.state for attempt in attempts)
     users = {attempt.user_id: attempt.user for attempt in attempts}
     deleted = [attempt for attempt in attempts if attempt.submission_id is None]
@@ -317,6 +380,8 @@ def _asker(attempts: Sequence[Attempt]) -> Asker:
         failed=states[State.FAILED],
         last=attempts[-1].held_at,
         files=[attempt.file_sha256 for attempt in deleted if attempt.file_sha256],
+        facts=ceil(revealed.bits) if revealed else None,
+        share=min(revealed.share, 1.0) if revealed else None,
     )
 
 
@@ -365,9 +430,18 @@ def _refuse_spent(submission: Submission, actor: User) -> None:
         raise LimitReached(refusal)
 
 
-def charge(*, submission_id: int) -> None:
-    """Charges the held attempt of a scored submission. A re-grade charges nothing."""
-    _settle(submission_id, State.CHARGED)
+def charge(*, submission_id: int, learnt: Learnt | None = None) -> None:
+    """Charges the held attempt of a scored submission, with the most that its scores can have given
+    away. A re-grade charges nothing."""
+    given = learnt._asdict() if learnt else {}
+    _settle(submission_id, State.CHARGED, **given)
+
+
+def add_learnt(*, submission_id: int, learnt: Learnt | None) -> None:
+    """Adds the scores of a re-grade to what the attempt can have given away."""
+    if learnt is not None:
+        attempts = Attempt.objects.filter(submission_id=submission_id, state=State.CHARGED)
+        attempts.update(bits=Coalesce("bits", 0.0) + learnt.bits, facts=learnt.facts)
 
 
 def give_back(*, submission_id: int) -> None:
@@ -375,6 +449,6 @@ def give_back(*, submission_id: int) -> None:
     _settle(submission_id, State.FAILED)
 
 
-def _settle(submission_id: int, state: Attempt.State) -> None:
+def _settle(submission_id: int, state: Attempt.State, **given: float) -> None:
     held = Attempt.objects.filter(submission_id=submission_id, state=State.HELD)
-    held.update(state=state, settled_at=timezone.now())
+    held.update(state=state, settled_at=timezone.now(), **given)

@@ -19,7 +19,13 @@ from scoring.models import Phase
 UNSET: Any = object()
 # Twenty scores with one decimal reveal little. Counts and individual items are hidden with them.
 PROTECTED: Mapping[str, Any] = MappingProxyType(
-    {"score_decimals": 1, "per_day": 3, "in_total": 20, "takes_incomplete": False}
+    {
+        "score_decimals": 1,
+        "per_day": 3,
+        "in_total": 20,
+        "takes_incomplete": False,
+        "closing_share": 50,
+    }
 )
 _WORDS: Mapping[str, str] = MappingProxyType(
     {
@@ -27,11 +33,18 @@ _WORDS: Mapping[str, str] = MappingProxyType(
         "per_day": f"{PROTECTED['per_day']} scored submissions per day",
         "in_total": f"{PROTECTED['in_total']} scored submissions in total",
         "takes_incomplete": "no incomplete files",
+        "closing_share": f"closed to people who can know {PROTECTED['closing_share']}% of it",
         "diagnostics": "totals only",
     }
 )
 UNPROTECTED: Mapping[str, Any] = MappingProxyType(
-    {"score_decimals": None, "per_day": None, "in_total": None, "takes_incomplete": True}
+    {
+        "score_decimals": None,
+        "per_day": None,
+        "in_total": None,
+        "takes_incomplete": True,
+        "closing_share": None,
+    }
 )
 TOTALS = Phase.Diagnostics.AGGREGATES
 Settings: TypeAlias = "Phase | NewPhase"
@@ -57,6 +70,7 @@ class NewPhase:
     failed_per_day: int | None = None
     takes_incomplete: bool = UNSET
     score_decimals: int | None = UNSET
+    closing_share: int | None = UNSET
     scores_after: datetime | None = None
     public_share: int | None = None
     approves_first: bool = False
@@ -99,11 +113,14 @@ def default_settings(phase: Settings) -> dict[str, Any]:
     """Values for the settings that are UNSET.
 
     Where individual items are shown they reveal the gold anyway, so that scores are not rounded.
+    Scores that are not rounded would close the phase to everyone after the first.
     """
     defaults = PROTECTED if is_gold_hidden(phase.release, phase.split) else UNPROTECTED
     unset = {name: value for name, value in defaults.items() if getattr(phase, name) is UNSET}
     if "score_decimals" in unset and phase.diagnostics != TOTALS:
         unset["score_decimals"] = None
+    if "closing_share" in unset and unset.get("score_decimals", phase.score_decimals) is None:
+        unset["closing_share"] = None
     return unset
 
 
@@ -149,7 +166,10 @@ def disclosure(phase: Settings) -> str:
 
 def warnings(phase: Phase) -> list[str]:
     """Warnings for organisers: what the phase makes public, and how it reveals hidden gold."""
-    leaked = leaks(phase, names_every_id=phase.board.spec.names_every_id)
+    leaked = [
+        *leaks(phase, names_every_id=phase.board.spec.names_every_id),
+        *_figure_leaks(phase),
+    ]
     return [words for words in (disclosure(phase), *(leak.words for leak in leaked)) if words]
 
 
@@ -209,6 +229,35 @@ def _score_leaks(phase: Settings) -> Iterator[Leak]:
         )
 
 
+# Scores named in a warning; the others are counted.
+NAMED = 5
+
+
+def _figure_leaks(phase: Phase) -> Iterator[Leak]:
+    """The scores that a protected phase withholds, because the submitter chooses what they are
+    shares of."""
+    if phase.score_decimals is not None or not is_gold_hidden(phase.release, phase.split):
+        return
+    spec = phase.board.spec
+    options = spec.check_options(phase.options)
+    gold = spec.gold_figures(options)
+    labels = list(
+        dict.fromkeys(
+            column.label
+            for key, column in spec.figures_for(options).items()
+            if key not in gold and not column.is_count
+        )
+    )
+    if labels:
+        more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
+        yield Leak(
+            "score_decimals",
+            f"Some scores are shares of what a file answers: {', '.join(labels[:NAMED])}{more}. "
+            "Submitters can send a few guesses and empty answers, and see which guesses are "
+            "correct.",
+        )
+
+
 def _limit_leaks(phase: Settings) -> Iterator[Leak]:
     for name, period in (("per_day", "per day"), ("in_total", "in total")):
         limit = getattr(phase, name)
@@ -219,3 +268,10 @@ def _limit_leaks(phase: Settings) -> Iterator[Leak]:
         else:
             continue
         yield Leak(name, f"{words}. Submitters can try answers until the score improves.")
+    most = PROTECTED["closing_share"]
+    if phase.score_decimals is None:
+        return
+    if phase.closing_share is None or phase.closing_share > most:
+        until = "never" if phase.closing_share is None else f"only at {phase.closing_share}%"
+        words = f"The phase closes {until} to a person whose scores can have revealed many facts"
+        yield Leak("closing_share", f"{words}.")

@@ -63,9 +63,19 @@ def phase_faults(benchmark: str, phase: NewPhase, *, former: Phase | None = None
         )
     if phase.public_share is not None and (fault := _part_fault(phase)):
         faults["public_share"] = fault
-    for name in ("per_day", "in_total", "failed_per_day"):
-        if getattr(phase, name) == 0:
-            faults[name] = "Enter 1 or more, or leave the field empty for no limit."
+    return faults | _limit_faults(phase)
+
+
+def _limit_faults(phase: NewPhase) -> dict[str, str]:
+    faults = {
+        name: "Enter 1 or more, or leave the field empty for no limit."
+        for name in ("per_day", "in_total", "failed_per_day")
+        if getattr(phase, name) == 0
+    }
+    if phase.closing_share is not None and not 1 <= phase.closing_share <= 100:
+        faults["closing_share"] = (
+            "Enter a percentage from 1 to 100, or leave the field empty for no limit."
+        )
     return faults
 
 

@@ -18,6 +18,8 @@ from portal.audit.models import record_event
 from portal.datasets.models import Release
 from portal.jobs.models import Job
 from portal.jobs.services import cancel_group
+from scoring.boards.ledger import learnt_from
+from scoring.boards.limits import add_learnt
 from scoring.boards.protection import outgrown_settings
 from scoring.leaderboard.selectors import RankedScore, ranked_scores
 from scoring.leaderboard.services import (
@@ -85,9 +87,14 @@ def finish_regrade(regrade: Regrade, unfinished: Iterable[Grading]) -> None:
     regrade.save(update_fields=["state", "finished_at"])
     _restart(unfinished)
     for grading in _results(regrade).values():
+        learnt = learnt_from(grading.submission.phase, grading)
+        add_learnt(submission_id=grading.submission_id, learnt=learnt)
         queue_notice(grading)
     bump_board(regrade.board_id)
     record_event(verb="finish_regrade", subject=regrade, actor=None, rows=regrade.moves.count())
+
+
+_OF_RESULTS = ("release", "submission__phase__board", "submission__phase__release")
 
 
 def _results(regrade: Regrade) -> dict[int, Grading]:
@@ -95,7 +102,7 @@ def _results(regrade: Regrade) -> dict[int, Grading]:
     done = regrade.gradings.done().filter(submission__withdrawn_at__isnull=True)
     return {
         grading.submission_id: grading
-        for grading in done.select_related("submission").order_by("pk")
+        for grading in done.select_related(*_OF_RESULTS).order_by("pk")
     }
 
 

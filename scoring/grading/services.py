@@ -34,6 +34,7 @@ from portal.jobs.services import cancel_group, enqueue, enqueue_many
 from scoring.access import is_release_open
 from scoring.benchmarks import Scores
 from scoring.benchmarks.items import Share, largest_shares
+from scoring.boards.ledger import learnt_from
 from scoring.boards.limits import LimitReached, charge, give_back, hold_place
 from scoring.leaderboard.disclosure import ALL, PRIVATE, PUBLIC, public_items
 from scoring.leaderboard.services import queue_resampling, refresh_shown_scores
@@ -386,7 +387,8 @@ def _ended(grading: Grading) -> None:
         advance(grading.regrade_id)
         return
     if grading.state == Grading.State.DONE:
-        charge(submission_id=grading.submission_id)
+        learnt = learnt_from(grading.submission.phase, grading)
+        charge(submission_id=grading.submission_id, learnt=learnt)
         queue_comparison(grading.submission_id)
     else:
         give_back(submission_id=grading.submission_id)

@@ -122,6 +122,15 @@ def steps(phase: Phase, grading: Grading, part: str = "") -> dict[str, float | N
     return {key: step if (step := coarse.get(key, 1.0)) <= COARSEST else None for key in figures}
 
 
+def rank_step(phase: Phase, grading: Grading, part: str) -> float | None:
+    """Return the step that ranks a grading whose main score is withheld; None if the main score is
+    shown, or nothing ranks."""
+    spec, options = _rules(phase, grading)
+    main = deciding_column(spec.columns_for(options)).key
+    step = _coarse_steps(phase, grading, part).get(main) if hides_gold(phase, grading) else None
+    return step if step is not None and step > COARSEST else None
+
+
 def _rules(phase: Phase, grading: Grading) -> tuple[Benchmark, Options]:
     spec = phase.board.spec
     return spec, spec.check_options(grading.options)

@@ -151,6 +151,13 @@ class Phase(models.Model):
         blank=True,
         help_text="Decimals of percentages. Organisers see all digits; empty: everyone does.",
     )
+    closing_share = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+        help_text="Percent of the facts of hidden gold. Who can have learnt that many from scores "
+        "cannot submit any more; empty: no limit.",
+    )
     scores_after = models.DateTimeField(
         null=True, blank=True, help_text="When scores become visible; empty: at once."
     )

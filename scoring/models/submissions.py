@@ -350,6 +350,11 @@ class Attempt(models.Model):
     state = models.CharField(max_length=8, choices=State, default=State.HELD)
     held_at = models.DateTimeField(auto_now_add=True)
     settled_at = models.DateTimeField(null=True, help_text="When it was charged or failed.")
+    bits = models.FloatField(
+        null=True,
+        help_text="The most that its scores say about hidden gold; see `scoring.boards.ledger`.",
+    )
+    facts = models.PositiveIntegerField(null=True, help_text="How many facts the gold has.")
 
     class Meta:
         ordering = ["id"]

@@ -87,6 +87,7 @@ UNPROTECTED = {
     "per_day": None,
     "in_total": None,
     "takes_incomplete": True,
+    "closing_share": None,
 }
 
 

@@ -263,6 +263,7 @@ GET_API = {
     "board-check": API_NO_GET,
     "board-likenesses": (401, 403, 403, 200),
     "board-signs": (401, 403, 403, 200),
+    "board-hidden-scores": (401, 403, 403, 200),
     "board-approvals": (401, 403, 403, 200),
     "board-judge": ANYBODY,
     # The board has none of its own: see test_judge_endpoint_api.
@@ -325,6 +326,7 @@ POST_API = {
     "board-check": (401, 400, 400, 400),
     "board-likenesses": (401, 403, 403, 405),
     "board-signs": (401, 403, 403, 405),
+    "board-hidden-scores": (401, 403, 403, 405),
     "board-approvals": (401, 403, 403, 400),
     "board-judge": API_NO_POST,
     "judge-endpoint": (401, 403, 403, 405),

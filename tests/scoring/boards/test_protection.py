@@ -39,8 +39,20 @@ from .test_phases import form_of
 
 pytestmark = pytest.mark.django_db
 
-SAFE = {"score_decimals": 1, "per_day": 3, "in_total": 20, "takes_incomplete": False}
-LOOSE = {"score_decimals": None, "per_day": None, "in_total": None, "takes_incomplete": True}
+SAFE = {
+    "score_decimals": 1,
+    "per_day": 3,
+    "in_total": 20,
+    "takes_incomplete": False,
+    "closing_share": 50,
+}
+LOOSE = {
+    "score_decimals": None,
+    "per_day": None,
+    "in_total": None,
+    "takes_incomplete": True,
+    "closing_share": None,
+}
 HIDDEN = Release.Visibility.GOLD_HIDDEN
 ONE_PAGE = {"page-1": PERFECT["page-1"]}
 PHASE_URL = "/api/v1/boards/board/phases/test/"
@@ -188,7 +200,7 @@ def test_a_complete_submission_gets_a_rank_and_nothing_else(
 
 
 def test_the_fourth_score_of_a_day_is_refused(researcher: User, api_of: ApiOf) -> None:
-    board = hidden_board()
+    board = hidden_board(closing_share=None)
     for _ in range(3):
         make_submission(board, researcher)
     run_due_jobs()
@@ -213,7 +225,13 @@ def test_the_fourth_score_of_a_day_is_refused(researcher: User, api_of: ApiOf) -
         ({"takes_incomplete": True}, ["takes_incomplete"]),
         # Where items are shown on purpose, totals are not rounded.
         ({"diagnostics": "items"}, ["diagnostics", "score_decimals"]),
-        ({"diagnostics": "facts", **LOOSE}, ["diagnostics", *LOOSE]),
+        (
+            {"diagnostics": "facts", **LOOSE},
+            ["diagnostics", "score_decimals", "per_day", "in_total", "takes_incomplete"],
+        ),
+        ({"closing_share": None}, ["closing_share"]),
+        ({"closing_share": 51}, ["closing_share"]),
+        ({"closing_share": 49}, []),
     ],
 )
 def test_each_looser_setting_is_a_leak(changes: dict[str, Any], expected: list[str]) -> None:
@@ -235,7 +253,8 @@ def test_the_api_warns_of_looser_settings(organiser: User, api_of: ApiOf) -> Non
     answer = api.post("/api/v1/boards/", data, format="json")
     assert answer.status_code == 201
     assert settings_of(Phase.objects.get()) == LOOSE
-    assert len(answer.json()["warnings"]) == 4
+    assert len(answer.json()["warnings"]) == 5
+    assert "Test: Some scores are shares of what a file answers: " in str(answer.json())
     assert "Test: Scores are exact, and the number of correct answers is shown" in str(
         answer.json()
     )
