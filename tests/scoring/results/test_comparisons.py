@@ -160,6 +160,8 @@ def test_one_document_says_nothing_of_how_much_a_figure_varies(
     assert (pair.difference.text, pair.difference.test) == ("+33.33", None)
     assert (pair.difference.interval_text, pair.difference.p_text) == ("n/a", "n/a")
     text = text_of(client_of(None), address(entries))
+    page = client_of(None).get(address(entries)).content.decode()
+    assert 'href="/docs/hard-facts/#3-error-types"' in page
     assert "depends on a single document" in text
     shown = api_of(None).get(address(entries, "/api/v1/")).json()["pairs"][0]["difference"]
     assert (shown["p_value"], shown["interval"]) == (None, None)
