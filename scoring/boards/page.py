@@ -79,6 +79,11 @@ class Rules:
     links_release: bool
     tables: Sequence[RuleTable]
 
+    @property
+    def rounding_words(self) -> str:
+        """How scores are shown, where the gold is hidden."""
+        return rounding_words(self.phase, is_scored=True)
+
     @cached_property
     def item_count(self) -> int:
         """The number of items that the phase grades. One query for a split."""
