@@ -33,6 +33,8 @@ from portal.jobs.worker import SWEEPS
 from .worlds import shared
 
 PASSWORD = "correct horse"
+# The property of a test whose value is listed after the run; see `record_property`.
+MEASURED = "measured"
 
 # Examples have no deadline: a busy machine can be slow.
 hypothesis.settings.register_profile(
@@ -90,8 +92,18 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Lists tests that were skipped because a browser, a service, TeX or data is missing."""
-    skipped = terminalreporter.stats.get("skipped", [])
+    """Lists what tests measured, and tests that were skipped because a browser, a service, TeX or
+    data is missing."""
+    stats = terminalreporter.stats
+    ended = [*stats.get("passed", []), *stats.get("failed", [])]
+    measured = [
+        value for report in ended for name, value in report.user_properties if name == MEASURED
+    ]
+    if measured:
+        terminalreporter.section("MEASURED")
+        for line in sorted(measured):
+            terminalreporter.line(line)
+    skipped = stats.get("skipped", [])
     if skipped:
         reasons: dict[str, int] = {}
         for report in skipped:
