@@ -350,14 +350,14 @@ def test_a_researcher_reads_where_matchers_disagree(
     expect(page.get_by_role("heading", level=1)).to_have_text("sample-fl-03")
 
 
-def test_a_hidden_phase_shows_its_submitter_totals_alone(
+def test_a_hidden_phase_of_few_items_shows_its_submitter_no_scores(
     page_at: Open, researcher: dict[str, object]
 ) -> None:
     page = page_at(True, **researcher)
     for slug in HIDDEN:
         page.goto(f"/boards/{slug}/?phase=test")
         link_of(page, RULES).click()
-        expect(page.get_by_text("individual items are hidden")).to_be_visible()
+        expect(page.get_by_text("The gold is hidden and has too few items")).to_be_visible()
         expect(page.get_by_role("table", name="Items")).to_have_count(0)
 
 

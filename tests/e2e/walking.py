@@ -24,6 +24,7 @@ from playwright.sync_api import (
 # Per pattern: pages of different boards and datasets have different links.
 EXAMPLES = 6
 _SETTLES_WITHIN = 15
+_DRAWN_WITHIN = 30
 
 # The text of the main region without breadcrumbs and heading.
 _BODY = """() => {
@@ -74,7 +75,7 @@ class Walk:
             return
         if self._has_examples(name, url):
             return
-        answer = self._context.request.get(urljoin(self._base, url))
+        answer = self._drawn(urljoin(self._base, url))
         self.met.add(name)
         if answer.status >= 400:
             found = f"{shown_at} links to {url}, which answers {answer.status}"
@@ -82,6 +83,17 @@ class Walk:
         elif _is_page(answer):
             # A redirect may lead to another page.
             self._read(urldefrag(answer.url.removeprefix(self._base)).url, answer.text())
+
+    def _drawn(self, url: str) -> APIResponse:
+        """The answer to a request; for a chart, the one after a worker has drawn it."""
+        end = time.monotonic() + _DRAWN_WITHIN
+        while True:
+            answer = self._context.request.get(url)
+            if answer.status != 503 or "retry-after" not in answer.headers:
+                return answer
+            if time.monotonic() > end:
+                return answer
+            time.sleep(0.2)
 
     def _has_examples(self, name: str, url: str) -> bool:
         """Returns whether enough pages of the pattern were visited.

@@ -326,10 +326,13 @@ def probe_threshold(world: World, most: int = EVER) -> Belief:
         low, high = (low, middle) if value > base else (middle, high)
     if above <= base:
         return belief
+    # With a step of many facts, the score rises by chance more often than by the fact.
+    weights = _weights(world, range(world.facts)).get(key, np.zeros(world.facts))
+    chance = min(2 * float(weights.mean()) / max(world.steps.get(key, 0.0), 1e-9), 1.0)
     for fact in islice(order[high:], most):
         try:
             value = score(low, [fact])
         except OutOfAttempts:
             break
-        belief[int(fact)] = 0.05 if value > base else 0.95
+        belief[int(fact)] = 0.5 + 0.45 * (-chance if value > base else chance)
     return belief

@@ -80,7 +80,7 @@ def test_a_board_gets_its_own_judge(
 
     page.get_by_label("URL").fill("http://127.0.0.1:9/v1")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("the key was deleted")).to_be_visible()
+    expect(page.get_by_text("its key, query and headers were deleted")).to_be_visible()
     expect(page.get_by_text("without a key")).to_be_visible()
     page.get_by_role("button", name="Remove endpoint").click()
     expect(page.get_by_text("No judge endpoint is configured")).to_be_visible()
