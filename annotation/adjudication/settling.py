@@ -78,7 +78,7 @@ def structural_faults(
     return faults
 
 
-# On 92% of the pages of real filings with gold, fewer of the numbers and dates that Factboard finds
+# On 91% of the pages of real filings with gold, fewer of the numbers and dates that Factboard finds
 # are left without a label; the median is 27%.
 MOST_UNLABELLED = 0.75
 # Cover pages have few facts among some numbers of forms and sections.

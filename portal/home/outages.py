@@ -36,10 +36,8 @@ _CACHE = Outage(503, "The cache does not answer at the moment. Please try again.
 _STORAGE = Outage(503, "The file storage does not answer at the moment. Please try again.")
 _MISSING = Outage(503, "A stored file cannot be found. The operators of this site can see which.")
 _TEMPORARY = Outage(503, "The server has no folder for temporary files. The operators must act.")
-_DISK = Outage(507, "The server's disk is full. Nothing was saved. The operators must act.")
-_UNWRITTEN = Outage(
-    503, "The server cannot use its disk. Nothing was saved. The operators must act."
-)
+_DISK = Outage(507, "The server's disk is full. The operators must act.")
+_UNWRITTEN = Outage(503, "The server cannot use its disk. The operators must act.")
 
 
 def outage(error: BaseException | None) -> Outage | None:

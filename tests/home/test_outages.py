@@ -82,7 +82,7 @@ def test_an_outage_is_answered_with_a_time_to_try_again(path: str) -> None:
     except OSError:
         response = server_error(RequestFactory().post(path))
     assert (response.status_code, response["Retry-After"]) == (507, "10")
-    assert "Nothing was saved" in response.content.decode()
+    assert "disk is full" in response.content.decode()
 
 
 @pytest.mark.django_db
